@@ -1,0 +1,379 @@
+package io.verbena.rdma.sim;
+
+import io.verbena.rdma.spi.KeyTable;
+import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/**
+ * A simulated device, with the faults that a test can do to it. Addresses of its memory are virtual and equal in each
+ * run of a seed; they are those of {@link io.verbena.rdma.verbs.MemoryRegion#address()}, never those of segments.
+ */
+public final class SimDevice implements Device
+{
+    static final int MAX_MESSAGE_BYTES = 1 << 30;
+    private static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
+    private static final int MAX_COMPLETIONS = 1 << 20;
+    private static final int MAX_INLINE_BYTES = 1 << 10;
+    private static final int MAX_READ_ATOMIC = 128;
+    private static final int PAGE_BYTES = 4096;
+
+    private final SimFabric fabric;
+    private final String name;
+    private final int index;
+    private final DeviceAddress address;
+    private final KeyTable keys = new KeyTable();
+    private final List<SimQueuePair> queuePairs = new ArrayList<>();
+    private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
+    private long nextAddress;
+    private int lastQueuePairNumber;
+    private int childCount;
+    private long executedRequests;
+    private long killAtExecuted = Long.MAX_VALUE;
+    private boolean isKilled;
+    private boolean isSilenced;
+    private boolean isPaused;
+    private boolean isClosed;
+
+    SimDevice(final SimFabric fabric, final String name, final int index, final DeviceAddress address)
+    {
+        this.fabric = fabric;
+        this.name = name;
+        this.index = index;
+        this.address = address;
+        this.nextAddress = ((long)index << 48) + PAGE_BYTES;
+    }
+
+    /**
+     * Ends the node as a process dies: its queue pairs fall silent, its memory is unreachable, nothing that it posted
+     * and that did not leave is sent. Requests under way may still execute at their targets, as the seed says for each
+     * queue pair. Peers get RETRY_EXC_ERR after the retry time.
+     */
+    public void kill()
+    {
+        if (!isKilled)
+        {
+            isKilled = true;
+            for (final SimQueuePair queuePair : queuePairs)
+            {
+                if (fabric.random().nextBoolean())
+                {
+                    queuePair.cut();
+                }
+            }
+        }
+    }
+
+    /**
+     * Kills the device exactly after that many more of its requests have executed at their targets; nothing of it
+     * executes later, not even in part.
+     *
+     * @param requestCount 0 or more; 0 kills it now.
+     */
+    public void killAfterRequests(final long requestCount)
+    {
+        killAtExecuted = executedRequests + requestCount;
+        killIfDue();
+    }
+
+    /** @return whether it was killed. */
+    public boolean isKilled()
+    {
+        return isKilled;
+    }
+
+    /**
+     * Holds back its requests that have not reached their targets, by the seed for all or some queue pairs, until
+     * {@link #resume()}: then they land late. Its memory stays reachable, as a NIC serves it without the CPU.
+     */
+    public void pause()
+    {
+        isPaused = true;
+        for (final SimQueuePair queuePair : queuePairs)
+        {
+            queuePair.hold(fabric.random().nextBoolean());
+        }
+    }
+
+    /** Ends {@link #pause()}. */
+    public void resume()
+    {
+        if (isPaused)
+        {
+            isPaused = false;
+            queuePairs.forEach(SimQueuePair::sendHeld);
+        }
+    }
+
+    /** @return whether it is paused. */
+    public boolean isPaused()
+    {
+        return isPaused;
+    }
+
+    /** @return requests posted by this device that have executed successfully at their targets. */
+    public long executedRequests()
+    {
+        return executedRequests;
+    }
+
+    /**
+     * Cuts all present connections between this device and another one: what has not arrived never does, no answer
+     * returns, and requests fail with RETRY_EXC_ERR after the retry time although some of them were executed.
+     *
+     * @param peer the other device.
+     */
+    public void breakConnections(final SimDevice peer)
+    {
+        for (final SimQueuePair queuePair : queuePairs)
+        {
+            if (queuePair.peer() != null && queuePair.peer().device() == peer)
+            {
+                queuePair.cut();
+                queuePair.peer().cut();
+            }
+        }
+    }
+
+    @Override
+    public String name()
+    {
+        return name;
+    }
+
+    @Override
+    public DeviceAttributes attributes()
+    {
+        return new DeviceAttributes(
+            "sim",
+            true,
+            true,
+            fabric.options().readAfterAtomicNeedsFence(),
+            MAX_QUEUE_PAIR_REQUESTS,
+            MAX_COMPLETIONS,
+            MAX_MESSAGE_BYTES,
+            MAX_READ_ATOMIC);
+    }
+
+    @Override
+    public DeviceAddress address()
+    {
+        return address;
+    }
+
+    @Override
+    public NanoClock clock()
+    {
+        return fabric.clock();
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain()
+    {
+        checkOpen();
+        childCount++;
+        return new SimProtectionDomain(this);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(final int capacity)
+    {
+        checkOpen();
+        checkRange("capacity", capacity, 1, MAX_COMPLETIONS);
+        childCount++;
+        return new SimCompletionQueue(this, capacity);
+    }
+
+    @Override
+    public ConnectionListener listen(final int servicePort)
+    {
+        checkOpen();
+        checkRange("servicePort", servicePort, 1, 65_535);
+        if (listeners.containsKey(servicePort))
+        {
+            throw new RdmaException("service port is taken: device=" + name + ", servicePort=" + servicePort);
+        }
+        childCount++;
+        final SimConnectionListener listener = new SimConnectionListener(this, servicePort);
+        listeners.put(servicePort, listener);
+        return listener;
+    }
+
+    @Override
+    public ConnectionAttempt connect(
+        final QueuePair queuePair,
+        final DeviceAddress target,
+        final int servicePort,
+        final int accessFlags,
+        final byte[] privateData,
+        final long timeoutNs)
+    {
+        checkRange("privateData.length", privateData.length, 0, ConnectionRequest.MAX_PRIVATE_DATA_BYTES);
+        final SimQueuePair connecting = own(queuePair);
+        connecting.toInit();
+        final SimConnectionAttempt attempt =
+            new SimConnectionAttempt(connecting, accessFlags, fabric, fabric.nowNs() + timeoutNs);
+        connecting.attempt(attempt);
+        attempt.send(target, servicePort, privateData.clone());
+        return attempt;
+    }
+
+    @Override
+    public void close()
+    {
+        if (isClosed)
+        {
+            return;
+        }
+        if (childCount > 0)
+        {
+            throw new RdmaException(
+                "device is in use: close its protection domains, completion queues and listeners first, device=" +
+                name + ", open=" + childCount);
+        }
+        isClosed = true;
+    }
+
+    SimFabric fabric()
+    {
+        return fabric;
+    }
+
+    int index()
+    {
+        return index;
+    }
+
+    KeyTable keys()
+    {
+        return keys;
+    }
+
+    boolean isClosed()
+    {
+        return isClosed;
+    }
+
+    /** Whether not even what is under way executes any more. */
+    boolean isSilenced()
+    {
+        return isSilenced;
+    }
+
+    void onExecuted()
+    {
+        executedRequests++;
+        killIfDue();
+    }
+
+    SimConnectionListener listener(final int servicePort)
+    {
+        return listeners.get(servicePort);
+    }
+
+    void listenerClosed(final SimConnectionListener listener)
+    {
+        listeners.remove(listener.servicePort());
+        childCount--;
+    }
+
+    void childClosed()
+    {
+        childCount--;
+    }
+
+    SimQueuePair addQueuePair(final IntFunction<SimQueuePair> factory)
+    {
+        final SimQueuePair queuePair = factory.apply(++lastQueuePairNumber & 0xFF_FFFF);
+        queuePairs.add(queuePair);
+        return queuePair;
+    }
+
+    void removeQueuePair(final SimQueuePair queuePair)
+    {
+        queuePairs.remove(queuePair);
+    }
+
+    /** Addresses are made up: alike in each run, and as aligned as the memory is for 8-byte words. */
+    long nextAddress(final MemorySegment segment)
+    {
+        final long result = nextAddress + (segment.address() & 7);
+        nextAddress += (segment.byteSize() / PAGE_BYTES + 2) * PAGE_BYTES;
+        return result;
+    }
+
+    void freeMemory()
+    {
+        keys.openRegions().forEach(RegisteredRegion::close);
+    }
+
+    SimQueuePair own(final QueuePair queuePair)
+    {
+        if (queuePair instanceof SimQueuePair sim && sim.device() == this)
+        {
+            return sim;
+        }
+        throw new RdmaException("not a queue pair of this device: device=" + name + ", queuePair=" + queuePair);
+    }
+
+    SimCompletionQueue own(final CompletionQueue completionQueue)
+    {
+        if (completionQueue instanceof SimCompletionQueue sim && sim.device() == this)
+        {
+            return sim;
+        }
+        throw new RdmaException(
+            "not a completion queue of this device: device=" + name + ", completionQueue=" + completionQueue);
+    }
+
+    void checkCapabilities(final QueuePairCapabilities capabilities)
+    {
+        checkRange("maxSendRequests", capabilities.maxSendRequests(), 1, MAX_QUEUE_PAIR_REQUESTS);
+        checkRange("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, MAX_QUEUE_PAIR_REQUESTS);
+        checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, MAX_INLINE_BYTES);
+        checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, MAX_READ_ATOMIC);
+    }
+
+    static void checkRange(final String what, final long value, final long min, final long max)
+    {
+        if (value < min || value > max)
+        {
+            throw new RdmaException(
+                what + " is out of range: " + what + "=" + value + ", allowed " + min + " to " + max);
+        }
+    }
+
+    private void killIfDue()
+    {
+        if (executedRequests >= killAtExecuted && !isKilled)
+        {
+            isSilenced = true;
+            kill();
+        }
+    }
+
+    private void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("device is closed: device=" + name);
+        }
+    }
+}

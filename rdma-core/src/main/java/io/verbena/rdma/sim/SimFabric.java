@@ -1,0 +1,190 @@
+package io.verbena.rdma.sim;
+
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+
+/**
+ * A simulated fabric: devices, virtual time, and a queue of steps ordered by time and then by the seed. Time moves only
+ * with steps. One thread.
+ */
+public final class SimFabric implements AutoCloseable
+{
+    private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
+
+    private final long seed;
+    private final SimFabricOptions options;
+    private final SplittableRandom random;
+    private final PriorityQueue<SimStep> queue = new PriorityQueue<>();
+    private final List<SimDevice> devices = new ArrayList<>();
+    private final SimTrace trace = new SimTrace();
+    private final NanoClock clock = this::nowNs;
+    private long nowNs = 1;
+    private long sequence;
+
+    /**
+     * @param seed    decides everything; equal seeds and equal calls give equal runs.
+     * @param options how adversarial it is.
+     */
+    public SimFabric(final long seed, final SimFabricOptions options)
+    {
+        this.seed = seed;
+        this.options = options;
+        this.random = new SplittableRandom(seed);
+        if (options.minDelayNs() < 1 || options.maxDelayNs() < options.minDelayNs())
+        {
+            throw new RdmaException(
+                "delays must be 1 or more and ordered: minDelayNs=" + options.minDelayNs() + ", maxDelayNs=" +
+                options.maxDelayNs());
+        }
+    }
+
+    /** @return the seed given. */
+    public long seed()
+    {
+        return seed;
+    }
+
+    /**
+     * Opens one more device; each stands for a node of its own.
+     *
+     * @param name for messages and the trace.
+     * @return the device.
+     */
+    public SimDevice openDevice(final String name)
+    {
+        final int index = devices.size() + 1;
+        final SimDevice device = new SimDevice(this, name, index, new DeviceAddress(GID_PREFIX, index));
+        devices.add(device);
+        return device;
+    }
+
+    /** @return virtual time. */
+    public NanoClock clock()
+    {
+        return clock;
+    }
+
+    /**
+     * Executes the next step, moving virtual time to it.
+     *
+     * @return false when there is none.
+     */
+    public boolean step()
+    {
+        final SimStep step = queue.poll();
+        if (step == null)
+        {
+            return false;
+        }
+        nowNs = step.timeNs;
+        trace.add(step);
+        step.action.run();
+        return true;
+    }
+
+    /** @return virtual time of the next step, {@link Long#MAX_VALUE} when there is none. */
+    public long nextStepNs()
+    {
+        final SimStep step = queue.peek();
+        return step == null ? Long.MAX_VALUE : step.timeNs;
+    }
+
+    /**
+     * Moves virtual time forward, executing the steps due until then.
+     *
+     * @param targetNs the new time, not before the present one.
+     */
+    public void advanceTo(final long targetNs)
+    {
+        if (targetNs < nowNs)
+        {
+            throw new RdmaException("time does not go back: nowNs=" + nowNs + ", targetNs=" + targetNs);
+        }
+        while (nextStepNs() <= targetNs)
+        {
+            step();
+        }
+        nowNs = targetNs;
+    }
+
+    /** @return steps executed so far. */
+    public long steps()
+    {
+        return trace.stepCount();
+    }
+
+    /** @return hash of everything that happened so far; equal for equal seeds and calls. */
+    public long traceHash()
+    {
+        return trace.hash();
+    }
+
+    /** @return the last steps in words, for messages. */
+    public String recentSteps()
+    {
+        return trace.recentSteps();
+    }
+
+    /** Frees all memory, whoever still has it open. */
+    @Override
+    public void close()
+    {
+        queue.clear();
+        devices.forEach(SimDevice::freeMemory);
+    }
+
+    long nowNs()
+    {
+        return nowNs;
+    }
+
+    SimFabricOptions options()
+    {
+        return options;
+    }
+
+    SplittableRandom random()
+    {
+        return random;
+    }
+
+    SimTrace trace()
+    {
+        return trace;
+    }
+
+    SimDevice find(final DeviceAddress address)
+    {
+        for (final SimDevice device : devices)
+        {
+            if (device.address().equals(address) && !device.isClosed())
+            {
+                return device;
+            }
+        }
+        return null;
+    }
+
+    void schedule(
+        final long timeNs, final SimStep.Kind kind, final int device, final int detail, final Runnable action)
+    {
+        queue.add(new SimStep(timeNs, random.nextLong(), sequence++, kind, device, detail, action));
+    }
+
+    /** One message's way: usually short, sometimes long. */
+    long drawDelayNs()
+    {
+        if (options.longDelayProbability() > 0 && random.nextDouble() < options.longDelayProbability())
+        {
+            return random.nextLong(options.maxDelayNs(), Math.max(options.longDelayNs(), options.maxDelayNs()) + 1);
+        }
+        return random.nextLong(options.minDelayNs(), options.maxDelayNs() + 1);
+    }
+}

@@ -1,0 +1,139 @@
+package io.verbena.rdma.sim;
+
+import io.verbena.rdma.spi.RawMemory;
+import io.verbena.rdma.spi.WorkRequest;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+
+/**
+ * A request on its way: a copy of what was posted, because the slot and the local buffer may be used again while this
+ * is still travelling, after an error of its queue pair.
+ */
+final class SimRequest
+{
+    /** Not a completion status: no outcome yet. */
+    static final int PENDING = -1;
+
+    final SimQueuePair requester;
+    final long position;
+    final int operation;
+    final int flags;
+    final long wrId;
+    final long localAddress;
+    final int lengthBytes;
+    final int localKey;
+    final long remoteAddress;
+    final int remoteKey;
+    final boolean hasImmediate;
+    final int immediate;
+    final long operand;
+    final long desired;
+    final long launchedNs;
+    /** Bytes under way: of WRITE and SEND to the responder, of READ back. */
+    final byte[] payload;
+    /** Result of an atomic on its way back. */
+    long found;
+    /** Status of the response, or of the requester's own check. */
+    int status = PENDING;
+    /** Whether the response, or the failure, has reached the requester. */
+    boolean isDone;
+    /** Whether a response is under way or the request was given up. */
+    boolean isAnswered;
+    /** Until when a SEND waits for a receive; 0 before it has met none. */
+    long rnrDeadlineNs;
+    /** The responder does not touch it earlier. */
+    long notBeforeNs;
+    private int[] pieces;
+    private int nextPiece;
+
+    SimRequest(final SimQueuePair requester, final long position, final WorkRequest posted, final long launchedNs)
+    {
+        this.requester = requester;
+        this.position = position;
+        this.operation = posted.operation;
+        this.flags = posted.flags;
+        this.wrId = posted.wrId;
+        this.localAddress = posted.localAddress;
+        this.lengthBytes = posted.lengthBytes;
+        this.localKey = posted.localKey;
+        this.remoteAddress = posted.remoteAddress;
+        this.remoteKey = posted.remoteKey;
+        this.hasImmediate = posted.hasImmediate;
+        this.immediate = posted.immediate;
+        this.operand = posted.operand;
+        this.desired = posted.desired;
+        this.launchedNs = launchedNs;
+        this.payload = isAtomic() ? new byte[0] : new byte[lengthBytes];
+    }
+
+    boolean isReadOrAtomic()
+    {
+        return operation >= WorkRequest.READ;
+    }
+
+    boolean isAtomic()
+    {
+        return operation > WorkRequest.READ;
+    }
+
+    boolean isSend()
+    {
+        return operation == WorkRequest.SEND;
+    }
+
+    boolean consumesReceive()
+    {
+        return isSend() || hasImmediate;
+    }
+
+    /** Decides the steps in which a READ or WRITE touches the target: by lines in random order, or all at once. */
+    void cut(final boolean isTorn, final SplittableRandom random)
+    {
+        if (pieces != null)
+        {
+            return;
+        }
+        final int first = (int)(remoteAddress & (RawMemory.LINE_BYTES - 1));
+        final int count = isTorn && lengthBytes > 0 ?
+            (first + lengthBytes + RawMemory.LINE_BYTES - 1) / RawMemory.LINE_BYTES : 1;
+        pieces = new int[count];
+        for (int i = 0; i < count; i++)
+        {
+            final int j = random.nextInt(i + 1);
+            pieces[i] = pieces[j];
+            pieces[j] = i;
+        }
+    }
+
+    /**
+     * Moves the next piece between payload and target.
+     *
+     * @param target the memory named by the remote address, as long as the request.
+     * @param trace  told what was moved.
+     * @return whether it was the last piece.
+     */
+    boolean moveNextPiece(final MemorySegment target, final SimTrace trace)
+    {
+        int start = 0;
+        int end = lengthBytes;
+        if (pieces.length > 1)
+        {
+            final int first = (int)(remoteAddress & (RawMemory.LINE_BYTES - 1));
+            start = Math.max(0, pieces[nextPiece] * RawMemory.LINE_BYTES - first);
+            end = Math.min(lengthBytes, (pieces[nextPiece] + 1) * RawMemory.LINE_BYTES - first);
+        }
+        if (operation == WorkRequest.READ)
+        {
+            MemorySegment.copy(target, ValueLayout.JAVA_BYTE, start, payload, start, end - start);
+        }
+        else
+        {
+            MemorySegment.copy(payload, start, target, ValueLayout.JAVA_BYTE, start, end - start);
+        }
+        trace.mix(payload, start, end - start);
+        nextPiece++;
+        return nextPiece >= pieces.length;
+    }
+}

@@ -1,0 +1,45 @@
+package io.verbena.rdma.sim;
+
+/** Something that will happen at a virtual time; steps of one time are ordered by the seed. */
+final class SimStep implements Comparable<SimStep>
+{
+    /** What kind of thing happens; part of the trace. */
+    enum Kind
+    {
+        LAUNCH, ARRIVE, SERVE, RESPOND, GIVE_UP, CONNECT, ANSWER, AGENT, ACTION
+    }
+
+    final long timeNs;
+    final Kind kind;
+    final int device;
+    final int detail;
+    final Runnable action;
+    private final long tieBreak;
+    private final long sequence;
+
+    SimStep(
+        final long timeNs,
+        final long tieBreak,
+        final long sequence,
+        final Kind kind,
+        final int device,
+        final int detail,
+        final Runnable action)
+    {
+        this.timeNs = timeNs;
+        this.tieBreak = tieBreak;
+        this.sequence = sequence;
+        this.kind = kind;
+        this.device = device;
+        this.detail = detail;
+        this.action = action;
+    }
+
+    @Override
+    public int compareTo(final SimStep other)
+    {
+        int order = Long.compare(timeNs, other.timeNs);
+        order = order != 0 ? order : Long.compare(tieBreak, other.tieBreak);
+        return order != 0 ? order : Long.compare(sequence, other.sequence);
+    }
+}

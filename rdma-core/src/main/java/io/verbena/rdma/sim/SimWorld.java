@@ -1,0 +1,187 @@
+package io.verbena.rdma.sim;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Runs the agents of many nodes in one thread over a {@link SimFabric}, interleaved by the seed, with virtual time.
+ * Each call of an agent is a step of the fabric, so nodes can be stopped between any two verbs of any node. Failures
+ * are {@link SimFailureException}s that name the seed.
+ */
+public final class SimWorld implements AutoCloseable
+{
+    private final SimFabric fabric;
+    private final SimFabricOptions options;
+    private final List<SimNode> nodes = new ArrayList<>();
+    private final SplittableRandom random;
+
+    /**
+     * @param seed    decides everything.
+     * @param options of the fabric and the agents' timing.
+     */
+    public SimWorld(final long seed, final SimFabricOptions options)
+    {
+        this.fabric = new SimFabric(seed, options);
+        this.options = options;
+        this.random = new SplittableRandom(~seed);
+    }
+
+    /** @return the seed given. */
+    public long seed()
+    {
+        return fabric.seed();
+    }
+
+    /** @return the fabric. */
+    public SimFabric fabric()
+    {
+        return fabric;
+    }
+
+    /** @return virtual time. */
+    public NanoClock clock()
+    {
+        return fabric.clock();
+    }
+
+    /** @return random numbers of this world, for workloads and faults; a stream apart from the fabric's. */
+    public RandomGenerator random()
+    {
+        return random;
+    }
+
+    /**
+     * Adds a node with a device of its own.
+     *
+     * @param name for messages and the trace.
+     * @return the node.
+     */
+    public SimNode addNode(final String name)
+    {
+        final SimNode node = new SimNode(this, name, fabric.openDevice(name));
+        nodes.add(node);
+        return node;
+    }
+
+    /** @return the nodes added so far, also dead ones. */
+    public List<SimNode> nodes()
+    {
+        return List.copyOf(nodes);
+    }
+
+    /**
+     * Schedules an action, such as a fault.
+     *
+     * @param delayNs from now, 0 or more.
+     * @param action  called once, as a step of its own.
+     */
+    public void after(final long delayNs, final Runnable action)
+    {
+        fabric.schedule(fabric.nowNs() + delayNs, SimStep.Kind.ACTION, 0, 0, () ->
+        {
+            try
+            {
+                action.run();
+            }
+            catch (final SimFailureException ex)
+            {
+                throw ex;
+            }
+            catch (final RuntimeException | AssertionError ex)
+            {
+                throw failure("scheduled action threw " + ex, ex);
+            }
+        });
+    }
+
+    /**
+     * Runs until a condition holds.
+     *
+     * @param condition looked at before each step.
+     * @param maxSteps  bound.
+     * @throws SimFailureException when the bound is reached, nothing is left to do, or an agent throws.
+     */
+    public void runUntil(final BooleanSupplier condition, final long maxSteps)
+    {
+        long left = maxSteps;
+        while (!condition.getAsBoolean())
+        {
+            if (left-- <= 0)
+            {
+                throw failure("condition does not hold after " + maxSteps + " steps", null);
+            }
+            if (!fabric.step())
+            {
+                throw failure("condition does not hold and nothing is left to do", null);
+            }
+        }
+    }
+
+    /**
+     * Runs for some virtual time.
+     *
+     * @param durationNs virtual.
+     * @throws SimFailureException when an agent throws.
+     */
+    public void runFor(final long durationNs)
+    {
+        fabric.advanceTo(fabric.nowNs() + durationNs);
+    }
+
+    /** @return steps so far, of agents, fabric and actions. */
+    public long steps()
+    {
+        return fabric.steps();
+    }
+
+    /** @return hash of everything that happened; equal for equal seeds. */
+    public long traceHash()
+    {
+        return fabric.traceHash();
+    }
+
+    /**
+     * A failure that names seed, step, time and the last steps; for the checks of a test too.
+     *
+     * @param what  went wrong.
+     * @param cause or null.
+     * @return the exception, to be thrown.
+     */
+    public SimFailureException failure(final String what, final Throwable cause)
+    {
+        return new SimFailureException(
+            what + ": seed=" + seed() + ", step=" + steps() + ", timeNs=" + fabric.nowNs() + ", traceHash=" +
+            Long.toHexString(traceHash()) + "\nlast steps:" + fabric.recentSteps(), cause);
+    }
+
+    /** Closes the agents of running nodes, then frees all memory. */
+    @Override
+    public void close()
+    {
+        for (int i = nodes.size() - 1; i >= 0; i--)
+        {
+            nodes.get(i).close();
+        }
+        fabric.close();
+    }
+
+    long drawStepNs()
+    {
+        if (options.agentStallProbability() > 0 && fabric.random().nextDouble() < options.agentStallProbability())
+        {
+            return fabric.random().nextLong(options.agentStallNs() + 1);
+        }
+        return fabric.random().nextLong(options.minAgentStepNs(), options.maxAgentStepNs() + 1);
+    }
+
+    /** Idle agents are called at growing intervals, so that waiting for a timer costs few steps. */
+    long nextIdleNs(final long idleNs)
+    {
+        return Math.min(options.maxAgentIdleNs(), idleNs * 2 + 1);
+    }
+}

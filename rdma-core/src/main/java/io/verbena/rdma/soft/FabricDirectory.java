@@ -1,0 +1,269 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+
+/**
+ * The directory that holds a fabric's registered memory.
+ *
+ * <p>Files: {@code fabric.lock}, held while a fabric is opened or closed; {@code OWNER.lock} for each open fabric,
+ * OWNER being 8 random hex digits, locked as long as its process lives; {@code OWNER.N.region} for each region. An
+ * owner's lock file that can be locked belongs to a dead process, however it died: the next opener removes it and its
+ * regions. Thread-safe.
+ */
+final class FabricDirectory implements AutoCloseable
+{
+    static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    static final Set<StandardOpenOption> CREATE =
+        EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final String LOCK_SUFFIX = ".lock";
+    private static final Pattern OWNED_FILE = Pattern.compile("[0-9a-f]{8}\\.(lock|\\d+\\.region)");
+    private static final int OWNER_LENGTH = 8;
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** POSIX locks do not exclude their own process, and closing any channel of a file drops them: so know our own. */
+    private static final Set<String> OWNERS_OF_THIS_PROCESS = ConcurrentHashMap.newKeySet();
+
+    private final Path path;
+    private final int ownerId;
+    private final String owner;
+    private final FileChannel ownerLock;
+    private final AtomicLong lastRegion = new AtomicLong();
+    private final Thread shutdownHook = new Thread(this::leave, "verbena-soft-fabric-cleanup");
+    private boolean hasLeft;
+
+    private FabricDirectory(final Path path) throws IOException
+    {
+        this.path = path;
+        int id;
+        do
+        {
+            id = RANDOM.nextInt();
+        }
+        while (!OWNERS_OF_THIS_PROCESS.add(ownerName(id)));
+        ownerId = id;
+        owner = ownerName(id);
+        ownerLock = FileChannel.open(path.resolve(owner + LOCK_SUFFIX), CREATE, FILE_MODE);
+        if (ownerLock.tryLock() == null)
+        {
+            throw new IOException("lock is taken: " + owner + LOCK_SUFFIX);
+        }
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
+    }
+
+    /**
+     * Joins the directory, after removing what dead processes left in it.
+     *
+     * @param path of the directory.
+     * @return this process's part of it, closed by the caller.
+     */
+    static FabricDirectory open(final Path path)
+    {
+        try (DirectoryLock _ = DirectoryLock.acquire(path))
+        {
+            removeDead(path);
+            return new FabricDirectory(path);
+        }
+        catch (final IOException ex)
+        {
+            throw new RdmaException("cannot use fabric directory " + path + ": " + ex, ex);
+        }
+    }
+
+    Path path()
+    {
+        return path;
+    }
+
+    int ownerId()
+    {
+        return ownerId;
+    }
+
+    /**
+     * Makes a zeroed file of allocated blocks and maps it.
+     *
+     * @param lengthBytes 1 or more.
+     * @return the file, closed by the caller.
+     */
+    SharedMemoryFile allocate(final long lengthBytes)
+    {
+        final Path file = path.resolve(owner + "." + lastRegion.incrementAndGet() + ".region");
+        try
+        {
+            if (Files.getFileStore(path).getUsableSpace() < lengthBytes)
+            {
+                throw outOfSpace(lengthBytes, null);
+            }
+            try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
+            {
+                fill(channel, lengthBytes);
+                return new SharedMemoryFile(file, channel, lengthBytes);
+            }
+        }
+        catch (final IOException ex)
+        {
+            deleteQuietly(file);
+            throw outOfSpace(lengthBytes, ex);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        try
+        {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+        }
+        catch (final IllegalStateException ignore)
+        {
+            // The process is ending and the hook does the same.
+            return;
+        }
+        leave();
+    }
+
+    private synchronized void leave()
+    {
+        if (hasLeft)
+        {
+            return;
+        }
+        hasLeft = true;
+        try (DirectoryLock lock = DirectoryLock.acquire(path))
+        {
+            removeFilesOf(Set.of(owner));
+            ownerLock.close();
+            OWNERS_OF_THIS_PROCESS.remove(owner);
+            lock.removeDirectoryIfUnused();
+        }
+        catch (final IOException | RdmaException ex)
+        {
+            // Without the lock, then: the files are ours alone.
+            removeFilesOf(Set.of(owner));
+        }
+    }
+
+    private void removeFilesOf(final Set<String> owners)
+    {
+        removeFilesOf(path, owners);
+    }
+
+    /** Written, not only sized: a hole in a memory file is a SIGBUS at the first touch that finds no memory. */
+    private static void fill(final FileChannel channel, final long lengthBytes) throws IOException
+    {
+        final ByteBuffer zeros = ByteBuffer.allocateDirect((int)Math.min(CHUNK_BYTES, lengthBytes));
+        long done = 0;
+        while (done < lengthBytes)
+        {
+            zeros.clear().limit((int)Math.min(zeros.capacity(), lengthBytes - done));
+            done += channel.write(zeros, done);
+        }
+    }
+
+    private RdmaException outOfSpace(final long lengthBytes, final IOException cause)
+    {
+        long freeBytes = -1;
+        try
+        {
+            freeBytes = Files.getFileStore(path).getUsableSpace();
+        }
+        catch (final IOException ignore)
+        {
+            // The message then says -1.
+        }
+        return new RdmaException(
+            "cannot allocate registered memory: need " + lengthBytes + " bytes, free " + freeBytes + " bytes in " +
+            path + (cause == null ? "" : " (" + cause.getMessage() + ")") +
+            "; enlarge it (mount -o remount,size=..., or docker run --shm-size=...) or ask for less memory", cause);
+    }
+
+    private static void removeDead(final Path path) throws IOException
+    {
+        final Set<String> dead = new HashSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path))
+        {
+            for (final Path file : files)
+            {
+                final String name = file.getFileName().toString();
+                if (OWNED_FILE.matcher(name).matches())
+                {
+                    dead.add(name.substring(0, OWNER_LENGTH));
+                }
+            }
+        }
+        dead.removeAll(OWNERS_OF_THIS_PROCESS);
+        for (final String owner : dead.toArray(new String[0]))
+        {
+            if (isLocked(path.resolve(owner + LOCK_SUFFIX)))
+            {
+                dead.remove(owner);
+            }
+        }
+        removeFilesOf(path, dead);
+    }
+
+    private static boolean isLocked(final Path lockFile) throws IOException
+    {
+        if (!Files.exists(lockFile))
+        {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE))
+        {
+            return channel.tryLock() == null;
+        }
+    }
+
+    /** Lock files go last, so that an interrupted removal is found again. */
+    private static void removeFilesOf(final Path path, final Set<String> owners)
+    {
+        for (final String owner : owners)
+        {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(path, owner + ".*.region"))
+            {
+                files.forEach(FabricDirectory::deleteQuietly);
+            }
+            catch (final IOException ignore)
+            {
+                // Somebody else removed the directory.
+            }
+            deleteQuietly(path.resolve(owner + LOCK_SUFFIX));
+        }
+    }
+
+    private static void deleteQuietly(final Path file)
+    {
+        try
+        {
+            Files.deleteIfExists(file);
+        }
+        catch (final IOException ignore)
+        {
+            // The next opener finds it.
+        }
+    }
+
+    private static String ownerName(final int id)
+    {
+        return String.format("%08x", id);
+    }
+}

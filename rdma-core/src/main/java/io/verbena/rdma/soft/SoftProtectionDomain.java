@@ -1,0 +1,137 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.spi.RegionOwner;
+import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Makes regions and queue pairs of a device. Thread-safe. */
+final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
+{
+    private final SoftDevice device;
+    private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
+    private int queuePairCount;
+    private int regionCount;
+    private boolean isClosed;
+
+    SoftProtectionDomain(final SoftDevice device)
+    {
+        this.device = device;
+    }
+
+    SoftDevice device()
+    {
+        return device;
+    }
+
+    @Override
+    public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
+    {
+        RegisteredRegion.checkRequest(lengthBytes, accessFlags);
+        checkOpen();
+        final SharedMemoryFile file = device.fabric().files().allocate(lengthBytes);
+        final RegisteredRegion region;
+        synchronized (this)
+        {
+            if (isClosed)
+            {
+                file.close();
+                checkOpen();
+            }
+            region = device.keys().add(file.segment(), file.segment().address(), accessFlags, this, this);
+            regionCount++;
+        }
+        files.put(region, file);
+        return region;
+    }
+
+    @Override
+    public MemoryRegion register(final MemorySegment segment, final int accessFlags)
+    {
+        throw new RdmaException(
+            "the soft provider registers only memory that it allocates, because peers have to map it: " +
+            "use allocateRegistered, or ask DeviceAttributes.canRegisterAnyMemory first");
+    }
+
+    @Override
+    public QueuePair createQueuePair(
+        final CompletionQueue sendCompletions,
+        final CompletionQueue receiveCompletions,
+        final QueuePairCapabilities capabilities)
+    {
+        device.checkCapabilities(capabilities);
+        final SoftCompletionQueue send = device.own(sendCompletions);
+        final SoftCompletionQueue receive = device.own(receiveCompletions);
+        synchronized (this)
+        {
+            checkOpen();
+            queuePairCount++;
+        }
+        final SoftQueuePair queuePair = device.addQueuePair(
+            number -> new SoftQueuePair(this, send, receive, capabilities, number));
+        try
+        {
+            send.attach(queuePair);
+            receive.attach(queuePair);
+            return queuePair;
+        }
+        catch (final RdmaException ex)
+        {
+            queuePair.close();
+            throw ex;
+        }
+    }
+
+    @Override
+    public void release(final RegisteredRegion region)
+    {
+        device.keys().remove(region);
+        device.awaitOutside();
+        files.remove(region).close();
+        synchronized (this)
+        {
+            regionCount--;
+        }
+    }
+
+    @Override
+    public synchronized void close()
+    {
+        if (queuePairCount + regionCount > 0)
+        {
+            throw new RdmaException(
+                "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
+                ", regions=" + regionCount);
+        }
+        if (!isClosed)
+        {
+            isClosed = true;
+            device.childClosed();
+        }
+    }
+
+    void queuePairClosed(final SoftQueuePair queuePair)
+    {
+        device.removeQueuePair(queuePair);
+        synchronized (this)
+        {
+            queuePairCount--;
+        }
+    }
+
+    private synchronized void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("protection domain is closed: device=" + device.name());
+        }
+    }
+}

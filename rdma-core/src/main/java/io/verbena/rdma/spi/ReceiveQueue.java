@@ -1,0 +1,118 @@
+package io.verbena.rdma.spi;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Receives of one queue pair in posting order. The owner thread posts; at any time one other thread, the peer's,
+ * consumes. Slots become free when the owner has polled the completion.
+ */
+public final class ReceiveQueue
+{
+    private static final VarHandle TAIL;
+    private static final VarHandle HEAD;
+
+    static
+    {
+        try
+        {
+            final MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TAIL = lookup.findVarHandle(ReceiveQueue.class, "tail", long.class);
+            HEAD = lookup.findVarHandle(ReceiveQueue.class, "head", long.class);
+        }
+        catch (final ReflectiveOperationException ex)
+        {
+            throw new ExceptionInInitializerError(ex);
+        }
+    }
+
+    private final int capacity;
+    private final int mask;
+    private final long[] wrIds;
+    private final long[] addresses;
+    private final int[] lengths;
+    private final int[] keys;
+    private long released;
+    private long tail;
+    private long head;
+
+    /** @param capacity most receives outstanding, 0 or more. */
+    public ReceiveQueue(final int capacity)
+    {
+        this.capacity = capacity;
+        final int slots = Math.max(1, Integer.highestOneBit(Math.max(1, capacity * 2 - 1)));
+        mask = slots - 1;
+        wrIds = new long[slots];
+        addresses = new long[slots];
+        lengths = new int[slots];
+        keys = new int[slots];
+    }
+
+    /** Owner: adds a receive; parameters of {@link io.verbena.rdma.verbs.QueuePair#postReceive}; false when full. */
+    public boolean offer(final long wrId, final long address, final int lengthBytes, final int key)
+    {
+        final long position = tail;
+        if (position - released >= capacity)
+        {
+            return false;
+        }
+        final int slot = (int)position & mask;
+        wrIds[slot] = wrId;
+        addresses[slot] = address;
+        lengths[slot] = lengthBytes;
+        keys[slot] = key;
+        // Release: the consumer that sees the new tail sees the slot.
+        TAIL.setRelease(this, position + 1);
+        return true;
+    }
+
+    /** Owner: a completion was polled, its slot is free. */
+    public void release()
+    {
+        released++;
+    }
+
+    /** Owner, with no consumer about: forgets everything. */
+    public void clear()
+    {
+        released = 0;
+        TAIL.setRelease(this, 0L);
+        HEAD.setRelease(this, 0L);
+    }
+
+    /** Consumer: whether there is no receive. */
+    public boolean isEmpty()
+    {
+        return (long)HEAD.getAcquire(this) == (long)TAIL.getAcquire(this);
+    }
+
+    /** Consumer: the identifier of the oldest receive. */
+    public long wrId()
+    {
+        return wrIds[(int)head & mask];
+    }
+
+    /** Consumer: the buffer of the oldest receive. */
+    public long address()
+    {
+        return addresses[(int)head & mask];
+    }
+
+    /** Consumer: the buffer's length. */
+    public int lengthBytes()
+    {
+        return lengths[(int)head & mask];
+    }
+
+    /** Consumer: the buffer's key. */
+    public int key()
+    {
+        return keys[(int)head & mask];
+    }
+
+    /** Consumer: takes the oldest receive away. */
+    public void remove()
+    {
+        HEAD.setRelease(this, head + 1);
+    }
+}

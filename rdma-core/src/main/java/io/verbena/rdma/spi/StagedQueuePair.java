@@ -1,0 +1,362 @@
+package io.verbena.rdma.spi;
+
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The posting half of a software queue pair: a ring of preallocated requests, staged by {@link #begin()} and handed to
+ * the provider by {@link #complete()}. Positions in the ring are 64-bit and only grow. A slot is free again when a
+ * signalled completion of its position or a later one has been polled, as on an RNIC.
+ *
+ * <p>Used by the owner thread only.
+ */
+public abstract class StagedQueuePair implements QueuePair
+{
+    private static final int KNOWN_FLAGS =
+        SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE;
+
+    private final int capacity;
+    private final int mask;
+    private final WorkRequest[] requests;
+    private final int maxInlineBytes;
+    private final int maxMessageBytes;
+    private final MemorySegment inlineBuffers;
+    private final VerbCounters counters = new VerbCounters();
+    /** Takes what is staged beyond the queue's depth: nothing of such a batch is posted. */
+    private final WorkRequest overflow = new WorkRequest();
+    private long sendTail;
+    private long sendReleased;
+    private int stagedCount;
+    private boolean isStaging;
+    private boolean hasOverflowed;
+
+    /**
+     * @param capabilities    queue depths, already checked against the device.
+     * @param maxMessageBytes longest message.
+     */
+    protected StagedQueuePair(final QueuePairCapabilities capabilities, final int maxMessageBytes)
+    {
+        capacity = capabilities.maxSendRequests();
+        final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
+        mask = slots - 1;
+        requests = new WorkRequest[slots];
+        for (int i = 0; i < slots; i++)
+        {
+            requests[i] = new WorkRequest();
+        }
+        maxInlineBytes = capabilities.maxInlineBytes();
+        this.maxMessageBytes = maxMessageBytes;
+        inlineBuffers = maxInlineBytes == 0 ?
+            MemorySegment.NULL : Arena.ofAuto().allocate((long)slots * maxInlineBytes, Long.BYTES);
+    }
+
+    /** Takes over the requests that {@link #complete()} has just appended, up to {@link #sendTail()}. */
+    protected abstract void onDoorbell();
+
+    /**
+     * Where the payload of an INLINE request lies; only providers whose addresses are not raw override it.
+     *
+     * @param localAddress given by the user.
+     * @param lengthBytes  of the payload.
+     * @return the address in the terms of {@link RawMemory}.
+     */
+    protected long inlineSource(final long localAddress, final int lengthBytes)
+    {
+        return localAddress;
+    }
+
+    /**
+     * The payload taken when an INLINE request was staged.
+     *
+     * @param request whose local address now points into the inline buffers.
+     * @return the payload.
+     */
+    protected final MemorySegment inlinePayload(final WorkRequest request)
+    {
+        return inlineBuffers.asSlice(request.localAddress - inlineBuffers.address(), request.lengthBytes);
+    }
+
+    /** @return position after the last posted request. */
+    protected final long sendTail()
+    {
+        return sendTail;
+    }
+
+    /**
+     * The request at a position that is not free.
+     *
+     * @param position of the request.
+     * @return the request.
+     */
+    protected final WorkRequest request(final long position)
+    {
+        return requests[(int)position & mask];
+    }
+
+    /**
+     * Frees the slots before a position: its completion was polled.
+     *
+     * @param position after the completed request.
+     */
+    public final void releaseSends(final long position)
+    {
+        sendReleased = position;
+    }
+
+    /** Forgets everything posted, as on the way to RESET. */
+    protected final void clearSends()
+    {
+        sendTail = 0;
+        sendReleased = 0;
+        stagedCount = 0;
+        isStaging = false;
+    }
+
+    @Override
+    public final int sendQueueSpace()
+    {
+        return capacity - (int)(sendTail - sendReleased) - stagedCount;
+    }
+
+    @Override
+    public final VerbCounters counters()
+    {
+        return counters;
+    }
+
+    @Override
+    public final void begin()
+    {
+        if (isStaging)
+        {
+            throw new RdmaException("a batch is already open: call complete() or abort() first, queuePair=" + this);
+        }
+        isStaging = true;
+        hasOverflowed = false;
+    }
+
+    @Override
+    public final void read(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey)
+    {
+        final WorkRequest request = stage(WorkRequest.READ, wrId, flags, localAddress, lengthBytes, localKey);
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
+    }
+
+    @Override
+    public final void write(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey)
+    {
+        final WorkRequest request = stage(WorkRequest.WRITE, wrId, flags, localAddress, lengthBytes, localKey);
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
+    }
+
+    @Override
+    public final void writeWithImmediate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final int immediate)
+    {
+        final WorkRequest request = stage(WorkRequest.WRITE, wrId, flags, localAddress, lengthBytes, localKey);
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
+        request.hasImmediate = true;
+        request.immediate = immediate;
+    }
+
+    @Override
+    public final void compareSwap(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final long expected,
+        final long desired)
+    {
+        final WorkRequest request =
+            stage(WorkRequest.COMPARE_SWAP, wrId, flags, localAddress, Long.BYTES, localKey);
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
+        request.operand = expected;
+        request.desired = desired;
+    }
+
+    @Override
+    public final void fetchAdd(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final long addend)
+    {
+        final WorkRequest request = stage(WorkRequest.FETCH_ADD, wrId, flags, localAddress, Long.BYTES, localKey);
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
+        request.operand = addend;
+    }
+
+    @Override
+    public final void send(
+        final long wrId, final int flags, final long localAddress, final int lengthBytes, final int localKey)
+    {
+        stage(WorkRequest.SEND, wrId, flags, localAddress, lengthBytes, localKey);
+    }
+
+    @Override
+    public final void sendWithImmediate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final int immediate)
+    {
+        final WorkRequest request = stage(WorkRequest.SEND, wrId, flags, localAddress, lengthBytes, localKey);
+        request.hasImmediate = true;
+        request.immediate = immediate;
+    }
+
+    @Override
+    public final void abort()
+    {
+        stagedCount = 0;
+        isStaging = false;
+    }
+
+    @Override
+    public final int complete()
+    {
+        if (!isStaging)
+        {
+            throw new RdmaException("no batch is open: call begin() first, queuePair=" + this);
+        }
+        final int count = stagedCount;
+        abort();
+        if (hasOverflowed)
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        final QueuePairState state = state();
+        if (state != QueuePairState.RTS && state != QueuePairState.ERR)
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        if (count > 0)
+        {
+            count(count);
+            sendTail += count;
+            onDoorbell();
+        }
+        return PostStatus.OK;
+    }
+
+    private WorkRequest stage(
+        final int operation,
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey)
+    {
+        if (!isStaging || lengthBytes < 0 || lengthBytes > maxMessageBytes || (flags & ~KNOWN_FLAGS) != 0)
+        {
+            throw misuse(flags, lengthBytes);
+        }
+        final long position = sendTail + stagedCount;
+        if (position - sendReleased >= capacity)
+        {
+            hasOverflowed = true;
+            return overflow;
+        }
+        stagedCount++;
+        final int slot = (int)position & mask;
+        final WorkRequest request = requests[slot];
+        request.operation = operation;
+        request.wrId = wrId;
+        request.flags = flags;
+        request.localAddress = localAddress;
+        request.lengthBytes = lengthBytes;
+        request.localKey = localKey;
+        request.hasImmediate = false;
+        if ((flags & SendFlags.INLINE) != 0)
+        {
+            copyInline(request, slot);
+        }
+        return request;
+    }
+
+    private void copyInline(final WorkRequest request, final int slot)
+    {
+        if (request.operation > WorkRequest.WRITE || request.lengthBytes > maxInlineBytes)
+        {
+            stagedCount--;
+            throw new RdmaException(
+                "INLINE is for SEND and WRITE up to the queue pair's limit: operation=" + request.operation +
+                ", lengthBytes=" + request.lengthBytes + ", maxInlineBytes=" + maxInlineBytes);
+        }
+        final long buffer = inlineBuffers.address() + (long)slot * maxInlineBytes;
+        RawMemory.write(inlineSource(request.localAddress, request.lengthBytes), buffer, request.lengthBytes);
+        request.localAddress = buffer;
+    }
+
+    private RdmaException misuse(final int flags, final int lengthBytes)
+    {
+        if (!isStaging)
+        {
+            return new RdmaException("no batch is open: call begin() first, queuePair=" + this);
+        }
+        return new RdmaException(
+            "bad request: lengthBytes=" + lengthBytes + " of at most " + maxMessageBytes + ", flags=0x" +
+            Integer.toHexString(flags));
+    }
+
+    private void count(final int count)
+    {
+        final VerbCounters target = counters;
+        for (int i = 0; i < count; i++)
+        {
+            final WorkRequest request = requests[(int)(sendTail + i) & mask];
+            target.payloadBytes += request.lengthBytes;
+            switch (request.operation)
+            {
+                case WorkRequest.READ -> target.reads++;
+                case WorkRequest.WRITE -> target.writes++;
+                case WorkRequest.COMPARE_SWAP -> target.compareSwaps++;
+                case WorkRequest.FETCH_ADD -> target.fetchAdds++;
+                default -> target.sends++;
+            }
+        }
+        target.doorbells++;
+    }
+}

@@ -1,0 +1,23 @@
+package io.verbena.rdma.verbs;
+
+/**
+ * A completion queue ({@code struct ibv_cq}). Must be deep enough for every request outstanding on the queue pairs that
+ * use it: an overrun kills the queue and its queue pairs. Polled by one thread. Closed by its creator, after its queue
+ * pairs.
+ */
+public interface CompletionQueue extends AutoCloseable
+{
+    /**
+     * Takes up to {@link WorkCompletions#capacity()} completions, oldest first, and never blocks.
+     *
+     * @param completions overwritten from index 0.
+     * @return how many were taken; 0 when there are none.
+     */
+    int poll(WorkCompletions completions);
+
+    /** @return the most completions it holds. */
+    int capacity();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,84 @@
+package io.verbena.rdma.verbs;
+
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * An open device ({@code struct ibv_context}) together with its connection service, which plays the part that
+ * {@code librdmacm} plays for verbs: it exchanges queue pair numbers and moves both ends to RTS. Thread-safe, except
+ * what its children say. Closed by its opener, after everything made from it.
+ */
+public interface Device extends AutoCloseable
+{
+    /** @return name, for messages. */
+    String name();
+
+    /** @return what it can do. */
+    DeviceAttributes attributes();
+
+    /** @return its address on the fabric. */
+    DeviceAddress address();
+
+    /** @return the clock of this fabric: real time, or virtual time under {@code sim}. Use no other one. */
+    NanoClock clock();
+
+    /** @return a new protection domain. */
+    ProtectionDomain allocateProtectionDomain();
+
+    /**
+     * @param capacity most completions it has to hold, 1 or more.
+     * @return a new completion queue.
+     */
+    CompletionQueue createCompletionQueue(int capacity);
+
+    /**
+     * Accepts connections at a service port of this device.
+     *
+     * @param servicePort 1 to 65,535, free on this device.
+     * @return the listener, closed by the caller.
+     */
+    ConnectionListener listen(int servicePort);
+
+    /**
+     * Connects with every remote right given to the peer, as {@code librdmacm} does; otherwise as
+     * {@link #connect(QueuePair, DeviceAddress, int, int, byte[], long)}.
+     *
+     * @param queuePair   in state RESET.
+     * @param target      the peer device.
+     * @param servicePort where the peer listens.
+     * @param privateData shown to the peer, up to {@link ConnectionRequest#MAX_PRIVATE_DATA_BYTES}.
+     * @param timeoutNs   after which the attempt fails by itself.
+     * @return the attempt, to be polled by the owner of the queue pair.
+     */
+    default ConnectionAttempt connect(
+        final QueuePair queuePair,
+        final DeviceAddress target,
+        final int servicePort,
+        final byte[] privateData,
+        final long timeoutNs)
+    {
+        return connect(queuePair, target, servicePort, AccessFlags.ALL_REMOTE, privateData, timeoutNs);
+    }
+
+    /**
+     * Begins to connect a queue pair in state RESET; returns at once.
+     *
+     * @param queuePair   becomes INIT now, so that receives can be posted, and RTS when the attempt succeeds; RESET
+     *                    again when it fails.
+     * @param target      the peer device.
+     * @param servicePort where the peer listens.
+     * @param accessFlags rights the peer has through this queue pair, see {@link AccessFlags}.
+     * @param privateData shown to the peer, up to {@link ConnectionRequest#MAX_PRIVATE_DATA_BYTES}.
+     * @param timeoutNs   after which the attempt fails by itself.
+     * @return the attempt, to be polled by the owner of the queue pair.
+     */
+    ConnectionAttempt connect(
+        QueuePair queuePair,
+        DeviceAddress target,
+        int servicePort,
+        int accessFlags,
+        byte[] privateData,
+        long timeoutNs);
+
+    @Override
+    void close();
+}

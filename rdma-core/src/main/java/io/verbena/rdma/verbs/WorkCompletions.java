@@ -1,0 +1,87 @@
+package io.verbena.rdma.verbs;
+
+/**
+ * A reusable batch of completions in columns ({@code struct ibv_wc} each). With a status other than SUCCESS only
+ * {@link #wrId}, {@link #status} and {@link #queuePairNumber} are valid. Filled by {@link CompletionQueue#poll}; used
+ * by one thread.
+ */
+public final class WorkCompletions
+{
+    private final long[] wrIds;
+    private final int[] statuses;
+    private final int[] opcodes;
+    private final int[] byteLengths;
+    private final int[] immediates;
+    private final int[] queuePairNumbers;
+
+    /** @param capacity the most completions one poll takes, 1 or more. */
+    public WorkCompletions(final int capacity)
+    {
+        wrIds = new long[capacity];
+        statuses = new int[capacity];
+        opcodes = new int[capacity];
+        byteLengths = new int[capacity];
+        immediates = new int[capacity];
+        queuePairNumbers = new int[capacity];
+    }
+
+    /** @return the most completions one poll takes. */
+    public int capacity()
+    {
+        return wrIds.length;
+    }
+
+    /** @return the identifier given when the request was posted. */
+    public long wrId(final int index)
+    {
+        return wrIds[index];
+    }
+
+    /** @return one of {@link WorkCompletionStatus}. */
+    public int status(final int index)
+    {
+        return statuses[index];
+    }
+
+    /** @return one of {@link WorkCompletionOpcode}. */
+    public int opcode(final int index)
+    {
+        return opcodes[index];
+    }
+
+    /** @return bytes received (receives) or read (READ, atomics). */
+    public int byteLength(final int index)
+    {
+        return byteLengths[index];
+    }
+
+    /** @return the sender's immediate; valid for receives of requests that carried one. */
+    public int immediate(final int index)
+    {
+        return immediates[index];
+    }
+
+    /** @return number of the local queue pair that the completion belongs to. */
+    public int queuePairNumber(final int index)
+    {
+        return queuePairNumbers[index];
+    }
+
+    /** For providers: stores one completion. */
+    public void set(
+        final int index,
+        final long wrId,
+        final int status,
+        final int opcode,
+        final int byteLength,
+        final int immediate,
+        final int queuePairNumber)
+    {
+        wrIds[index] = wrId;
+        statuses[index] = status;
+        opcodes[index] = opcode;
+        byteLengths[index] = byteLength;
+        immediates[index] = immediate;
+        queuePairNumbers[index] = queuePairNumber;
+    }
+}

@@ -1,0 +1,47 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.Endpoint;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Connects endpoints of one soft fabric from one thread. */
+final class SoftConnections
+{
+    private static final byte[] NOTHING = {};
+
+    private SoftConnections()
+    {
+    }
+
+    static void connect(final Endpoint from, final Endpoint to)
+    {
+        connect(from, from.queuePair, to, to.queuePair);
+    }
+
+    static void connect(final Endpoint from, final QueuePair source, final Endpoint to, final QueuePair target)
+    {
+        try (ConnectionListener listener = to.device.listen(1))
+        {
+            from.device.connect(source, to.device.address(), 1, NOTHING, 1_000_000_000L);
+            listener.poll().accept(target, AccessFlags.ALL_REMOTE, NOTHING);
+        }
+    }
+
+    static void awaitSuccess(final Endpoint endpoint, final WorkCompletions completions)
+    {
+        assertThat(awaitStatus(endpoint, completions)).isZero();
+    }
+
+    static int awaitStatus(final Endpoint endpoint, final WorkCompletions completions)
+    {
+        while (endpoint.completions.poll(completions) == 0)
+        {
+            Thread.onSpinWait();
+        }
+        return completions.status(0);
+    }
+}

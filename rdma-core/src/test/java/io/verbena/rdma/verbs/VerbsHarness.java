@@ -1,0 +1,219 @@
+package io.verbena.rdma.verbs;
+
+import io.verbena.rdma.verbs.ConnectionAttempt.State;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two connected endpoints over the provider under test, and short ways to post, to wait and to look. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+public abstract class VerbsHarness
+{
+    protected static final int PORT = 4711;
+    protected static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    protected static final byte[] NOTHING = {};
+    private static final int MAX_PROGRESS = 1_000_000;
+
+    protected VerbsRig rig;
+    protected Endpoint a;
+    protected Endpoint b;
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+
+    /** One completion, copied out of the batch. */
+    protected record Completion(long wrId, int status, int opcode, int byteLength, int immediate, int queuePair)
+    {
+        @Override
+        public String toString()
+        {
+            return "Completion{wrId=" + wrId + ", status=" + WorkCompletionStatus.text(status) + ", opcode=" + opcode +
+                ", byteLength=" + byteLength + ", immediate=" + immediate + '}';
+        }
+    }
+
+    protected abstract VerbsRig openRig();
+
+    @BeforeEach
+    protected final void setUp()
+    {
+        rig = openRig();
+        a = own(new Endpoint(rig.requester()));
+        b = own(new Endpoint(rig.responder()));
+    }
+
+    @AfterEach
+    protected final void tearDown() throws Exception
+    {
+        for (int i = closeables.size() - 1; i >= 0; i--)
+        {
+            closeables.get(i).close();
+        }
+        closeables.clear();
+        rig.close();
+    }
+
+    protected final <T extends AutoCloseable> T own(final T closeable)
+    {
+        closeables.add(closeable);
+        return closeable;
+    }
+
+    /** For what the test has closed itself. */
+    protected final void disown(final AutoCloseable closeable)
+    {
+        closeables.remove(closeable);
+    }
+
+    protected final void connect()
+    {
+        connect(a, b, AccessFlags.ALL_REMOTE);
+    }
+
+    protected final void connect(final Endpoint from, final Endpoint to, final int rights)
+    {
+        try (ConnectionListener listener = to.device.listen(PORT))
+        {
+            final ConnectionAttempt attempt =
+                from.device.connect(from.queuePair, to.device.address(), PORT, NOTHING, TIMEOUT_NS);
+            awaitRequest(listener).accept(to.queuePair, rights, NOTHING);
+            assertThat(await(attempt)).isEqualTo(State.ESTABLISHED);
+        }
+    }
+
+    protected final ConnectionRequest awaitRequest(final ConnectionListener listener)
+    {
+        for (int i = 0; i < MAX_PROGRESS; i++)
+        {
+            final ConnectionRequest request = listener.poll();
+            if (request != null)
+            {
+                return request;
+            }
+            rig.progress();
+        }
+        throw new AssertionError("no connection request came");
+    }
+
+    protected final State await(final ConnectionAttempt attempt)
+    {
+        for (int i = 0; i < MAX_PROGRESS && attempt.poll() == State.PENDING; i++)
+        {
+            rig.progress();
+        }
+        return attempt.poll();
+    }
+
+    protected final List<Completion> poll(final Endpoint endpoint)
+    {
+        final WorkCompletions batch = new WorkCompletions(32);
+        final List<Completion> result = new ArrayList<>();
+        int count;
+        do
+        {
+            count = endpoint.completions.poll(batch);
+            for (int i = 0; i < count; i++)
+            {
+                result.add(new Completion(
+                    batch.wrId(i), batch.status(i), batch.opcode(i), batch.byteLength(i), batch.immediate(i),
+                    batch.queuePairNumber(i)));
+            }
+        }
+        while (count > 0);
+        return result;
+    }
+
+    protected final List<Completion> await(final Endpoint endpoint, final int count)
+    {
+        final List<Completion> result = new ArrayList<>();
+        for (int i = 0; i < MAX_PROGRESS && result.size() < count; i++)
+        {
+            result.addAll(poll(endpoint));
+            if (result.size() < count)
+            {
+                rig.progress();
+            }
+        }
+        assertThat(result).as("completions").hasSize(count);
+        return result;
+    }
+
+    protected final Completion awaitOne(final Endpoint endpoint)
+    {
+        return await(endpoint, 1).get(0);
+    }
+
+    protected final void settle()
+    {
+        for (int i = 0; i < 1_000; i++)
+        {
+            rig.progress();
+        }
+    }
+
+    protected final int post(final Endpoint endpoint, final Runnable... requests)
+    {
+        endpoint.queuePair.begin();
+        for (final Runnable request : requests)
+        {
+            request.run();
+        }
+        return endpoint.queuePair.complete();
+    }
+
+    protected final Runnable read(
+        final long wrId, final int flags, final long local, final int length, final long remote)
+    {
+        return () -> a.queuePair.read(
+            wrId, flags, a.address(local), length, a.key(), b.address(remote), b.region.remoteKey());
+    }
+
+    protected final Runnable write(
+        final long wrId, final int flags, final long local, final int length, final long remote)
+    {
+        return () -> a.queuePair.write(
+            wrId, flags, a.address(local), length, a.key(), b.address(remote), b.region.remoteKey());
+    }
+
+    protected final Runnable writeWithImmediate(
+        final long wrId, final int flags, final long local, final int length, final long remote, final int immediate)
+    {
+        return () -> a.queuePair.writeWithImmediate(
+            wrId, flags, a.address(local), length, a.key(), b.address(remote), b.region.remoteKey(), immediate);
+    }
+
+    protected final Runnable compareSwap(
+        final long wrId, final int flags, final long local, final long remote, final long expected, final long desired)
+    {
+        return () -> a.queuePair.compareSwap(
+            wrId, flags, a.address(local), a.key(), b.address(remote), b.region.remoteKey(), expected, desired);
+    }
+
+    protected final Runnable fetchAdd(
+        final long wrId, final int flags, final long local, final long remote, final long addend)
+    {
+        return () -> a.queuePair.fetchAdd(
+            wrId, flags, a.address(local), a.key(), b.address(remote), b.region.remoteKey(), addend);
+    }
+
+    protected final Runnable send(final long wrId, final int flags, final long local, final int length)
+    {
+        return () -> a.queuePair.send(wrId, flags, a.address(local), length, a.key());
+    }
+
+    protected final int receive(final long wrId, final long offset, final int length)
+    {
+        return b.queuePair.postReceive(wrId, b.address(offset), length, b.key());
+    }
+
+    protected final Completion execute(final Runnable request)
+    {
+        assertThat(post(a, request)).isEqualTo(PostStatus.OK);
+        return awaitOne(a);
+    }
+}
