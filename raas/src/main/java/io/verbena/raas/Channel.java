@@ -1,0 +1,135 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+/** A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. */
+abstract class Channel
+{
+    protected final RaasContext context;
+    protected final QueuePair queuePair;
+    protected final MessageBlock receives;
+    private final int queuePairNumber;
+    private final int sendDepth;
+    private boolean isClosed;
+
+    /** The caller has taken room in the completion queues; it is given back by {@link #close()}, or here on failure. */
+    Channel(final RaasContext context, final int sendDepth)
+    {
+        final CompletionDispatcher completions = context.completions();
+        this.context = context;
+        this.sendDepth = sendDepth;
+        receives = context.receiveBlocks().acquire();
+        queuePair = createQueuePair(context, sendDepth, receives);
+        queuePairNumber = queuePair.number();
+        completions.add(this);
+        context.pool().onOpened(this);
+    }
+
+    private static QueuePair createQueuePair(
+        final RaasContext context, final int sendDepth, final MessageBlock receives)
+    {
+        final CompletionDispatcher completions = context.completions();
+        try
+        {
+            return context.verbsProtectionDomain().createQueuePair(
+                completions.sendQueue(),
+                completions.receiveQueue(),
+                new QueuePairCapabilities(sendDepth, receives.slotCount(), 0, context.readAtomicDepth()));
+        }
+        catch (final RdmaException ex)
+        {
+            completions.release(sendDepth, receives.slotCount());
+            context.receiveBlocks().release(receives);
+            throw ex;
+        }
+    }
+
+    final VerbCounters counters()
+    {
+        return queuePair.counters();
+    }
+
+    final int queuePairNumber()
+    {
+        return queuePairNumber;
+    }
+
+    final boolean isClosed()
+    {
+        return isClosed;
+    }
+
+    /** Posts every receive buffer; before the peer can send. */
+    final void postAllReceives()
+    {
+        for (int slot = 0; slot < receives.slotCount(); slot++)
+        {
+            postReceive(slot);
+        }
+    }
+
+    final void postReceive(final int slot)
+    {
+        final int status = queuePair.postReceive(
+            slot, receives.localAddress(slot), MessageBlock.SLOT_LENGTH_BYTES, receives.localKey());
+        if (status == PostStatus.QUEUE_FULL)
+        {
+            throw new IllegalStateException("receive slot " + slot + " posted twice on queue pair " + queuePairNumber);
+        }
+        // INVALID_STATE: the queue pair broke meanwhile; its completions say so.
+    }
+
+    /** A signalled request completed with success. */
+    abstract void onSendComplete(long wrId);
+
+    /** A message arrived in a receive slot. */
+    abstract void onReceive(int slot, int lengthBytes, int immediate);
+
+    abstract boolean hasOutstandingSends();
+
+    /** The queue pair is destroyed: drops what was kept for it. */
+    abstract void onClosed();
+
+    /** Tells everybody concerned that the channel is gone; it is closed already. */
+    abstract void onBreakdown(int status, String reason);
+
+    /** The queue pair broke, or the peer broke the rules: closes it and tells everybody concerned, once. */
+    final void breakDown(final int status, final String reason)
+    {
+        if (!isClosed)
+        {
+            close();
+            onBreakdown(status, reason);
+        }
+    }
+
+    final void breakProtocol(final String reason)
+    {
+        breakDown(WorkCompletionStatus.GENERAL_ERR, reason);
+    }
+
+    /**
+     * Destroys the queue pair: no access through it lands any more, at either end's memory. Tells nobody. Where the
+     * device cannot destroy it yet, because a requester does not leave the memory, that is thrown and nothing is over:
+     * who needs it gone, as a fence does, has to call this again.
+     */
+    final void close()
+    {
+        if (!isClosed)
+        {
+            // First, and when it throws the channel is still there: whoever fences must not believe it closed.
+            queuePair.close();
+            isClosed = true;
+            context.completions().remove(this);
+            context.pool().onClosed(this);
+            context.completions().release(sendDepth, receives.slotCount());
+            context.receiveBlocks().release(receives);
+            onClosed();
+        }
+    }
+}

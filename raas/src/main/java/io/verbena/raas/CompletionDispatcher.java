@@ -1,0 +1,190 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.rdma.verbs.WorkCompletions;
+import org.agrona.collections.Int2ObjectHashMap;
+
+/**
+ * The two completion queues of a context and the way from a completion to its channel. Room in the queues is reserved
+ * for the whole depth of a queue pair before it is made, so that no tenant can overrun a queue that others use.
+ */
+final class CompletionDispatcher implements AutoCloseable
+{
+    private static final int POLL_BATCH = 64;
+    private static final int MAX_BATCHES_PER_POLL = 16;
+
+    private final CompletionQueue sendQueue;
+    private final CompletionQueue receiveQueue;
+    private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
+    private final Int2ObjectHashMap<Channel> channels = new Int2ObjectHashMap<>();
+    private int sendRoom;
+    private int receiveRoom;
+    private int sendRoomToFree;
+    private int receiveRoomToFree;
+    private long strayCompletions;
+
+    CompletionDispatcher(final Device device, final int sendCapacity, final int receiveCapacity)
+    {
+        sendRoom = sendCapacity;
+        receiveRoom = receiveCapacity;
+        sendQueue = device.createCompletionQueue(sendRoom);
+        try
+        {
+            receiveQueue = device.createCompletionQueue(receiveRoom);
+        }
+        catch (final RdmaException ex)
+        {
+            sendQueue.close();
+            throw ex;
+        }
+    }
+
+    CompletionQueue sendQueue()
+    {
+        return sendQueue;
+    }
+
+    CompletionQueue receiveQueue()
+    {
+        return receiveQueue;
+    }
+
+    /** Takes room for a queue pair; false when there is not enough. */
+    boolean reserve(final int sends, final int receives)
+    {
+        if (sends > sendRoom || receives > receiveRoom)
+        {
+            return false;
+        }
+        sendRoom -= sends;
+        receiveRoom -= receives;
+        return true;
+    }
+
+    /** Gives room back; used again only after the queues were seen empty, since stale completions may lie there. */
+    void release(final int sends, final int receives)
+    {
+        sendRoomToFree += sends;
+        receiveRoomToFree += receives;
+    }
+
+    /** Whether room given back will be there after the next poll. */
+    boolean isRoomComing()
+    {
+        return sendRoomToFree > 0 || receiveRoomToFree > 0;
+    }
+
+    void add(final Channel channel)
+    {
+        channels.put(channel.queuePairNumber(), channel);
+    }
+
+    void remove(final Channel channel)
+    {
+        channels.remove(channel.queuePairNumber(), channel);
+    }
+
+    /** Completions of queue pairs already closed, dropped here. */
+    long strayCompletions()
+    {
+        return strayCompletions;
+    }
+
+    int poll()
+    {
+        // Sends first: when a queue pair broke, its send completions tell the cause, its receives only say flushed.
+        return pollSends() + pollReceives();
+    }
+
+    private int pollSends()
+    {
+        int total = 0;
+        for (int round = 0; round < MAX_BATCHES_PER_POLL; round++)
+        {
+            final int count = sendQueue.poll(completions);
+            for (int i = 0; i < count; i++)
+            {
+                dispatchSend(i);
+            }
+            total += count;
+            if (count < POLL_BATCH)
+            {
+                sendRoom += sendRoomToFree;
+                sendRoomToFree = 0;
+                break;
+            }
+        }
+        return total;
+    }
+
+    private void dispatchSend(final int index)
+    {
+        final Channel channel = channels.get(completions.queuePairNumber(index));
+        if (channel == null)
+        {
+            strayCompletions++;
+            return;
+        }
+        final int status = completions.status(index);
+        if (status == WorkCompletionStatus.SUCCESS)
+        {
+            channel.onSendComplete(completions.wrId(index));
+        }
+        else
+        {
+            channel.breakDown(status, WorkCompletionStatus.text(status));
+        }
+    }
+
+    private int pollReceives()
+    {
+        int total = 0;
+        for (int round = 0; round < MAX_BATCHES_PER_POLL; round++)
+        {
+            final int count = receiveQueue.poll(completions);
+            for (int i = 0; i < count; i++)
+            {
+                dispatchReceive(i);
+            }
+            total += count;
+            if (count < POLL_BATCH)
+            {
+                receiveRoom += receiveRoomToFree;
+                receiveRoomToFree = 0;
+                break;
+            }
+        }
+        return total;
+    }
+
+    private void dispatchReceive(final int index)
+    {
+        final Channel channel = channels.get(completions.queuePairNumber(index));
+        if (channel == null)
+        {
+            strayCompletions++;
+            return;
+        }
+        final int status = completions.status(index);
+        if (status == WorkCompletionStatus.SUCCESS)
+        {
+            channel.onReceive(
+                (int)completions.wrId(index), completions.byteLength(index), completions.immediate(index));
+        }
+        else if (!channel.hasOutstandingSends())
+        {
+            channel.breakDown(status, WorkCompletionStatus.text(status));
+        }
+        // Otherwise the send queue is being flushed too, and its first completion in error, yet to come, has the cause.
+    }
+
+    @Override
+    public void close()
+    {
+        sendQueue.close();
+        receiveQueue.close();
+    }
+}

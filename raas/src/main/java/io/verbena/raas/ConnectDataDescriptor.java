@@ -1,0 +1,191 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.MemoryRegion;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Private data exchanged at connect, {@code docs/format/connect-data.md}; little-endian. A refusal is bare UTF-8 text.
+ *
+ * <pre>
+ *  request                            answer
+ *   0 +---------------------------+    0 +---------------------------+
+ *     |           magic           |      |           magic           |
+ *   4 +-------------+-------------+    4 +-------------+-------------+
+ *     |   version   |   credits   |      |   version   |   credits   |
+ *   8 +-------------+-------------+    8 +-------------+------+------+
+ *     |          node id          |      | access flags|regions| data|
+ *  12 +---------------------------+   12 +-------------+------+------+
+ *     |        incarnation        |      |       reserved, zero      |
+ *  16 +---------------------------+   16 +---------------------------+
+ *                                        | regions * { address 8,    |
+ *                                        |   length 8, remote key 4, |
+ *                                        |   access flags 4 }        |
+ *                                        +---------------------------+
+ *                                        | data: the acceptor's own  |
+ *                                        +---------------------------+
+ * </pre>
+ */
+public final class ConnectDataDescriptor
+{
+    /** First 32 bits of a request and of an answer: {@code VRC\0}. */
+    public static final int MAGIC = 0x0043_5256;
+    /** Version of this layout. */
+    public static final int VERSION = 1;
+    /** Offset of the magic. */
+    public static final int MAGIC_OFFSET = 0;
+    /** Offset of the 16-bit version. */
+    public static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
+    /** Offset of the 16-bit number of calls: wanted in the request, granted in the answer. */
+    public static final int CREDITS_OFFSET = VERSION_OFFSET + Short.BYTES;
+    /** Request: offset of the 32-bit node number. */
+    public static final int NODE_ID_OFFSET = CREDITS_OFFSET + Short.BYTES;
+    /** Request: offset of the 32-bit incarnation. */
+    public static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
+    /** Length of a request. */
+    public static final int REQUEST_LENGTH_BYTES = INCARNATION_OFFSET + Integer.BYTES;
+    /** Answer: offset of the 16-bit access flags of the queue pair. */
+    public static final int ACCESS_FLAGS_OFFSET = CREDITS_OFFSET + Short.BYTES;
+    /** Answer: offset of the 8-bit count of regions. */
+    public static final int REGION_COUNT_OFFSET = ACCESS_FLAGS_OFFSET + Short.BYTES;
+    /** Answer: offset of the 8-bit length of the acceptor's own data. */
+    public static final int DATA_LENGTH_OFFSET = REGION_COUNT_OFFSET + Byte.BYTES;
+    /** Answer: offset of the regions. */
+    public static final int REGIONS_OFFSET = DATA_LENGTH_OFFSET + Byte.BYTES + Integer.BYTES;
+    /** Answer: length of one region. */
+    public static final int REGION_LENGTH_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
+
+    static
+    {
+        final int longest =
+            REGIONS_OFFSET + Admission.MAX_REGIONS * REGION_LENGTH_BYTES + Admission.MAX_PRIVATE_DATA_BYTES;
+        if (longest > ConnectionRequest.MAX_PRIVATE_DATA_BYTES || REGIONS_OFFSET % Long.BYTES != 0)
+        {
+            throw new ExceptionInInitializerError("connect data of " + longest + " bytes does not fit");
+        }
+    }
+
+    private ConnectDataDescriptor()
+    {
+    }
+
+    static byte[] encodeRequest(final PeerIdentity identity, final int credits)
+    {
+        final byte[] bytes = new byte[REQUEST_LENGTH_BYTES];
+        littleEndian(bytes)
+            .putInt(MAGIC_OFFSET, MAGIC)
+            .putShort(VERSION_OFFSET, (short)VERSION)
+            .putShort(CREDITS_OFFSET, (short)credits)
+            .putInt(NODE_ID_OFFSET, identity.nodeId())
+            .putInt(INCARNATION_OFFSET, identity.incarnation());
+        return bytes;
+    }
+
+    static byte[] encodeAnswer(final Admission admission, final int credits)
+    {
+        final List<MemoryRegion> regions = admission.regions();
+        final byte[] data = admission.privateData();
+        final int dataOffset = REGIONS_OFFSET + regions.size() * REGION_LENGTH_BYTES;
+        final byte[] bytes = new byte[dataOffset + data.length];
+        final ByteBuffer buffer = littleEndian(bytes)
+            .putInt(MAGIC_OFFSET, MAGIC)
+            .putShort(VERSION_OFFSET, (short)VERSION)
+            .putShort(CREDITS_OFFSET, (short)credits)
+            .putShort(ACCESS_FLAGS_OFFSET, (short)admission.accessFlags())
+            .put(REGION_COUNT_OFFSET, (byte)regions.size())
+            .put(DATA_LENGTH_OFFSET, (byte)data.length)
+            .position(REGIONS_OFFSET);
+        for (final MemoryRegion region : regions)
+        {
+            buffer.putLong(region.address()).putLong(region.lengthBytes());
+            buffer.putInt(region.remoteKey()).putInt(region.accessFlags());
+        }
+        buffer.put(data);
+        return bytes;
+    }
+
+    static byte[] encodeRefusal(final String reason)
+    {
+        final byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
+        return bytes.length <= ConnectionRequest.MAX_PRIVATE_DATA_BYTES ?
+            bytes : Arrays.copyOf(bytes, ConnectionRequest.MAX_PRIVATE_DATA_BYTES);
+    }
+
+    /** Why a request cannot be understood, or null when it can. */
+    static String requestProblem(final byte[] bytes)
+    {
+        return problem(bytes, REQUEST_LENGTH_BYTES);
+    }
+
+    /** Why an answer cannot be understood, or null when it can. */
+    static String answerProblem(final byte[] bytes)
+    {
+        final String problem = problem(bytes, REGIONS_OFFSET);
+        if (problem != null)
+        {
+            return problem;
+        }
+        final int regionCount = bytes[REGION_COUNT_OFFSET];
+        final int dataLength = bytes[DATA_LENGTH_OFFSET];
+        final boolean isConsistent = regionCount >= 0 && regionCount <= Admission.MAX_REGIONS &&
+            dataLength >= 0 && REGIONS_OFFSET + regionCount * REGION_LENGTH_BYTES + dataLength <= bytes.length;
+        return isConsistent && credits(bytes) > 0 ? null :
+            "connect data of " + bytes.length + " bytes claims " + regionCount + " regions and " + dataLength +
+                " bytes of data and " + credits(bytes) + " credits";
+    }
+
+    private static String problem(final byte[] bytes, final int minimumBytes)
+    {
+        if (bytes.length < minimumBytes || littleEndian(bytes).getInt(MAGIC_OFFSET) != MAGIC)
+        {
+            return "this is not Verbena connect data (" + bytes.length + " bytes)";
+        }
+        final int version = littleEndian(bytes).getShort(VERSION_OFFSET) & 0xFFFF;
+        return version == VERSION ? null :
+            "connect data has version " + version + ", this node knows version " + VERSION +
+                ": update the older of the two";
+    }
+
+    static int credits(final byte[] bytes)
+    {
+        return littleEndian(bytes).getShort(CREDITS_OFFSET) & 0xFFFF;
+    }
+
+    static PeerIdentity identity(final byte[] request)
+    {
+        final ByteBuffer buffer = littleEndian(request);
+        return new PeerIdentity(buffer.getInt(NODE_ID_OFFSET), buffer.getInt(INCARNATION_OFFSET));
+    }
+
+    static PeerGrants grants(final byte[] answer)
+    {
+        final ByteBuffer buffer = littleEndian(answer);
+        final int queuePairFlags = buffer.getShort(ACCESS_FLAGS_OFFSET) & 0xFFFF;
+        final int count = buffer.get(REGION_COUNT_OFFSET);
+        final RemoteRegion[] regions = new RemoteRegion[count];
+        final int[] accessFlags = new int[count];
+        buffer.position(REGIONS_OFFSET);
+        for (int i = 0; i < count; i++)
+        {
+            regions[i] = new RemoteRegion(buffer.getLong(), buffer.getLong(), buffer.getInt());
+            accessFlags[i] = buffer.getInt() & queuePairFlags;
+        }
+        return new PeerGrants(regions, accessFlags);
+    }
+
+    static byte[] data(final byte[] answer)
+    {
+        final int offset = REGIONS_OFFSET + answer[REGION_COUNT_OFFSET] * REGION_LENGTH_BYTES;
+        return Arrays.copyOfRange(answer, offset, offset + answer[DATA_LENGTH_OFFSET]);
+    }
+
+    private static ByteBuffer littleEndian(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

@@ -1,0 +1,56 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.MemoryRegion;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Some neighbouring message buffers in registered memory; one slot holds one message. */
+final class MessageBlock
+{
+    /** Length of a slot: the longest message, rounded up to whole cache lines. */
+    static final int SLOT_LENGTH_BYTES = 64 *
+        ((MessageHeaderDescriptor.HEADER_LENGTH_BYTES + RpcClient.MAX_MESSAGE_BYTES + 63) / 64);
+
+    private final UnsafeBuffer buffer;
+    private final long localAddress;
+    private final int localKey;
+    private final int slotCount;
+
+    /**
+     * @param region    long enough; outlives the block.
+     * @param firstSlot first slot of the block in the region.
+     * @param slotCount slots of the block.
+     */
+    MessageBlock(final MemoryRegion region, final int firstSlot, final int slotCount)
+    {
+        final long offset = (long)firstSlot * SLOT_LENGTH_BYTES;
+        this.slotCount = slotCount;
+        localAddress = region.address() + offset;
+        localKey = region.localKey();
+        buffer = new UnsafeBuffer(region.segment().address() + offset, slotCount * SLOT_LENGTH_BYTES);
+    }
+
+    UnsafeBuffer buffer()
+    {
+        return buffer;
+    }
+
+    int offset(final int slot)
+    {
+        return slot * SLOT_LENGTH_BYTES;
+    }
+
+    long localAddress(final int slot)
+    {
+        return localAddress + (long)slot * SLOT_LENGTH_BYTES;
+    }
+
+    int localKey()
+    {
+        return localKey;
+    }
+
+    int slotCount()
+    {
+        return slotCount;
+    }
+}

@@ -1,0 +1,66 @@
+package io.verbena.raas;
+
+import java.util.List;
+
+/** What a peer lets a connection reach, as it said at connect; immutable. */
+final class PeerGrants
+{
+    static final PeerGrants NONE = new PeerGrants(new RemoteRegion[0], new int[0]);
+
+    private final long[] addresses;
+    private final long[] lengthsBytes;
+    private final int[] remoteKeys;
+    private final int[] accessFlags;
+    private final List<RemoteRegion> regions;
+
+    PeerGrants(final RemoteRegion[] regions, final int[] accessFlags)
+    {
+        this.regions = List.of(regions);
+        this.accessFlags = accessFlags;
+        addresses = new long[regions.length];
+        lengthsBytes = new long[regions.length];
+        remoteKeys = new int[regions.length];
+        for (int i = 0; i < regions.length; i++)
+        {
+            addresses[i] = regions[i].address();
+            lengthsBytes[i] = regions[i].lengthBytes();
+            remoteKeys[i] = regions[i].remoteKey();
+        }
+    }
+
+    List<RemoteRegion> regions()
+    {
+        return regions;
+    }
+
+    /** Whether a range was granted with a right. */
+    boolean covers(final long address, final int lengthBytes, final int remoteKey, final int right)
+    {
+        for (int i = 0; i < remoteKeys.length; i++)
+        {
+            // Differences, not sums: addresses may lie at either end of the range of long.
+            final long offset = address - addresses[i];
+            if (remoteKeys[i] == remoteKey && offset >= 0 && offset <= lengthsBytes[i] - lengthBytes)
+            {
+                return (accessFlags[i] & right) == right;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public String toString()
+    {
+        final StringBuilder text = new StringBuilder("[");
+        for (int i = 0; i < remoteKeys.length; i++)
+        {
+            text.append(i == 0 ? "" : ", ").append(String.format(
+                "0x%x..0x%x key 0x%x rights %d",
+                addresses[i],
+                addresses[i] + lengthsBytes[i],
+                remoteKeys[i],
+                accessFlags[i]));
+        }
+        return text.append(']').toString();
+    }
+}

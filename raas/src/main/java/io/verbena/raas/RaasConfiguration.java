@@ -1,0 +1,263 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import org.agrona.ErrorHandler;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sizes and limits of a {@link RaasContext}. Read once by {@link RaasContext#open}; not thread-safe. Defaults suit some
+ * tens of peers.
+ */
+public final class RaasConfiguration
+{
+    private int sendQueueDepth = 256;
+    private int maxBatchRequests = 64;
+    private int maxReadAtomic = 16;
+    private int maxChannels = 64;
+    private int completionQueueCapacity = 4096;
+    private int maxVirtualQps = 4096;
+    private int rpcCredits = 8;
+    private int maxCalls = 64;
+    private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
+    private PeerIdentity identity = PeerIdentity.UNREGISTERED;
+    private ErrorHandler errorHandler = RaasConfiguration::rethrow;
+
+    /** Defaults. */
+    public RaasConfiguration()
+    {
+    }
+
+    /** A copy that nobody else changes. */
+    RaasConfiguration(final RaasConfiguration other)
+    {
+        sendQueueDepth = other.sendQueueDepth;
+        maxBatchRequests = other.maxBatchRequests;
+        maxReadAtomic = other.maxReadAtomic;
+        maxChannels = other.maxChannels;
+        completionQueueCapacity = other.completionQueueCapacity;
+        maxVirtualQps = other.maxVirtualQps;
+        rpcCredits = other.rpcCredits;
+        maxCalls = other.maxCalls;
+        probeIntervalNs = other.probeIntervalNs;
+        identity = other.identity;
+        errorHandler = other.errorHandler;
+    }
+
+    private static void rethrow(final Throwable error)
+    {
+        if (error instanceof final RuntimeException exception)
+        {
+            throw exception;
+        }
+        throw new IllegalStateException(error);
+    }
+
+    /** @return one-sided requests outstanding on one physical queue pair, over all its virtual queue pairs. */
+    public int sendQueueDepth()
+    {
+        return sendQueueDepth;
+    }
+
+    /**
+     * @param requests one-sided requests outstanding on one physical queue pair, 1 or more; default 256.
+     * @return this.
+     */
+    public RaasConfiguration sendQueueDepth(final int requests)
+    {
+        this.sendQueueDepth = requests;
+        return this;
+    }
+
+    /** @return most requests in one batch. */
+    public int maxBatchRequests()
+    {
+        return maxBatchRequests;
+    }
+
+    /**
+     * @param requests most requests in one batch, at most {@link #sendQueueDepth()}; default 64.
+     * @return this.
+     */
+    public RaasConfiguration maxBatchRequests(final int requests)
+    {
+        this.maxBatchRequests = requests;
+        return this;
+    }
+
+    /** @return READs and atomics outstanding at once on one physical queue pair. */
+    public int maxReadAtomic()
+    {
+        return maxReadAtomic;
+    }
+
+    /**
+     * @param requests READs and atomics outstanding at once on one physical queue pair; lowered to what the device can
+     *                 do; later ones wait in the send queue. Default 16.
+     * @return this.
+     */
+    public RaasConfiguration maxReadAtomic(final int requests)
+    {
+        this.maxReadAtomic = requests;
+        return this;
+    }
+
+    /** @return requests outstanding over all physical queue pairs. */
+    public int completionQueueCapacity()
+    {
+        return completionQueueCapacity;
+    }
+
+    /**
+     * @param requests outstanding over all physical queue pairs. Each queue pair made here takes
+     *                 {@link #sendQueueDepth()} plus twice {@link #rpcCredits()} of it, each one accepted here twice
+     *                 {@link #rpcCredits()}; when it is used up, connecting is refused. Default 4,096: 15 peers.
+     * @return this.
+     */
+    public RaasConfiguration completionQueueCapacity(final int requests)
+    {
+        this.completionQueueCapacity = requests;
+        return this;
+    }
+
+    /** @return most physical queue pairs, made and accepted together. */
+    public int maxChannels()
+    {
+        return maxChannels;
+    }
+
+    /**
+     * @param channels most physical queue pairs, made and accepted together; the receive completion queue is sized by
+     *                 it. Default 64.
+     * @return this.
+     */
+    public RaasConfiguration maxChannels(final int channels)
+    {
+        this.maxChannels = channels;
+        return this;
+    }
+
+    /** @return most virtual queue pairs open at once. */
+    public int maxVirtualQps()
+    {
+        return maxVirtualQps;
+    }
+
+    /**
+     * @param virtualQps most virtual queue pairs open at once, 1 to 65,535; default 4,096.
+     * @return this.
+     */
+    public RaasConfiguration maxVirtualQps(final int virtualQps)
+    {
+        this.maxVirtualQps = virtualQps;
+        return this;
+    }
+
+    /** @return calls outstanding on one physical queue pair; the less of both sides counts. */
+    public int rpcCredits()
+    {
+        return rpcCredits;
+    }
+
+    /**
+     * @param calls outstanding on one physical queue pair, 1 to 1,024; each costs a receive buffer of 4 KiB at both
+     *              ends. Default 8.
+     * @return this.
+     */
+    public RaasConfiguration rpcCredits(final int calls)
+    {
+        this.rpcCredits = calls;
+        return this;
+    }
+
+    /** @return calls of a context that are queued or outstanding, over all peers. */
+    public int maxCalls()
+    {
+        return maxCalls;
+    }
+
+    /**
+     * @param calls of a context that are queued or outstanding, over all peers, 1 to 65,535; default 64.
+     * @return this.
+     */
+    public RaasConfiguration maxCalls(final int calls)
+    {
+        this.maxCalls = calls;
+        return this;
+    }
+
+    /** @return after how long of silence a server probes whether a peer is still there. */
+    public long probeIntervalNs()
+    {
+        return probeIntervalNs;
+    }
+
+    /**
+     * @param probeIntervalNs after how long of silence a server probes whether a peer is still there, by a READ of
+     *                        length 0; a queue pair whose peer is gone is closed then. 1 or more; default 1 s.
+     * @return this.
+     */
+    public RaasConfiguration probeIntervalNs(final long probeIntervalNs)
+    {
+        this.probeIntervalNs = probeIntervalNs;
+        return this;
+    }
+
+    /** @return who this node is to its peers until {@link RaasContext#identity(PeerIdentity)} says otherwise. */
+    public PeerIdentity identity()
+    {
+        return identity;
+    }
+
+    /**
+     * @param identity who this node is to its peers; default {@link PeerIdentity#UNREGISTERED}.
+     * @return this.
+     */
+    public RaasConfiguration identity(final PeerIdentity identity)
+    {
+        this.identity = identity;
+        return this;
+    }
+
+    /** @return told what listeners, handlers and acceptors throw. */
+    public ErrorHandler errorHandler()
+    {
+        return errorHandler;
+    }
+
+    /**
+     * @param errorHandler told, at the end of {@link RaasContext#poll()}, what listeners, handlers and acceptors throw:
+     *                     that of one tenant must not keep others from their completions. Default: throws it out of
+     *                     {@link RaasContext#poll()}.
+     * @return this.
+     */
+    public RaasConfiguration errorHandler(final ErrorHandler errorHandler)
+    {
+        this.errorHandler = errorHandler;
+        return this;
+    }
+
+    /** Throws when a value is out of its range or the device cannot do it. */
+    void validate(final DeviceAttributes device)
+    {
+        final int depth = ClientChannel.sendDepth(sendQueueDepth, rpcCredits);
+        require("rpcCredits", rpcCredits, 1, 1024);
+        require("sendQueueDepth", sendQueueDepth, 1, device.maxQueuePairRequests() - (depth - sendQueueDepth));
+        require("maxBatchRequests", maxBatchRequests, 1, sendQueueDepth);
+        require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
+        require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
+        require("maxVirtualQps", maxVirtualQps, 1, (1 << VirtualQpTable.INDEX_BITS) - 1);
+        require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);
+        require("completionQueueCapacity", completionQueueCapacity, depth, device.maxCompletions());
+        require("maxChannels", maxChannels, 1, device.maxCompletions() / rpcCredits);
+    }
+
+    private static void require(final String name, final int value, final int least, final int most)
+    {
+        if (value < least || value > most)
+        {
+            throw new RaasMisuseException(
+                "RaasConfiguration." + name + " is " + value + ", it must be " + least + " to " + most);
+        }
+    }
+}

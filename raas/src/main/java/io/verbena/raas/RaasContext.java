@@ -1,0 +1,329 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.VerbCounters;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One node's share of the service: a protection domain, completion queues, a pool with one physical queue pair per
+ * peer, and the virtual queue pairs and calls that go over them.
+ *
+ * <p>One owner thread makes every call here and on everything made from here. Closed by its opener, who closes the
+ * regions made from {@link #protectionDomain()} before.
+ */
+public final class RaasContext implements AutoCloseable
+{
+    private final Device device;
+    private final NanoClock clock;
+    private final RaasConfiguration configuration;
+    private final int maxMessageBytes;
+    private final int readAtomicDepth;
+    private final Closables resources = new Closables();
+    private final ProtectionDomain verbsProtectionDomain;
+    private final TenantProtectionDomain tenantProtectionDomain;
+    private final CompletionDispatcher completions;
+    private final ReceiveBlockPool receiveBlocks;
+    private final VirtualQpTable virtualQps;
+    private final ChannelPool pool;
+    private final RpcClient rpcClient;
+    private final RetiredRegions retiredRegions = new RetiredRegions();
+    private final List<RpcServer> servers = new ArrayList<>();
+    private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
+    private PeerIdentity identity;
+    private boolean isPolling;
+    private boolean isClosed;
+
+    private RaasContext(final Device device, final RaasConfiguration configuration)
+    {
+        this.device = device;
+        this.configuration = configuration;
+        clock = device.clock();
+        identity = configuration.identity();
+        maxMessageBytes = device.attributes().maxMessageBytes();
+        readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
+        try
+        {
+            verbsProtectionDomain = resources.add(device.allocateProtectionDomain());
+            tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
+            completions = resources.add(new CompletionDispatcher(
+                device,
+                configuration.completionQueueCapacity(),
+                configuration.maxChannels() * configuration.rpcCredits()));
+            receiveBlocks = resources.add(new ReceiveBlockPool(verbsProtectionDomain, configuration.rpcCredits()));
+            virtualQps = new VirtualQpTable(configuration.maxVirtualQps());
+            pool = new ChannelPool(this);
+            rpcClient = resources.add(new RpcClient(this, configuration.maxCalls()));
+        }
+        catch (final RuntimeException ex)
+        {
+            // What is there already would keep the device from being closed.
+            resources.close();
+            throw ex;
+        }
+    }
+
+    /**
+     * @param device        to work on; the caller closes it after this context.
+     * @param configuration read once.
+     * @return the context.
+     */
+    public static RaasContext open(final Device device, final RaasConfiguration configuration)
+    {
+        final RaasConfiguration copy = new RaasConfiguration(configuration);
+        copy.validate(device.attributes());
+        return new RaasContext(device, copy);
+    }
+
+    /** @return the device. */
+    public Device device()
+    {
+        return device;
+    }
+
+    /**
+     * Where the memory of this node is registered. Virtual queue pairs take only regions made here: that is how a
+     * region of somebody else, or a closed one, is told before it breaks the shared queue pair.
+     *
+     * @return the protection domain; closed by {@link #close()}.
+     */
+    public ProtectionDomain protectionDomain()
+    {
+        return tenantProtectionDomain;
+    }
+
+    /** @return the clock of the device. */
+    public NanoClock clock()
+    {
+        return clock;
+    }
+
+    /** @return who this node is to peers connected from now on. */
+    public PeerIdentity identity()
+    {
+        return identity;
+    }
+
+    /**
+     * Changes who this node is, for peers connected from now on. A queue pair made before keeps what it said; when that
+     * was another registered identity, the pool gives it to nobody any more.
+     *
+     * @param identity given by the meta server.
+     */
+    public void identity(final PeerIdentity identity)
+    {
+        if (!identity.equals(this.identity) && this.identity.nodeId() != 0)
+        {
+            pool.retireAll();
+        }
+        this.identity = identity;
+    }
+
+    /**
+     * Connects; returns at once. Where the pool has a queue pair to that peer the result is READY and nothing is sent;
+     * otherwise it is CONNECTING, then READY or FAILED, while {@link #poll()} is called.
+     *
+     * @param peer      whom to reach.
+     * @param listener  hears of completed batches.
+     * @param timeoutNs after which it is FAILED when still CONNECTING.
+     * @return the virtual queue pair, closed by the caller.
+     */
+    public VirtualQp connect(final PeerAddress peer, final BatchListener listener, final long timeoutNs)
+    {
+        final int number = virtualQps.allocate();
+        if (number == VirtualQpTable.CALLS)
+        {
+            throw new RaasMisuseException("all virtual queue pairs are in use: " + virtualQps.openCount() +
+                " (RaasConfiguration.maxVirtualQps); close some");
+        }
+        final VirtualQp vqp = new VirtualQp(this, number, peer, listener);
+        virtualQps.add(vqp);
+        pool.bind(vqp, clock.nanoTime(), timeoutNs);
+        return vqp;
+    }
+
+    /** @return the calling side of request/reply messages on this context. */
+    public RpcClient rpcClient()
+    {
+        return rpcClient;
+    }
+
+    /**
+     * Serves at a port: accepts queue pairs and answers calls while {@link #poll()} is called.
+     *
+     * @param servicePort 1 to 65,535, free on this device.
+     * @param acceptor    decides who may connect and with which rights.
+     * @param handler     answers calls.
+     * @return the server, closed by the caller or with this context.
+     */
+    public RpcServer serve(final int servicePort, final ConnectionAcceptor acceptor, final RpcHandler handler)
+    {
+        final RpcServer server = RpcServer.open(this, servicePort, acceptor, handler);
+        servers.add(server);
+        return server;
+    }
+
+    /**
+     * Closes a virtual queue pair now, and a region that its requests may be using as soon as none is in flight: a
+     * region closed under a READ would break the shared queue pair.
+     *
+     * @param vqp    to close.
+     * @param region to close later, at the latest by {@link #close()}.
+     */
+    public void retire(final VirtualQp vqp, final MemoryRegion region)
+    {
+        vqp.close();
+        retiredRegions.add(vqp, region);
+    }
+
+    /**
+     * The duty cycle: polls completions and calls listeners, drives connecting and deadlines, accepts connections and
+     * answers calls. Allocates nothing while only batches complete.
+     *
+     * @return how much was done; 0 when there was nothing to do.
+     */
+    public int poll()
+    {
+        if (isPolling)
+        {
+            throw new RaasMisuseException("poll() called from a callback of poll()");
+        }
+        isPolling = true;
+        try
+        {
+            return pollOnce();
+        }
+        finally
+        {
+            isPolling = false;
+        }
+    }
+
+    private int pollOnce()
+    {
+        int work = completions.poll();
+        if (pool.needsPoll())
+        {
+            work += pool.poll(clock.nanoTime());
+        }
+        if (!rpcClient.isIdle())
+        {
+            work += rpcClient.poll(clock.nanoTime());
+        }
+        for (int i = 0; i < servers.size(); i++)
+        {
+            work += servers.get(i).poll(clock.nanoTime());
+        }
+        retiredRegions.poll();
+        while (!deferredErrors.isEmpty())
+        {
+            configuration.errorHandler().onError(deferredErrors.poll());
+        }
+        return work;
+    }
+
+    /** @return what was posted on all physical queue pairs, living and closed; a new object. */
+    public VerbCounters counters()
+    {
+        return pool.counters();
+    }
+
+    /** @return physical queue pairs made by this side that are usable or being connected. */
+    public int pooledQueuePairs()
+    {
+        return pool.clientChannelCount();
+    }
+
+    /** @return completions that came for virtual queue pairs already closed, and were dropped. */
+    public long swallowedCompletions()
+    {
+        return virtualQps.swallowedCompletions();
+    }
+
+    /** Closes servers, virtual queue pairs without callbacks, queue pairs, and what they stand on. */
+    @Override
+    public void close()
+    {
+        if (isPolling)
+        {
+            throw new RaasMisuseException("close() of a context called from a callback of its poll()");
+        }
+        if (isClosed)
+        {
+            return;
+        }
+        isClosed = true;
+        while (!servers.isEmpty())
+        {
+            servers.getLast().close();
+        }
+        pool.close();
+        retiredRegions.close();
+        resources.close();
+    }
+
+    ProtectionDomain verbsProtectionDomain()
+    {
+        return verbsProtectionDomain;
+    }
+
+    CompletionDispatcher completions()
+    {
+        return completions;
+    }
+
+    ReceiveBlockPool receiveBlocks()
+    {
+        return receiveBlocks;
+    }
+
+    VirtualQpTable virtualQps()
+    {
+        return virtualQps;
+    }
+
+    ChannelPool pool()
+    {
+        return pool;
+    }
+
+    RaasConfiguration configuration()
+    {
+        return configuration;
+    }
+
+    int maxMessageBytes()
+    {
+        return maxMessageBytes;
+    }
+
+    int readAtomicDepth()
+    {
+        return readAtomicDepth;
+    }
+
+    /** Reports at the end of this poll: what goes wrong with one peer must not stop the others' completions. */
+    void deferError(final RuntimeException error)
+    {
+        deferredErrors.add(error);
+    }
+
+    void onVirtualQpClosed(final VirtualQp vqp)
+    {
+        pool.onVirtualQpClosed(vqp);
+        if (vqp.outstandingBatches() == 0)
+        {
+            virtualQps.release(vqp);
+        }
+    }
+
+    void onServerClosed(final RpcServer server)
+    {
+        servers.remove(server);
+    }
+}

@@ -1,0 +1,294 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import org.agrona.DirectBuffer;
+import org.agrona.collections.IntArrayList;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The calling side of request/reply messages; one for each {@link RaasContext}, driven by its
+ * {@link RaasContext#poll()}. Calls to one peer are sent in the order they were made, as far as the peer's receive
+ * buffers allow; those that do not fit wait here.
+ */
+public final class RpcClient implements AutoCloseable
+{
+    /** Longest request or reply. */
+    public static final int MAX_MESSAGE_BYTES = 4096;
+
+    private final RaasContext context;
+    private final MemoryRegion region;
+    private final MessageBlock requests;
+    private final CallSlot[] slots;
+    private final IntArrayList free = new IntArrayList();
+    private final IntArrayList queued = new IntArrayList();
+    private final UnsafeBuffer text = new UnsafeBuffer(new byte[0]);
+    private int outstandingCalls;
+    private int strayReplies;
+
+    RpcClient(final RaasContext context, final int maxCalls)
+    {
+        this.context = context;
+        region = context.verbsProtectionDomain().allocateRegistered(
+            (long)maxCalls * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+        requests = new MessageBlock(region, 0, maxCalls);
+        slots = new CallSlot[maxCalls];
+        for (int i = maxCalls - 1; i >= 0; i--)
+        {
+            slots[i] = new CallSlot();
+            free.addInt(i);
+        }
+    }
+
+    /**
+     * Calls; the request is copied. May be made while the virtual queue pair is CONNECTING: then it is sent once READY.
+     *
+     * @param vqp         over which; must stay open until the call has ended, otherwise it ends with PEER_FAILED.
+     * @param method      0 to 65,535.
+     * @param request     bytes of the request.
+     * @param offset      where they begin.
+     * @param lengthBytes up to {@link #MAX_MESSAGE_BYTES}.
+     * @param timeoutNs   from now; covers waiting for the connection and for room at the peer.
+     * @param listener    called exactly once, never from inside this method.
+     * @return number of the call, positive; or QUEUE_FULL (too many calls outstanding) or INVALID_STATE (vqp neither
+     *         CONNECTING nor READY) of {@link PostStatus}: then no callback comes.
+     */
+    public long call(
+        final VirtualQp vqp,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final long timeoutNs,
+        final RpcReplyListener listener)
+    {
+        if (lengthBytes < 0 || lengthBytes > MAX_MESSAGE_BYTES || method != (method & 0xFFFF))
+        {
+            throw new RaasMisuseException("call of method " + method + " with " + lengthBytes +
+                " bytes: methods are 0 to 65535 and requests 0 to " + MAX_MESSAGE_BYTES + " bytes");
+        }
+        if (vqp.context() != context)
+        {
+            throw new RaasMisuseException("call over a virtual queue pair of another context: " + vqp);
+        }
+        if (vqp.state() != VirtualQp.State.READY && vqp.state() != VirtualQp.State.CONNECTING)
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        if (free.isEmpty())
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        final int index = free.popInt();
+        final CallSlot slot = slots[index];
+        slot.open(vqp, listener, context.clock().nanoTime() + timeoutNs, lengthBytes);
+        final int start = requests.offset(index);
+        MessageHeaderDescriptor.encode(requests.buffer(), start, method, lengthBytes, slot.generation());
+        requests.buffer().putBytes(start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, request, offset, lengthBytes);
+        queued.addInt(index);
+        outstandingCalls++;
+        return callId(index);
+    }
+
+    /** @return calls whose listener has not been called. */
+    public int outstandingCalls()
+    {
+        return outstandingCalls;
+    }
+
+    /** Replies to calls that had ended already. */
+    int strayReplies()
+    {
+        return strayReplies;
+    }
+
+    boolean isIdle()
+    {
+        return outstandingCalls == 0;
+    }
+
+    private long callId(final int index)
+    {
+        return (long)slots[index].generation() << MessageImmediateDescriptor.SLOT_BITS | index;
+    }
+
+    int poll(final long nowNs)
+    {
+        return sendQueued() + endOverdue(nowNs);
+    }
+
+    private int sendQueued()
+    {
+        int sent = 0;
+        int kept = 0;
+        for (int i = 0; i < queued.size(); i++)
+        {
+            final int index = queued.getInt(i);
+            final CallSlot slot = slots[index];
+            if (slot.isQueued() && slot.vqp().state() == VirtualQp.State.READY && send(index))
+            {
+                sent++;
+            }
+            else if (slot.isQueued())
+            {
+                queued.setInt(kept++, index);
+            }
+        }
+        while (queued.size() > kept)
+        {
+            queued.popInt();
+        }
+        return sent;
+    }
+
+    private boolean send(final int index)
+    {
+        final CallSlot slot = slots[index];
+        final ClientChannel channel = slot.vqp().channel();
+        if (!channel.canSendCall())
+        {
+            return false;
+        }
+        final int immediate = MessageImmediateDescriptor.encode(
+            MessageImmediateDescriptor.KIND_REQUEST, slot.generation(), index);
+        final boolean isSent =
+            channel.sendCall(requests, index, slot.messageLengthBytes(), immediate) == PostStatus.OK;
+        if (isSent)
+        {
+            slot.onPosted(channel);
+        }
+        return isSent;
+    }
+
+    private int endOverdue(final long nowNs)
+    {
+        int ended = 0;
+        for (int index = 0; index < slots.length; index++)
+        {
+            final CallSlot slot = slots[index];
+            if (!slot.isAwaited())
+            {
+                continue;
+            }
+            final VirtualQp vqp = slot.vqp();
+            if (vqp.state() == VirtualQp.State.FAILED || vqp.state() == VirtualQp.State.CLOSED)
+            {
+                end(index, RpcStatus.PEER_FAILED, vqp.state() == VirtualQp.State.CLOSED ?
+                    vqp.peer() + ": the virtual queue pair was closed during the call" : vqp.failure());
+                ended++;
+            }
+            else if (slot.deadlineNs() - nowNs <= 0)
+            {
+                end(index, RpcStatus.TIMED_OUT, vqp.peer() +
+                    (slot.isQueued() ? ": the call could not be sent in time" : ": no reply in time"));
+                ended++;
+            }
+        }
+        return ended;
+    }
+
+    void onRequestSent(final int index)
+    {
+        slots[index].onSent();
+        freeWhenDone(index);
+    }
+
+    void onReply(final ClientChannel channel, final int immediate, final DirectBuffer buffer, final int offset)
+    {
+        final int index = MessageImmediateDescriptor.slot(immediate);
+        final int generation = MessageHeaderDescriptor.generation(buffer, offset);
+        final boolean isKnown = index < slots.length && slots[index].expectsReply(channel, generation) &&
+            MessageImmediateDescriptor.generation(immediate) == MessageImmediateDescriptor.generationBits(generation);
+        if (!isKnown)
+        {
+            channel.breakProtocol(
+                "the peer answered a call that was not made: slot " + index + " generation " + generation);
+            return;
+        }
+        final CallSlot slot = slots[index];
+        slot.onReplied();
+        if (slot.isAwaited())
+        {
+            final int kind = MessageImmediateDescriptor.kind(immediate);
+            final RpcStatus status =
+                kind == MessageImmediateDescriptor.KIND_REPLY ? RpcStatus.OK : RpcStatus.REFUSED;
+            end(index, status, buffer, offset + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
+                MessageHeaderDescriptor.payloadLength(buffer, offset));
+        }
+        else
+        {
+            strayReplies++;
+            freeWhenDone(index);
+        }
+    }
+
+    /** Neither completions nor replies of a channel come any more. */
+    void onChannelClosed(final ClientChannel channel)
+    {
+        for (int index = 0; index < slots.length; index++)
+        {
+            if (slots[index].isPostedOn(channel))
+            {
+                slots[index].onSent();
+                slots[index].onReplied();
+                freeWhenDone(index);
+            }
+        }
+    }
+
+    void onChannelBroken(final ClientChannel channel)
+    {
+        for (int index = 0; index < slots.length; index++)
+        {
+            if (slots[index].isPostedOn(channel) && slots[index].isAwaited())
+            {
+                end(index, RpcStatus.PEER_FAILED, channel.failure());
+            }
+        }
+    }
+
+    private void end(final int index, final RpcStatus status, final String reason)
+    {
+        final byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
+        text.wrap(bytes);
+        end(index, status, text, 0, bytes.length);
+    }
+
+    private void end(
+        final int index, final RpcStatus status, final DirectBuffer payload, final int offset, final int lengthBytes)
+    {
+        final long callId = callId(index);
+        if (slots[index].isQueued())
+        {
+            queued.removeInt(index);
+        }
+        final RpcReplyListener listener = slots[index].end();
+        outstandingCalls--;
+        freeWhenDone(index);
+        try
+        {
+            listener.onReply(callId, status, payload, offset, lengthBytes);
+        }
+        catch (final RuntimeException ex)
+        {
+            context.deferError(ex);
+        }
+    }
+
+    private void freeWhenDone(final int index)
+    {
+        if (slots[index].freeWhenDone())
+        {
+            free.pushInt(index);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        region.close();
+    }
+}

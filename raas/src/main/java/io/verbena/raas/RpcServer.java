@@ -1,0 +1,391 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.RdmaException;
+import org.agrona.collections.Int2IntHashMap;
+import org.agrona.collections.IntArrayList;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The answering side: accepts queue pairs at a service port, gives peers access to memory as far as the
+ * {@link ConnectionAcceptor} says, and answers calls. Driven by {@link RaasContext#poll()}; one owner thread.
+ */
+public final class RpcServer implements AutoCloseable
+{
+    private static final int REPLY_SLOTS = 64;
+    private static final int MAX_CONNECTIONS_PER_POLL = 16;
+    private static final int NEVER_FENCED = 0;
+
+    /** A request that waits in its receive buffer until a reply buffer is free. */
+    private record WaitingRequest(ServerChannel channel, int slot, int immediate)
+    {
+    }
+
+    private final RaasContext context;
+    private final int servicePort;
+    private final ConnectionAcceptor acceptor;
+    private final RpcHandler handler;
+    private final ConnectionListener listener;
+    private final MemoryRegion replyRegion;
+    private final MessageBlock replies;
+    private final ServerChannel[] replySlotOwners = new ServerChannel[REPLY_SLOTS];
+    private final IntArrayList freeReplySlots = new IntArrayList();
+    private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
+    private final List<ServerChannel> channels = new ArrayList<>();
+    private final Int2IntHashMap fencedIncarnations = new Int2IntHashMap(NEVER_FENCED);
+    private final RpcReply reply = new RpcReply();
+    private long nextProbeNs;
+    private boolean isHandling;
+    private boolean isClosed;
+    private boolean isGone;
+
+    private RpcServer(
+        final RaasContext context,
+        final int servicePort,
+        final ConnectionAcceptor acceptor,
+        final RpcHandler handler,
+        final MemoryRegion replyRegion,
+        final ConnectionListener listener)
+    {
+        this.context = context;
+        this.servicePort = servicePort;
+        this.acceptor = acceptor;
+        this.handler = handler;
+        this.replyRegion = replyRegion;
+        this.listener = listener;
+        nextProbeNs = context.clock().nanoTime() + context.configuration().probeIntervalNs();
+        replies = new MessageBlock(replyRegion, 0, REPLY_SLOTS);
+        for (int slot = 0; slot < REPLY_SLOTS; slot++)
+        {
+            freeReplySlots.addInt(slot);
+        }
+    }
+
+    static RpcServer open(
+        final RaasContext context, final int servicePort, final ConnectionAcceptor acceptor, final RpcHandler handler)
+    {
+        final MemoryRegion replyRegion = context.verbsProtectionDomain().allocateRegistered(
+            (long)REPLY_SLOTS * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+        try
+        {
+            final ConnectionListener listener = context.device().listen(servicePort);
+            return new RpcServer(context, servicePort, acceptor, handler, replyRegion, listener);
+        }
+        catch (final RdmaException ex)
+        {
+            replyRegion.close();
+            throw ex;
+        }
+    }
+
+    /** @return where it listens. */
+    public int servicePort()
+    {
+        return servicePort;
+    }
+
+    /** @return connected peers: queue pairs accepted and not closed. */
+    public int connections()
+    {
+        return channels.size();
+    }
+
+    /**
+     * @param identity of a peer.
+     * @return whether it has a queue pair here.
+     */
+    public boolean isConnected(final PeerIdentity identity)
+    {
+        return channels.stream().anyMatch(channel -> channel.identity().equals(identity));
+    }
+
+    /**
+     * Fences one life of a node: closes all its queue pairs, and refuses it, and earlier lives of the same node, from
+     * now on. After this returns no access of it lands in this node's memory.
+     *
+     * @param identity whom, with a node number and an incarnation of 1 or more.
+     * @return how many queue pairs were closed.
+     */
+    public int fence(final PeerIdentity identity)
+    {
+        final int nodeId = identity.nodeId();
+        if (nodeId < 1 || identity.incarnation() < 1)
+        {
+            throw new RaasMisuseException(
+                "fence of " + identity + ": registered nodes have numbers from 1, and only they can be fenced");
+        }
+        fencedIncarnations.put(nodeId, Math.max(fencedIncarnations.get(nodeId), identity.incarnation()));
+        int closed = 0;
+        for (int i = channels.size() - 1; i >= 0; i--)
+        {
+            final ServerChannel channel = channels.get(i);
+            if (isFenced(channel.identity()))
+            {
+                channel.close();
+                closed++;
+            }
+        }
+        return closed;
+    }
+
+    private boolean isFenced(final PeerIdentity identity)
+    {
+        final int fenced = fencedIncarnations.get(identity.nodeId());
+        return fenced != NEVER_FENCED && identity.incarnation() <= fenced;
+    }
+
+    int poll(final long nowNs)
+    {
+        int work = 0;
+        while (work < MAX_CONNECTIONS_PER_POLL)
+        {
+            final ConnectionRequest request = listener.poll();
+            if (request == null)
+            {
+                break;
+            }
+            answer(request);
+            work++;
+        }
+        if (nextProbeNs - nowNs <= 0)
+        {
+            nextProbeNs = nowNs + context.configuration().probeIntervalNs();
+            channels.forEach(ServerChannel::probe);
+        }
+        return work + answerWaiting();
+    }
+
+    private int answerWaiting()
+    {
+        int work = 0;
+        // One round over all: a peer that takes no replies must not hold up the others.
+        for (int left = waiting.size(); left > 0 && !waiting.isEmpty(); left--)
+        {
+            final WaitingRequest next = waiting.poll();
+            if (canReply(next.channel))
+            {
+                answer(next.channel, next.slot, next.immediate);
+                work++;
+            }
+            else
+            {
+                waiting.add(next);
+            }
+        }
+        return work;
+    }
+
+    private void answer(final ConnectionRequest request)
+    {
+        final byte[] data = request.privateData();
+        final String problem = ConnectDataDescriptor.requestProblem(data);
+        if (problem != null)
+        {
+            request.reject(ConnectDataDescriptor.encodeRefusal(problem));
+            return;
+        }
+        final PeerIdentity identity = ConnectDataDescriptor.identity(data);
+        if (isFenced(identity))
+        {
+            request.reject(ConnectDataDescriptor.encodeRefusal(fencedText(identity)));
+            return;
+        }
+        final Admission admission = admission(identity, request);
+        if (!admission.isAccepted() || isFenced(identity))
+        {
+            // The acceptor may have fenced it just now.
+            request.reject(ConnectDataDescriptor.encodeRefusal(
+                admission.isAccepted() ? fencedText(identity) : admission.reason()));
+            return;
+        }
+        final int credits = context.configuration().rpcCredits();
+        if (!context.pool().reserve(ServerChannel.sendDepth(credits)))
+        {
+            request.reject(ConnectDataDescriptor.encodeRefusal(context.pool().noRoom()));
+            return;
+        }
+        accept(request, identity, admission, Math.min(ConnectDataDescriptor.credits(data), credits));
+    }
+
+    private static String fencedText(final PeerIdentity identity)
+    {
+        return identity + " was fenced here: register anew";
+    }
+
+    private Admission admission(final PeerIdentity identity, final ConnectionRequest request)
+    {
+        try
+        {
+            return acceptor.onConnect(identity, request.source());
+        }
+        catch (final RuntimeException ex)
+        {
+            context.deferError(ex);
+            return Admission.refuse("the acceptor failed: " + ex);
+        }
+    }
+
+    private void accept(
+        final ConnectionRequest request, final PeerIdentity identity, final Admission admission, final int credits)
+    {
+        ServerChannel channel = null;
+        try
+        {
+            channel = new ServerChannel(context, this, identity);
+            channels.add(channel);
+            channel.accept(request, admission, credits);
+        }
+        catch (final RdmaException ex)
+        {
+            // The peer is gone between its request and our answer, or the queue pair cannot be set up.
+            if (channel == null)
+            {
+                request.reject(ConnectDataDescriptor.encodeRefusal(ex.getMessage()));
+            }
+            else
+            {
+                channel.close();
+            }
+            context.deferError(ex);
+        }
+    }
+
+    void onRequest(final ServerChannel channel, final int slot, final int immediate)
+    {
+        if (isFenced(channel.identity()))
+        {
+            // Its queue pair could not be closed yet: nothing is done for it any more all the same.
+            return;
+        }
+        if (waiting.isEmpty() && canReply(channel))
+        {
+            answer(channel, slot, immediate);
+        }
+        else
+        {
+            waiting.add(new WaitingRequest(channel, slot, immediate));
+        }
+    }
+
+    private boolean canReply(final ServerChannel channel)
+    {
+        return !freeReplySlots.isEmpty() && channel.canSendReply();
+    }
+
+    private void answer(final ServerChannel channel, final int slot, final int immediate)
+    {
+        final MessageBlock receives = channel.receives();
+        final int start = receives.offset(slot);
+        final int method = MessageHeaderDescriptor.method(receives.buffer(), start);
+        final int generation = MessageHeaderDescriptor.generation(receives.buffer(), start);
+        final int replySlot = freeReplySlots.popInt();
+        replySlotOwners[replySlot] = channel;
+        final int replyStart = replies.offset(replySlot);
+        final int result = handle(channel, start, replyStart);
+        if (channel.isClosed())
+        {
+            // Fenced by its own request: the reply slot went with the channel.
+            return;
+        }
+        final int length = result == RpcReply.REFUSED ? reply.refusalLengthBytes() : result;
+        MessageHeaderDescriptor.encode(replies.buffer(), replyStart, method, length, generation);
+        final int kind = result == RpcReply.REFUSED ?
+            MessageImmediateDescriptor.KIND_REFUSAL : MessageImmediateDescriptor.KIND_REPLY;
+        // The buffer is posted before the reply returns the credit: the next request finds it.
+        channel.postReceive(slot);
+        channel.sendReply(
+            replies,
+            replySlot,
+            MessageHeaderDescriptor.HEADER_LENGTH_BYTES + length,
+            MessageImmediateDescriptor.encode(
+                kind, MessageImmediateDescriptor.generation(immediate), MessageImmediateDescriptor.slot(immediate)));
+    }
+
+    private int handle(final ServerChannel channel, final int start, final int replyStart)
+    {
+        final MessageBlock receives = channel.receives();
+        final int version = MessageHeaderDescriptor.version(receives.buffer(), start);
+        reply.wrap(replies.buffer(), replyStart + MessageHeaderDescriptor.HEADER_LENGTH_BYTES);
+        if (version != MessageHeaderDescriptor.VERSION)
+        {
+            return reply.refuse("message version " + version + " is not known here, only " +
+                MessageHeaderDescriptor.VERSION + ": update the older of the two nodes");
+        }
+        isHandling = true;
+        try
+        {
+            final int length = handler.onRequest(
+                channel.identity(),
+                MessageHeaderDescriptor.method(receives.buffer(), start),
+                receives.buffer(),
+                start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
+                MessageHeaderDescriptor.payloadLength(receives.buffer(), start),
+                reply);
+            if (length > reply.capacity() || length < RpcReply.REFUSED)
+            {
+                throw new IllegalStateException("a handler returned a reply of " + length + " bytes");
+            }
+            return length;
+        }
+        catch (final RuntimeException ex)
+        {
+            context.deferError(ex);
+            return reply.refuse("the handler failed: " + ex);
+        }
+        finally
+        {
+            isHandling = false;
+        }
+    }
+
+    void onReplySent(final int replySlot)
+    {
+        replySlotOwners[replySlot] = null;
+        freeReplySlots.pushInt(replySlot);
+    }
+
+    /** A channel accepted here is closed: what it held is free. */
+    void onChannelClosed(final ServerChannel channel)
+    {
+        channels.remove(channel);
+        waiting.removeIf(request -> request.channel == channel);
+        for (int slot = 0; slot < REPLY_SLOTS; slot++)
+        {
+            if (replySlotOwners[slot] == channel)
+            {
+                onReplySent(slot);
+            }
+        }
+    }
+
+    /** Stops listening and closes the queue pairs accepted here; when that fails, it can be tried again. */
+    @Override
+    public void close()
+    {
+        if (isHandling)
+        {
+            throw new RaasMisuseException("close() of the server at port " + servicePort + " from its own handler");
+        }
+        if (!isClosed)
+        {
+            isClosed = true;
+            listener.close();
+        }
+        while (!channels.isEmpty())
+        {
+            channels.getLast().close();
+        }
+        if (!isGone)
+        {
+            isGone = true;
+            context.onServerClosed(this);
+            replyRegion.close();
+        }
+    }
+}

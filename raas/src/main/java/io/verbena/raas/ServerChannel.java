@@ -1,0 +1,126 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.SendFlags;
+
+/** A physical queue pair accepted from a peer: its requests come in here, and replies go out. */
+final class ServerChannel extends Channel
+{
+    /** Send slots per credit: the next request can arrive before the completion of the last reply's SEND. */
+    private static final int REPLY_SENDS_PER_CREDIT = 2;
+    /** Identifier of a probe; those of replies are their slots. */
+    private static final long PROBE = -1;
+
+    private final RpcServer server;
+    private final PeerIdentity identity;
+    private int repliesOutstanding;
+    private boolean isProbing;
+    private boolean wasHeard;
+
+    ServerChannel(final RaasContext context, final RpcServer server, final PeerIdentity identity)
+    {
+        super(context, sendDepth(context.configuration().rpcCredits()));
+        this.server = server;
+        this.identity = identity;
+    }
+
+    static int sendDepth(final int credits)
+    {
+        return REPLY_SENDS_PER_CREDIT * credits + 1;
+    }
+
+    PeerIdentity identity()
+    {
+        return identity;
+    }
+
+    void accept(final ConnectionRequest request, final Admission admission, final int credits)
+    {
+        request.prepare(queuePair);
+        postAllReceives();
+        request.accept(
+            queuePair, admission.accessFlags(), ConnectDataDescriptor.encodeAnswer(admission, credits));
+    }
+
+    boolean canSendReply()
+    {
+        return repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
+    }
+
+    MessageBlock receives()
+    {
+        return receives;
+    }
+
+    int sendReply(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
+    {
+        queuePair.begin();
+        queuePair.sendWithImmediate(
+            slot, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
+        final int status = queuePair.complete();
+        if (status == PostStatus.OK)
+        {
+            repliesOutstanding++;
+        }
+        return status;
+    }
+
+    /** Posts a READ of length 0 unless the peer was heard since the last call: if the peer is gone, it fails. */
+    void probe()
+    {
+        if (!wasHeard && !isProbing)
+        {
+            queuePair.begin();
+            queuePair.read(PROBE, SendFlags.SIGNALED, 0, 0, 0, 0, 0);
+            isProbing = queuePair.complete() == PostStatus.OK;
+        }
+        wasHeard = false;
+    }
+
+    @Override
+    void onSendComplete(final long wrId)
+    {
+        if (wrId == PROBE)
+        {
+            isProbing = false;
+        }
+        else
+        {
+            repliesOutstanding--;
+            server.onReplySent((int)wrId);
+        }
+    }
+
+    @Override
+    void onReceive(final int slot, final int lengthBytes, final int immediate)
+    {
+        wasHeard = true;
+        if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST ||
+            !MessageHeaderDescriptor.isIntact(receives.buffer(), receives.offset(slot), lengthBytes))
+        {
+            breakProtocol(
+                "not a request: immediate 0x" + Integer.toHexString(immediate) + ", " + lengthBytes + " bytes");
+            return;
+        }
+        server.onRequest(this, slot, immediate);
+    }
+
+    @Override
+    boolean hasOutstandingSends()
+    {
+        return repliesOutstanding > 0 || isProbing;
+    }
+
+    @Override
+    void onClosed()
+    {
+        server.onChannelClosed(this);
+    }
+
+    @Override
+    void onBreakdown(final int status, final String reason)
+    {
+        // The caller sees its end of the queue pair fail; there is nobody here to tell.
+    }
+}

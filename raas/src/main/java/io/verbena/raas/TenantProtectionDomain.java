@@ -1,0 +1,48 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.lang.foreign.MemorySegment;
+
+/** The context's protection domain as its users see it: remembers which regions were made here and are still open. */
+final class TenantProtectionDomain implements ProtectionDomain
+{
+    private final ProtectionDomain delegate;
+
+    TenantProtectionDomain(final ProtectionDomain delegate)
+    {
+        this.delegate = delegate;
+    }
+
+    @Override
+    public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
+    {
+        return new TenantRegion(this, delegate.allocateRegistered(lengthBytes, accessFlags));
+    }
+
+    @Override
+    public MemoryRegion register(final MemorySegment segment, final int accessFlags)
+    {
+        return new TenantRegion(this, delegate.register(segment, accessFlags));
+    }
+
+    @Override
+    public QueuePair createQueuePair(
+        final CompletionQueue sendCompletions,
+        final CompletionQueue receiveCompletions,
+        final QueuePairCapabilities capabilities)
+    {
+        return delegate.createQueuePair(sendCompletions, receiveCompletions, capabilities);
+    }
+
+    @Override
+    public void close()
+    {
+        throw new RdmaException("this protection domain belongs to its RaasContext: close the context");
+    }
+}

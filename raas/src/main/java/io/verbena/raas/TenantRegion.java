@@ -1,0 +1,75 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.MemoryRegion;
+
+import java.lang.foreign.MemorySegment;
+
+/** A region made from a {@link TenantProtectionDomain}, with what the checks before posting need at hand. */
+final class TenantRegion implements MemoryRegion
+{
+    final TenantProtectionDomain domain;
+    final long address;
+    final long lengthBytes;
+    final int localKey;
+    final int accessFlags;
+    private final MemoryRegion delegate;
+    private volatile boolean isOpen = true;
+
+    TenantRegion(final TenantProtectionDomain domain, final MemoryRegion delegate)
+    {
+        this.domain = domain;
+        this.delegate = delegate;
+        address = delegate.address();
+        lengthBytes = delegate.lengthBytes();
+        localKey = delegate.localKey();
+        accessFlags = delegate.accessFlags();
+    }
+
+    boolean isOpen()
+    {
+        return isOpen;
+    }
+
+    @Override
+    public MemorySegment segment()
+    {
+        return delegate.segment();
+    }
+
+    @Override
+    public long address()
+    {
+        return address;
+    }
+
+    @Override
+    public long lengthBytes()
+    {
+        return lengthBytes;
+    }
+
+    @Override
+    public int localKey()
+    {
+        return localKey;
+    }
+
+    @Override
+    public int remoteKey()
+    {
+        return delegate.remoteKey();
+    }
+
+    @Override
+    public int accessFlags()
+    {
+        return accessFlags;
+    }
+
+    @Override
+    public void close()
+    {
+        isOpen = false;
+        delegate.close();
+    }
+}

@@ -1,0 +1,398 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import java.util.List;
+
+/**
+ * A logical connection to a peer over a physical queue pair shared with others. Requests are staged between
+ * {@link #begin()} and {@link #complete(int)} and posted with one doorbell.
+ *
+ * <p>Order: batches of one virtual queue pair execute and complete in posting order, with the verbs' rule that a WRITE
+ * after a READ or atomic may start before its data has arrived unless {@link #fenceNext()} says otherwise.
+ *
+ * <p>Every request is checked before anything is posted: state, local region and bounds, remote region granted by the
+ * peer with the right needed, bounds, alignment of atomics, length of the batch. A violation throws
+ * {@link RaasMisuseException}, drops the staged batch and changes nothing for anybody.
+ *
+ * <p>One owner thread, that of the {@link RaasContext}. Closed by whoever connected it.
+ */
+public final class VirtualQp implements AutoCloseable
+{
+    /** Life of a virtual queue pair. */
+    public enum State
+    {
+        /** A physical queue pair to the peer is being connected. */
+        CONNECTING,
+        /** Requests can be posted. */
+        READY,
+        /** Not connected, or the physical queue pair broke; {@link #failure()} says why. Connect anew. */
+        FAILED,
+        /** Closed by its user. */
+        CLOSED
+    }
+
+    private final RaasContext context;
+    private final int number;
+    private final PeerAddress peer;
+    private final BatchListener listener;
+    private final StagedBatch staged;
+    private final VerbCounters counters = new VerbCounters();
+    private ClientChannel channel;
+    private long connectDeadlineNs;
+    private State state = State.CONNECTING;
+    private String failure = "";
+    private boolean isBatchOpen;
+    private boolean isBatchVoid;
+    private int nextFlags;
+    private int outstandingBatches;
+
+    VirtualQp(final RaasContext context, final int number, final PeerAddress peer, final BatchListener listener)
+    {
+        this.context = context;
+        this.number = number;
+        this.peer = peer;
+        this.listener = listener;
+        staged = new StagedBatch(context.configuration().maxBatchRequests());
+    }
+
+    /** @return the virtual queue pair number: generation in the upper, index in the lower 16 bits. */
+    public int number()
+    {
+        return number;
+    }
+
+    /** @return the peer. */
+    public PeerAddress peer()
+    {
+        return peer;
+    }
+
+    /** @return the state now. */
+    public State state()
+    {
+        return state;
+    }
+
+    /** @return why it FAILED, one line for people; empty otherwise. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return what the peer's acceptor said; empty before READY. A copy. */
+    public byte[] peerPrivateData()
+    {
+        return state == State.READY ? channel.privateData().clone() : new byte[0];
+    }
+
+    /** @return regions that the peer granted to this connection; empty before READY. */
+    public List<RemoteRegion> peerRegions()
+    {
+        return state == State.READY ? channel.grants().regions() : List.of();
+    }
+
+    /** @return requests that a batch can still have now; 0 unless READY. Grows with {@link RaasContext#poll()}. */
+    public int space()
+    {
+        return state != State.READY ? 0 :
+            Math.max(0, Math.min(staged.capacity(), channel.dataSpace()) - staged.count());
+    }
+
+    /** @return batches posted and not called back. */
+    public int outstandingBatches()
+    {
+        return outstandingBatches;
+    }
+
+    /** Opens a batch; one at a time. */
+    public void begin()
+    {
+        if (isBatchOpen)
+        {
+            throw misuse("begin() while a batch of " + staged.count() + " requests is open: complete() or abort() it");
+        }
+        if (state == State.CLOSED)
+        {
+            throw misuse("begin() on a closed virtual queue pair");
+        }
+        isBatchOpen = true;
+        // Decided once: a batch begun before READY must not lose its first requests and keep its last.
+        isBatchVoid = state != State.READY;
+    }
+
+    /**
+     * Stages READ.
+     *
+     * @param local        target, LOCAL_WRITE needed.
+     * @param localOffset  first byte in it.
+     * @param lengthBytes  0 or more.
+     * @param remote       granted by the peer, or a part of it.
+     * @param remoteOffset first byte in {@code remote}.
+     */
+    public void read(
+        final MemoryRegion local,
+        final long localOffset,
+        final int lengthBytes,
+        final RemoteRegion remote,
+        final long remoteOffset)
+    {
+        stage(StagedBatch.READ, AccessFlags.REMOTE_READ, local, localOffset, lengthBytes, remote, remoteOffset);
+    }
+
+    /** Stages WRITE; parameters as in {@link #read}. Local bytes must stay unchanged until the batch completes. */
+    public void write(
+        final MemoryRegion local,
+        final long localOffset,
+        final int lengthBytes,
+        final RemoteRegion remote,
+        final long remoteOffset)
+    {
+        stage(StagedBatch.WRITE, AccessFlags.REMOTE_WRITE, local, localOffset, lengthBytes, remote, remoteOffset);
+    }
+
+    /**
+     * Stages CMP_SWAP of an 8-byte aligned remote word.
+     *
+     * @param local        receives the 8 bytes found, LOCAL_WRITE needed; equal to {@code expected} when it swapped.
+     * @param localOffset  first byte in it, aligned to 8 in memory.
+     * @param remote       granted by the peer, or a part of it.
+     * @param remoteOffset of the word.
+     * @param expected     compared with the word.
+     * @param desired      stored when equal.
+     */
+    public void compareSwap(
+        final MemoryRegion local,
+        final long localOffset,
+        final RemoteRegion remote,
+        final long remoteOffset,
+        final long expected,
+        final long desired)
+    {
+        if (stage(
+            StagedBatch.COMPARE_SWAP, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
+        {
+            staged.operands(expected, desired);
+        }
+    }
+
+    /** Stages FETCH_ADD of an 8-byte aligned remote word; parameters as in {@link #compareSwap}. */
+    public void fetchAdd(
+        final MemoryRegion local,
+        final long localOffset,
+        final RemoteRegion remote,
+        final long remoteOffset,
+        final long addend)
+    {
+        if (stage(
+            StagedBatch.FETCH_ADD, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
+        {
+            staged.operands(addend, 0);
+        }
+    }
+
+    /** The next request staged starts only after earlier READs and atomics of the queue pair have completed. */
+    public void fenceNext()
+    {
+        nextFlags |= SendFlags.FENCE;
+    }
+
+    /** Drops the batch under construction. */
+    public void abort()
+    {
+        staged.clear();
+        nextFlags = 0;
+        isBatchOpen = false;
+    }
+
+    /**
+     * Posts the batch with one doorbell; the last request is signalled; {@link BatchListener} is called once, later.
+     *
+     * @param cookie comes back in the callback; its meaning is the caller's.
+     * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again) or INVALID_STATE (not
+     *         READY): then nothing was posted, no callback comes, and the batch is dropped.
+     */
+    public int complete(final int cookie)
+    {
+        if (!isBatchOpen || staged.count() == 0 && !isBatchVoid)
+        {
+            final boolean wasOpen = isBatchOpen;
+            abort();
+            throw misuse(wasOpen ? "complete() of an empty batch" : "complete() without begin()");
+        }
+        final int status = post(cookie);
+        abort();
+        return status;
+    }
+
+    /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
+    public VerbCounters counters()
+    {
+        return counters;
+    }
+
+    /**
+     * Closes; no callback comes any more. Requests in flight still execute, and READs among them still write local
+     * memory: keep that memory registered until {@link #outstandingBatches()} is 0.
+     */
+    @Override
+    public void close()
+    {
+        if (state != State.CLOSED)
+        {
+            abort();
+            state = State.CLOSED;
+            context.onVirtualQpClosed(this);
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "VirtualQp{number=0x" + Integer.toHexString(number) + " peer=" + peer + " state=" + state +
+            " outstandingBatches=" + outstandingBatches + (failure.isEmpty() ? "" : " failure=" + failure) + '}';
+    }
+
+    ClientChannel channel()
+    {
+        return channel;
+    }
+
+    long connectDeadlineNs()
+    {
+        return connectDeadlineNs;
+    }
+
+    /** The channel that carries it; it may be connecting still. */
+    void bind(final ClientChannel newChannel, final long deadlineNs)
+    {
+        channel = newChannel;
+        connectDeadlineNs = deadlineNs;
+    }
+
+    void onConnected()
+    {
+        if (state == State.CONNECTING)
+        {
+            state = State.READY;
+        }
+    }
+
+    void fail(final String reason)
+    {
+        if (state != State.CLOSED)
+        {
+            state = State.FAILED;
+            failure = reason;
+        }
+    }
+
+    /** A batch is done; returns false when nobody hears of it any more. */
+    boolean onBatchDone(final int cookie, final int status)
+    {
+        outstandingBatches--;
+        if (state == State.CLOSED)
+        {
+            if (outstandingBatches == 0)
+            {
+                context.virtualQps().release(this);
+            }
+            return false;
+        }
+        try
+        {
+            listener.onBatchComplete(this, cookie, status);
+        }
+        catch (final RuntimeException ex)
+        {
+            context.deferError(ex);
+        }
+        return true;
+    }
+
+    private int post(final int cookie)
+    {
+        if (isBatchVoid || state != State.READY)
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        if (staged.count() > channel.dataSpace())
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        final int status = channel.postBatch(staged, VirtualQpTable.wrId(number, cookie));
+        if (status == PostStatus.OK)
+        {
+            outstandingBatches++;
+            staged.countInto(counters);
+        }
+        return status;
+    }
+
+    /** Checks and stages; false when there is nothing to stage on: then {@link #complete} says so. */
+    private boolean stage(
+        final int opcode,
+        final int right,
+        final MemoryRegion local,
+        final long localOffset,
+        final int lengthBytes,
+        final RemoteRegion remote,
+        final long remoteOffset)
+    {
+        if (!isBatchOpen)
+        {
+            throw misuse(StagedBatch.name(opcode) + " without begin()");
+        }
+        if (isBatchVoid || state != State.READY)
+        {
+            return false;
+        }
+        final int flags = nextFlags;
+        nextFlags = 0;
+        final boolean isInBounds = local instanceof final TenantRegion region &&
+            region.domain == context.protectionDomain() &&
+            region.isOpen() &&
+            (opcode == StagedBatch.WRITE || (region.accessFlags & AccessFlags.LOCAL_WRITE) != 0) &&
+            lengthBytes >= 0 &&
+            lengthBytes <= context.maxMessageBytes() &&
+            localOffset >= 0 &&
+            localOffset <= region.lengthBytes - lengthBytes &&
+            remoteOffset >= 0 &&
+            remoteOffset <= remote.lengthBytes() - lengthBytes &&
+            channel.grants().covers(remote.address() + remoteOffset, lengthBytes, remote.remoteKey(), right) &&
+            (right != AccessFlags.REMOTE_ATOMIC ||
+                (remote.address() + remoteOffset & Long.BYTES - 1) == 0 &&
+                (region.address + localOffset & Long.BYTES - 1) == 0) &&
+            staged.count() < staged.capacity();
+        if (!isInBounds)
+        {
+            final String violation = RequestDiagnosis.violation(
+                this, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
+            abort();
+            throw misuse(violation);
+        }
+        staged.add(
+            opcode,
+            flags,
+            local.address() + localOffset,
+            lengthBytes,
+            local.localKey(),
+            remote.address() + remoteOffset,
+            remote.remoteKey());
+        return true;
+    }
+
+    RaasContext context()
+    {
+        return context;
+    }
+
+    private RaasMisuseException misuse(final String what)
+    {
+        return new RaasMisuseException(what + "; " + this);
+    }
+}

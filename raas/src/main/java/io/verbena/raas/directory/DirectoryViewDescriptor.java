@@ -1,0 +1,101 @@
+package io.verbena.raas.directory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Layout of the view, {@code docs/format/peer-directory.md}: places of one record each. A node has its record at one of
+ * {@link #WINDOW} neighbouring places, the first of which follows from its number, so one READ of the window finds it.
+ * How many places there are is told at connect, in these 16 little-endian bytes of private data; the view is the first
+ * region granted.
+ *
+ * <pre>
+ *   0 +---------------+-------+-------+
+ *     |     magic     |version|window |
+ *   8 +---------------+-------+-------+
+ *     |   capacity    |   reserved    |
+ *  16 +---------------+---------------+
+ * </pre>
+ */
+public final class DirectoryViewDescriptor
+{
+    /** First 32 bits of the private data: {@code VDIR}. */
+    public static final int MAGIC = 0x5249_4456;
+    /** Version of this layout. */
+    public static final int VERSION = 1;
+    /** Places a node's record may have, and the records of one READ. */
+    public static final int WINDOW = 8;
+    /** Bytes of one READ. */
+    public static final int WINDOW_LENGTH_BYTES = WINDOW * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+    /** Offset of the magic. */
+    public static final int MAGIC_OFFSET = 0;
+    /** Offset of the 16-bit version. */
+    public static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
+    /** Offset of the 16-bit window. */
+    public static final int WINDOW_OFFSET = VERSION_OFFSET + Short.BYTES;
+    /** Offset of the 32-bit capacity: first places of windows, a power of two. */
+    public static final int CAPACITY_OFFSET = WINDOW_OFFSET + Short.BYTES;
+    /** Length of the private data. */
+    public static final int PRIVATE_DATA_LENGTH_BYTES = 16;
+
+    private DirectoryViewDescriptor()
+    {
+    }
+
+    /**
+     * @param nodeId   of a node.
+     * @param capacity of the view.
+     * @return index of the first place of its window.
+     */
+    public static int firstPlace(final int nodeId, final int capacity)
+    {
+        // Fibonacci hashing: neighbouring numbers, which are what the owner gives out, spread evenly.
+        return (int)(nodeId * 0x9E37_79B9_7F4A_7C15L >>> Integer.SIZE) & capacity - 1;
+    }
+
+    /**
+     * @param capacity of the view.
+     * @return places in all; the last window reaches beyond the capacity, so none wraps.
+     */
+    public static int places(final int capacity)
+    {
+        return capacity + WINDOW - 1;
+    }
+
+    static byte[] encodePrivateData(final int capacity)
+    {
+        final byte[] bytes = new byte[PRIVATE_DATA_LENGTH_BYTES];
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+            .putInt(MAGIC_OFFSET, MAGIC)
+            .putShort(VERSION_OFFSET, (short)VERSION)
+            .putShort(WINDOW_OFFSET, (short)WINDOW)
+            .putInt(CAPACITY_OFFSET, capacity);
+        return bytes;
+    }
+
+    /** Why this is not private data of a view that this version can read, or null when it is. */
+    static String problem(final byte[] bytes, final long regionLengthBytes)
+    {
+        final ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        if (bytes.length < PRIVATE_DATA_LENGTH_BYTES || buffer.getInt(MAGIC_OFFSET) != MAGIC)
+        {
+            return "the peer has no directory (" + bytes.length + " bytes of private data)";
+        }
+        final int version = buffer.getShort(VERSION_OFFSET) & 0xFFFF;
+        final int window = buffer.getShort(WINDOW_OFFSET) & 0xFFFF;
+        if (version != VERSION || window != WINDOW)
+        {
+            return "the directory has version " + version + " and window " + window + ", this node knows version " +
+                VERSION + " and window " + WINDOW + ": update the older of the two";
+        }
+        final int capacity = buffer.getInt(CAPACITY_OFFSET);
+        final boolean isPowerOfTwo = capacity > 0 && Integer.bitCount(capacity) == 1;
+        return isPowerOfTwo && regionLengthBytes >= DirectoryView.regionLengthBytes(capacity) ? null :
+            "the directory claims " + capacity + " places in a region of " + regionLengthBytes + " bytes";
+    }
+
+    static int capacity(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(CAPACITY_OFFSET);
+    }
+}

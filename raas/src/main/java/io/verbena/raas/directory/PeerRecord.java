@@ -1,0 +1,39 @@
+package io.verbena.raas.directory;
+
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+/**
+ * What anyone needs to reach a node.
+ *
+ * @param nodeId      1 to 65,535.
+ * @param incarnation number of the node's life, 1 or more.
+ * @param epoch       of the membership view in which it joined.
+ * @param role        what it does.
+ * @param device      address of its device.
+ * @param servicePort where it listens; 0 when it does not.
+ * @param region      the memory it grants; length 0 when none.
+ */
+public record PeerRecord(
+    int nodeId,
+    int incarnation,
+    long epoch,
+    NodeRole role,
+    DeviceAddress device,
+    int servicePort,
+    RemoteRegion region)
+{
+    /** @return how to connect. */
+    public PeerAddress address()
+    {
+        return new PeerAddress(device, servicePort, nodeId, incarnation);
+    }
+
+    /** @return who it is. */
+    public PeerIdentity identity()
+    {
+        return new PeerIdentity(nodeId, incarnation);
+    }
+}

@@ -1,0 +1,34 @@
+package io.verbena.raas;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class CallSlotTest
+{
+    /** The three things that must be over, in every order. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ESR", "ERS", "SER", "SRE", "RES", "RSE"})
+    void shouldBeFreeOnlyWhenCallerIsToldAndSendAndReplyAreOver(final String order)
+    {
+        final CallSlot slot = new CallSlot();
+        final RpcReplyListener listener = (callId, status, payload, offset, length) -> {};
+        slot.open(null, listener, 0, 8);
+        assertThat(slot.isQueued()).isTrue();
+        slot.onPosted(null);
+        for (int i = 0; i < order.length(); i++)
+        {
+            assertThat(slot.freeWhenDone()).as("before step %s of %s", i, order).isFalse();
+            switch (order.charAt(i))
+            {
+                case 'E' -> assertThat(slot.end()).isSameAs(listener);
+                case 'S' -> slot.onSent();
+                case 'R' -> slot.onReplied();
+                default -> throw new IllegalStateException(order);
+            }
+        }
+        assertThat(slot.freeWhenDone()).isTrue();
+        assertThat(slot.freeWhenDone()).as("only once").isFalse();
+    }
+}

@@ -1,0 +1,173 @@
+package io.verbena.raas;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletions;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A peer that speaks verbs but not our formats, beside one that does. */
+class HostilePeerTest
+{
+    @TempDir
+    Path directory;
+    private SoftPair pair;
+    private VirtualQp good;
+    private ProtectionDomain domain;
+    private CompletionQueue completions;
+    private MemoryRegion memory;
+    private UnsafeBuffer buffer;
+    private QueuePair queuePair;
+    private final WorkCompletions polled = new WorkCompletions(8);
+
+    @BeforeEach
+    void open()
+    {
+        pair = new SoftPair(directory);
+        good = pair.connect((on, cookie, status) -> {});
+        domain = pair.clientDevice.allocateProtectionDomain();
+        completions = pair.clientDevice.createCompletionQueue(64);
+        memory = domain.allocateRegistered(1 << 14, AccessFlags.LOCAL_WRITE);
+        buffer = new UnsafeBuffer(memory.segment().address(), 1 << 14);
+        queuePair = domain.createQueuePair(completions, completions, new QueuePairCapabilities(16, 16, 0, 1));
+    }
+
+    @AfterEach
+    void close()
+    {
+        queuePair.close();
+        memory.close();
+        completions.close();
+        domain.close();
+        assertThat(good.state()).isEqualTo(VirtualQp.State.READY);
+        final boolean[] isAnswered = new boolean[1];
+        pair.client.rpcClient().call(good, 1, new UnsafeBuffer(new byte[8]), 0, 8, SoftPair.TIMEOUT_NS,
+            (callId, status, payload, offset, length) -> isAnswered[0] = status == RpcStatus.OK);
+        pair.runUntil(() -> isAnswered[0]);
+        pair.close();
+    }
+
+    private ConnectionAttempt connect(final byte[] data)
+    {
+        final ConnectionAttempt attempt = pair.clientDevice.connect(
+            queuePair, pair.serverDevice.address(), SoftPair.PORT, 0, data, SoftPair.TIMEOUT_NS);
+        pair.runUntil(() -> attempt.poll() != ConnectionAttempt.State.PENDING);
+        return attempt;
+    }
+
+    private void connectWell()
+    {
+        final byte[] data = ConnectDataDescriptor.encodeRequest(new PeerIdentity(77, 1), 8);
+        assertThat(connect(data).poll()).isEqualTo(ConnectionAttempt.State.ESTABLISHED);
+        assertThat(pair.rpcServer.isConnected(new PeerIdentity(77, 1))).isTrue();
+        queuePair.postReceive(0, memory.address() + 8192, 8192, memory.localKey());
+    }
+
+    private void send(final int lengthBytes, final int immediate)
+    {
+        queuePair.begin();
+        queuePair.sendWithImmediate(
+            1, SendFlags.SIGNALED, memory.address(), lengthBytes, memory.localKey(), immediate);
+        assertThat(queuePair.complete()).isZero();
+    }
+
+    private void expectClosed()
+    {
+        pair.runUntil(() -> !pair.rpcServer.isConnected(new PeerIdentity(77, 1)));
+        assertThat(pair.rpcServer.connections()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseConnectDataOfAnotherVersionByName()
+    {
+        final byte[] data = ConnectDataDescriptor.encodeRequest(PeerIdentity.UNREGISTERED, 8);
+        data[ConnectDataDescriptor.VERSION_OFFSET] = 9;
+        final ConnectionAttempt attempt = connect(data);
+        assertThat(attempt.poll()).isEqualTo(ConnectionAttempt.State.REJECTED);
+        assertThat(new String(attempt.privateData(), StandardCharsets.UTF_8))
+            .contains("version 9").contains("version 1");
+    }
+
+    @Test
+    void shouldRefuseForeignConnectData()
+    {
+        final ConnectionAttempt attempt = connect(new byte[3]);
+        assertThat(attempt.poll()).isEqualTo(ConnectionAttempt.State.REJECTED);
+        assertThat(new String(attempt.privateData(), StandardCharsets.UTF_8)).contains("not Verbena connect data");
+    }
+
+    @Test
+    void shouldCloseTheConnectionWhenTheImmediateIsNoRequest()
+    {
+        connectWell();
+        MessageHeaderDescriptor.encode(buffer, 0, 1, 0, 1);
+        send(16, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REPLY, 1, 0));
+        expectClosed();
+    }
+
+    @Test
+    void shouldCloseTheConnectionWhenTheLengthIsNotWhatTheHeaderSays()
+    {
+        connectWell();
+        MessageHeaderDescriptor.encode(buffer, 0, 1, 1000, 1);
+        send(24, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, 0));
+        expectClosed();
+    }
+
+    @Test
+    void shouldCloseTheConnectionWhenTheMessageIsTooShortOrTooLong()
+    {
+        connectWell();
+        send(3, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, 0));
+        expectClosed();
+        queuePair.close();
+        queuePair = domain.createQueuePair(completions, completions, new QueuePairCapabilities(16, 16, 0, 1));
+        connectWell();
+        send(8192, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, 0));
+        expectClosed();
+    }
+
+    @Test
+    void shouldRefuseAMessageOfAnotherVersionByName()
+    {
+        connectWell();
+        MessageHeaderDescriptor.encode(buffer, 0, 1, 0, 1);
+        buffer.putByte(MessageHeaderDescriptor.VERSION_OFFSET, (byte)7);
+        send(16, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, 5));
+        final int[] immediate = new int[1];
+        pair.runUntil(() -> takeMessage(immediate));
+        assertThat(MessageImmediateDescriptor.kind(immediate[0])).isEqualTo(MessageImmediateDescriptor.KIND_REFUSAL);
+        assertThat(MessageImmediateDescriptor.slot(immediate[0])).isEqualTo(5);
+        final int payload = 8192 + MessageHeaderDescriptor.HEADER_LENGTH_BYTES;
+        assertThat(buffer.getStringWithoutLengthUtf8(payload, MessageHeaderDescriptor.payloadLength(buffer, 8192)))
+            .contains("version 7");
+    }
+
+    private boolean takeMessage(final int[] immediate)
+    {
+        final int count = completions.poll(polled);
+        for (int i = 0; i < count; i++)
+        {
+            if (polled.opcode(i) == io.verbena.rdma.verbs.WorkCompletionOpcode.RECV)
+            {
+                immediate[0] = polled.immediate(i);
+                return true;
+            }
+        }
+        return false;
+    }
+}
