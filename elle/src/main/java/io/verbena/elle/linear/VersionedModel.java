@@ -1,0 +1,252 @@
+package io.verbena.elle.linear;
+
+import io.verbena.elle.history.Operation;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * A map from keys to values with versions; each key is an object of its own. While a key stays present, each write
+ * gives it a greater version.
+ *
+ * <table>
+ * <caption>Functions, their argument and their answers</caption>
+ * <tr><td>get, read</td><td></td><td>[value version], or null if there is none</td></tr>
+ * <tr><td>put, write</td><td>v</td><td>the new version, or null if it was not told</td></tr>
+ * <tr><td>put-if-absent</td><td>v</td><td>the new version; null: stored, version not told; false: there was a
+ *     value; [false version]: which one</td></tr>
+ * <tr><td>replace, cas</td><td>[version new]</td><td>the new version; null: stored, version not told; false: there
+ *     was another version or none; [false version]: which one (null: none)</td></tr>
+ * <tr><td>delete</td><td></td><td>true if there was a value, false if not, null if it was not told</td></tr>
+ * <tr><td>delete-version</td><td>version</td><td>true; false or [false version] as with replace</td></tr>
+ * <tr><td>exists</td><td></td><td>true or false</td></tr>
+ * </table>
+ *
+ * <p>A write of unknown outcome leaves a version that nobody was told. The model then goes on with "some version
+ * greater than the last one" until an answer says which.
+ */
+final class VersionedModel implements Overwriting<VersionedCell>
+{
+    private static final Held NOTHING = new Held(false, null);
+
+    private final String name;
+    private final VersionedCell initial;
+
+    private VersionedModel(final String name, final VersionedCell initial)
+    {
+        this.name = name;
+        this.initial = initial;
+    }
+
+    /** A cell without its version. */
+    private record Held(boolean present, Object value)
+    {
+    }
+
+    /** The model of a map, empty at first. */
+    static VersionedModel map()
+    {
+        return new VersionedModel("versioned-kv-map", VersionedCell.ABSENT);
+    }
+
+    /** The same of a register, which holds null at first, of a version nobody was told. */
+    static VersionedModel register()
+    {
+        return new VersionedModel("versioned-register", VersionedCell.ABSENT.written(null, null));
+    }
+
+    @Override
+    public String name()
+    {
+        return name;
+    }
+
+    @Override
+    public Set<String> functions()
+    {
+        return Set.of("get", "read", "put", "write", "put-if-absent", "replace", "cas", "delete", "delete-version",
+            "exists");
+    }
+
+    @Override
+    public VersionedCell initial()
+    {
+        return initial;
+    }
+
+    @Override
+    public VersionedCell step(final VersionedCell state, final Operation operation)
+    {
+        return switch (operation.f())
+        {
+            case "get", "read" -> operation.isOk() ? seen(state, operation) : state;
+            case "exists" ->
+                !operation.isOk() || Boolean.valueOf(state.present()).equals(operation.output()) ? state : null;
+            case "put", "write" -> state.written(operation.input(), newVersion(operation));
+            case "put-if-absent" -> putIfAbsent(state, operation);
+            case "replace", "cas" -> replace(state, operation);
+            case "delete" -> delete(state, operation);
+            default -> deleteVersion(state, operation);
+        };
+    }
+
+    @Override
+    public boolean isReadOnly(final Operation operation)
+    {
+        return switch (operation.f())
+        {
+            case "get", "read", "exists" -> true;
+            case "put", "write" -> false;
+            default -> isRefused(operation);
+        };
+    }
+
+    @Override
+    public Object holds(final VersionedCell state)
+    {
+        return new Held(state.present(), state.value());
+    }
+
+    @Override
+    public Object needs(final Operation operation)
+    {
+        final Object output = operation.output();
+        return switch (operation.f())
+        {
+            case "get", "read" -> output == null ? NOTHING : new Held(true, Values.ofPair(operation, output, 0));
+            case "exists", "delete" -> Boolean.FALSE.equals(output) ? NOTHING : null;
+            case "put-if-absent" -> isReadOnly(operation) ? null : NOTHING;
+            default -> null;
+        };
+    }
+
+    @Override
+    public Object makes(final Operation operation)
+    {
+        return switch (operation.f())
+        {
+            case "put", "write", "put-if-absent" -> new Held(true, operation.input());
+            case "replace", "cas" -> new Held(true, Values.ofPair(operation, operation.input(), 1));
+            default -> NOTHING;
+        };
+    }
+
+    @Override
+    public boolean canBecome(final Object from, final Object to)
+    {
+        return false;
+    }
+
+    /** A write whose version was told is not: whether it may have that version depends on deletes before it. */
+    @Override
+    public boolean isIndifferent(final Operation operation)
+    {
+        final boolean isWrite = operation.f().equals("put") || operation.f().equals("write");
+        final boolean isAnswered = operation.isOk() && operation.output() instanceof Boolean;
+        return isWrite && newVersion(operation) == null || operation.f().equals("delete") && !isAnswered;
+    }
+
+    @Override
+    public String describe(final VersionedCell state)
+    {
+        return state.toString();
+    }
+
+    private static VersionedCell seen(final VersionedCell state, final Operation operation)
+    {
+        if (operation.output() == null)
+        {
+            return state.present() ? null : state;
+        }
+        final Object value = Values.ofPair(operation, operation.output(), 0);
+        final long version = Values.longOf(operation, Values.ofPair(operation, operation.output(), 1));
+        return state.present() && Objects.equals(value, state.value()) ? state.having(version) : null;
+    }
+
+    private static VersionedCell putIfAbsent(final VersionedCell state, final Operation operation)
+    {
+        if (!operation.isOk())
+        {
+            return state.present() ? state : state.written(operation.input(), null);
+        }
+        if (isRefused(operation))
+        {
+            return state.present() ? having(state, operation) : null;
+        }
+        return state.present() ? null : state.written(operation.input(), newVersion(operation));
+    }
+
+    private static VersionedCell replace(final VersionedCell state, final Operation operation)
+    {
+        final long expected = Values.longOf(operation, Values.ofPair(operation, operation.input(), 0));
+        if (operation.isOk() && isRefused(operation))
+        {
+            return refused(state, operation, expected);
+        }
+        final VersionedCell matching = state.present() ? state.having(expected) : null;
+        if (matching == null)
+        {
+            return operation.isOk() ? null : state;
+        }
+        return matching.written(Values.ofPair(operation, operation.input(), 1), newVersion(operation));
+    }
+
+    private static VersionedCell delete(final VersionedCell state, final Operation operation)
+    {
+        final boolean isTold = operation.isOk() && operation.output() instanceof Boolean;
+        return isTold && state.present() != (Boolean)operation.output() ? null : VersionedCell.ABSENT;
+    }
+
+    private static VersionedCell deleteVersion(final VersionedCell state, final Operation operation)
+    {
+        final long expected = Values.longOf(operation, operation.input());
+        if (operation.isOk() && isRefused(operation))
+        {
+            return refused(state, operation, expected);
+        }
+        final boolean matches = state.present() && state.having(expected) != null;
+        if (matches)
+        {
+            return VersionedCell.ABSENT;
+        }
+        return operation.isOk() ? null : state;
+    }
+
+    /** The state after an answer "no, that is not the version". */
+    private static VersionedCell refused(final VersionedCell state, final Operation operation, final long expected)
+    {
+        if (operation.output() instanceof List<?> list && list.get(1) == null)
+        {
+            return state.present() ? null : state;
+        }
+        if (operation.output() instanceof List<?> && !state.present())
+        {
+            return null;
+        }
+        final VersionedCell other = state.present() ? state.notHaving(expected) : state;
+        return other == null ? null : having(other, operation);
+    }
+
+    /** The state with the version that a refusal told, if it told one. */
+    private static VersionedCell having(final VersionedCell state, final Operation operation)
+    {
+        if (operation.output() instanceof List<?> list)
+        {
+            return state.having(Values.longOf(operation, list.get(1)));
+        }
+        return state;
+    }
+
+    private static boolean isRefused(final Operation operation)
+    {
+        return operation.isOk() && (Boolean.FALSE.equals(operation.output()) ||
+            operation.output() instanceof List<?> list && list.size() == 2 && Boolean.FALSE.equals(list.get(0)));
+    }
+
+    private static Long newVersion(final Operation operation)
+    {
+        return operation.isOk() && operation.output() != null ?
+            (Long)Values.longOf(operation, operation.output()) : null;
+    }
+}

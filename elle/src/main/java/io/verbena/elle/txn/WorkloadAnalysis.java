@@ -1,0 +1,11 @@
+package io.verbena.elle.txn;
+
+/** What a workload lets one infer from a history: the data dependencies and the words for them. */
+interface WorkloadAnalysis
+{
+    /** Adds the edges ww, wr and rw. */
+    void addTo(GraphBuilder graph);
+
+    /** Says why one transaction comes before another, by an edge of data that {@link #addTo} added. */
+    CycleStep explain(int from, int to, EdgeKind kind);
+}
