@@ -1,0 +1,36 @@
+package io.verbena.table;
+
+/** Running totals of an engine, by operation kind where that makes sense. Written and read by the owner thread. */
+public final class EngineCounters
+{
+    /** Finished operations by {@link OperationKind}. */
+    public final long[] operations = new long[OperationKind.COUNT];
+    /** Requests posted, by kind. */
+    public final long[] verbs = new long[OperationKind.COUNT];
+    /** Doorbells rung, by kind. */
+    public final long[] doorbells = new long[OperationKind.COUNT];
+    /** Dependent round trips, by kind. */
+    public final long[] roundTrips = new long[OperationKind.COUNT];
+    /** Finished operations by {@link OperationResult}. */
+    public final long[] results = new long[OperationResult.COUNT];
+    /** Looks taken again because another operation was in the way. */
+    public long retries;
+    /** Updates and deletes whose compare-and-swap lost. */
+    public long lostSwaps;
+    /** Inserts that withdrew in favour of another one. */
+    public long withdrawals;
+    /** Tentative words of others that were removed. */
+    public long kills;
+    /** Blocks read that turned out to be another key's. */
+    public long falseMatches;
+    /** Blocks read whose checksum did not fit. */
+    public long checksumMismatches;
+    /** Operations that found their location cached. */
+    public long cacheHits;
+    /** Cached locations that turned out stale. */
+    public long cacheStale;
+    /** Blocks whose fate is unknown after a failed connection: never used again by this engine. */
+    public long unknownBlocks;
+    /** Bytes of {@link #unknownBlocks}. */
+    public long unknownBytes;
+}

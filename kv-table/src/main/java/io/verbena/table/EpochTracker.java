@@ -1,0 +1,55 @@
+package io.verbena.table;
+
+/**
+ * The node's view of the cluster's epochs, on which reuse of memory stands.
+ *
+ * <p>Rules. An operation belongs to the epoch that was known when it began. A block retired while epoch E was known may
+ * be used again when the safe epoch, the least passed epoch of all live compute nodes, is E + {@link #REUSE_DISTANCE}
+ * or more. The node has passed e - 1 only when every operation begun before it heard e has ended. A cached location is
+ * used only while its tag is at least the known epoch - 1. Single owner thread.
+ */
+public final class EpochTracker
+{
+    /** Distance between the epoch in which a block was retired and the safe epoch at which it may be used again. */
+    public static final int REUSE_DISTANCE = 3;
+
+    private long epoch;
+    private long safeEpoch;
+
+    /** @param initialEpoch epoch heard when the node joined. */
+    EpochTracker(final long initialEpoch)
+    {
+        epoch = initialEpoch;
+    }
+
+    /** @return newest epoch heard. */
+    public long epoch()
+    {
+        return epoch;
+    }
+
+    /** @return least passed epoch of all live compute nodes, as heard last. */
+    public long safeEpoch()
+    {
+        return safeEpoch;
+    }
+
+    /** Both only ever grow; an older report is ignored. */
+    void onEpoch(final long newEpoch, final long newSafeEpoch)
+    {
+        epoch = Math.max(epoch, newEpoch);
+        safeEpoch = Math.max(safeEpoch, newSafeEpoch);
+    }
+
+    /** @return whether a location with this tag may still be used. */
+    boolean isCacheTagCurrent(final long tag)
+    {
+        return tag >= epoch - 1;
+    }
+
+    /** @return whether a block retired in this epoch may be used again. */
+    boolean isReusable(final long retiredEpoch)
+    {
+        return safeEpoch >= retiredEpoch + REUSE_DISTANCE;
+    }
+}

@@ -1,0 +1,314 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
+
+/**
+ * Inserting a key: place a tentative word, read both combined buckets again, judge what stands there, commit. Section
+ * INSERT of {@code docs/protocol/point-operations.md}; the letters in comments are its cases.
+ */
+final class Inserts
+{
+    /** Kills in one batch; more rivals than this are killed in further ones. */
+    private static final int MAX_KILLS = 8;
+
+    private final OperationRunner runner;
+
+    Inserts(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    /** A look found the key absent: choose a slot. */
+    void insert(final Operation op)
+    {
+        forgetRivalThatLeft(op);
+        final int slot = chooseSlot(op);
+        if (slot >= 0)
+        {
+            op.claimOffset = op.slotOffset(slot);
+            runner.go(op, Step.CLAIM);
+            return;
+        }
+        for (int i = 0, slots = op.slotsRead(); i < slots; i++)
+        {
+            if (SlotWord.isTentative(op.slotWord(i)) && !runner.isDropped(Guard.KILL_WHEN_FULL))
+            {
+                op.victimCount = 1;
+                op.victims[0] = op.slotWord(i);
+                op.victimOffsets[0] = op.slotOffset(i);
+                runner.go(op, Step.MAKE_ROOM);
+                return;
+            }
+        }
+        runner.end(op, OperationResult.TABLE_FULL);
+    }
+
+    /** Keeps the tentative word that this operation lost to only if it is still there: then it is killed on the way. */
+    private void forgetRivalThatLeft(final Operation op)
+    {
+        boolean stands = false;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && op.rivalOffset != 0; slot++)
+        {
+            stands |= op.slotOffset(slot) == op.rivalOffset && op.slotWord(slot) == op.rivalWord;
+        }
+        if (!stands || runner.isDropped(Guard.KILL_SEEN_AGAIN))
+        {
+            op.rivalOffset = 0;
+        }
+    }
+
+    /** First empty slot, main bucket before overflow, of the pair with more of them. */
+    private static int chooseSlot(final Operation op)
+    {
+        final int perPair = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
+        final int empty0 = emptySlots(op, 0);
+        final int empty1 = op.pairCount == 2 ? emptySlots(op, perPair) : 0;
+        if (empty0 == 0 && empty1 == 0)
+        {
+            return -1;
+        }
+        final int pair = empty1 > empty0 ? 1 : 0;
+        final int main = op.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
+        for (int i = 0; i < perPair; i++)
+        {
+            final int slot = pair * perPair + (main + i) % perPair;
+            if (op.slotWord(slot) == SlotWord.EMPTY)
+            {
+                return slot;
+            }
+        }
+        throw new IllegalStateException("no empty slot in a pair that has one");
+    }
+
+    private static int emptySlots(final Operation op, final int from)
+    {
+        int count = 0;
+        for (int slot = from; slot < from + 2 * BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+        {
+            count += op.slotWord(slot) == SlotWord.EMPTY ? 1 : 0;
+        }
+        return count;
+    }
+
+    /**
+     * The READs execute after the own compare-and-swap: of two inserts, the one whose word came second sees the first.
+     * Killing a rival seen again goes ahead in the same chain: whatever comes of it, the re-read tells.
+     */
+    void stageClaim(final Operation op)
+    {
+        if (op.rivalOffset != 0)
+        {
+            runner.batch.swap(1, op.rivalOffset, op.rivalWord, SlotWord.EMPTY);
+            runner.counters.kills++;
+        }
+        op.claimWord = SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
+        runner.batch.swap(0, op.claimOffset, SlotWord.EMPTY, op.claimWord);
+        runner.batch.readsFollowAtomics();
+        runner.lookups().stageBuckets(op);
+    }
+
+    boolean claimTook(final Operation op)
+    {
+        return op.swapResult(0) == SlotWord.EMPTY;
+    }
+
+    void onClaim(final Operation op)
+    {
+        op.rivalOffset = 0;
+        op.claimStands = claimTook(op);
+        if (!op.claimStands)
+        {
+            lookAtReRead(op);
+        }
+        else if (runner.isDropped(Guard.RE_READ))
+        {
+            runner.go(op, Step.COMMIT);
+        }
+        else if (!ownWordStands(op))
+        {
+            // a: killed, and never visible.
+            op.claimStands = false;
+            lookAtReRead(op);
+        }
+        else if (!runner.lookups().headersFit(op))
+        {
+            runner.end(op, OperationResult.TABLE_CHANGED);
+        }
+        else if (runner.lookups().seesRestructuring(op) && !runner.isDropped(Guard.RESTRUCTURING))
+        {
+            // b
+            runner.end(op, OperationResult.RESTRUCTURING);
+        }
+        else
+        {
+            runner.lookups().collectCandidates(op);
+            op.judgesClaim = true;
+            runner.lookups().resolveCandidates(op);
+        }
+    }
+
+    private void lookAtReRead(final Operation op)
+    {
+        runner.counters.retries++;
+        op.retries++;
+        op.contentions++;
+        runner.lookups().scan(op);
+    }
+
+    private static boolean ownWordStands(final Operation op)
+    {
+        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        {
+            if (op.slotOffset(slot) == op.claimOffset && op.slotCounts(slot))
+            {
+                return op.slotWord(slot) == op.claimWord;
+            }
+        }
+        throw new IllegalStateException("own slot outside the pair: " + op);
+    }
+
+    /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
+    void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
+    {
+        runner.counters.withdrawals++;
+        runner.records.answerWith(op, block);
+        if (op.kind == OperationKind.PUT_IF_ABSENT)
+        {
+            runner.end(op, OperationResult.EXISTS);
+        }
+        else
+        {
+            runner.lookups().change(op, slotOffset, word);
+        }
+    }
+
+    /** Every committed word with the fingerprint is another key's: tentative rivals decide. */
+    void judge(final Operation op)
+    {
+        if (op.unresolvedSeen)
+        {
+            withdraw(op);
+            return;
+        }
+        op.victimCount = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        {
+            final long word = op.slotWord(slot);
+            final long offset = op.slotOffset(slot);
+            if (SlotWord.isTentative(word) && SlotWord.fingerprint(word) == op.fingerprint && op.slotCounts(slot) &&
+                offset != op.claimOffset)
+            {
+                if (offset < op.claimOffset)
+                {
+                    // d
+                    op.rivalOffset = offset;
+                    op.rivalWord = word;
+                    withdraw(op);
+                    return;
+                }
+                op.victims[op.victimCount] = word;
+                op.victimOffsets[op.victimCount++] = offset;
+            }
+        }
+        // e
+        runner.go(op, op.victimCount == 0 || runner.isDropped(Guard.KILL) ? Step.COMMIT : Step.KILL);
+    }
+
+    private void withdraw(final Operation op)
+    {
+        runner.counters.withdrawals++;
+        runner.go(op, Step.WITHDRAW);
+    }
+
+    void stageKill(final Operation op)
+    {
+        for (int i = 0, kills = Math.min(MAX_KILLS, op.victimCount); i < kills; i++)
+        {
+            runner.batch.swap(i, op.victimOffsets[op.victimCount - 1 - i], op.victims[op.victimCount - 1 - i],
+                SlotWord.EMPTY);
+        }
+    }
+
+    void onKill(final Operation op)
+    {
+        final int kills = Math.min(MAX_KILLS, op.victimCount);
+        boolean allDead = true;
+        for (int i = 0; i < kills; i++)
+        {
+            final long found = op.swapResult(i);
+            runner.counters.kills += found == op.victims[op.victimCount - 1 - i] ? 1 : 0;
+            allDead &= found == op.victims[op.victimCount - 1 - i] || found == SlotWord.EMPTY;
+        }
+        op.victimCount -= kills;
+        if (!allDead && !runner.isDropped(Guard.FAILED_KILL))
+        {
+            withdraw(op);
+        }
+        else
+        {
+            runner.go(op, op.victimCount == 0 ? Step.COMMIT : Step.KILL);
+        }
+    }
+
+    void stageCommit(final Operation op)
+    {
+        assert op.blockWritten : "commit of a block that was not written: " + op;
+        runner.batch.swap(0, op.claimOffset, op.claimWord, op.ownWord);
+    }
+
+    /** Only the success of this compare-and-swap is the answer. */
+    void onCommit(final Operation op)
+    {
+        if (committed(op))
+        {
+            op.version = op.ownVersion;
+            runner.end(op, OperationResult.STORED);
+        }
+        else
+        {
+            runner.retry(op, 1);
+        }
+    }
+
+    void settleCommit(final Operation op)
+    {
+        committed(op);
+    }
+
+    private boolean committed(final Operation op)
+    {
+        op.claimStands = false;
+        if (op.swapResult(0) != op.claimWord)
+        {
+            return false;
+        }
+        op.blockOffset = BlockAllocator.NONE;
+        runner.cache.put(op.hash.low(), op.hash.high(), op.table.tableId, op.claimOffset, op.ownWord, op.ownVersion,
+            op.beginEpoch);
+        return true;
+    }
+
+    void stageWithdraw(final Operation op)
+    {
+        runner.batch.swap(0, op.claimOffset, op.claimWord, SlotWord.EMPTY);
+    }
+
+    /** Found its word gone: done as well. */
+    void onWithdraw(final Operation op)
+    {
+        op.claimStands = false;
+        runner.retry(op, 0);
+    }
+
+    void stageMakeRoom(final Operation op)
+    {
+        runner.batch.swap(0, op.victimOffsets[0], op.victims[0], SlotWord.EMPTY);
+    }
+
+    void onMakeRoom(final Operation op)
+    {
+        runner.counters.kills += op.swapResult(0) == op.victims[0] ? 1 : 0;
+        runner.retry(op, 1);
+    }
+}

@@ -1,0 +1,305 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+
+/**
+ * Finding a key: by its cached location, or by a look at both of its combined buckets and at every block there that
+ * carries its fingerprint. Section LOOK of {@code docs/protocol/point-operations.md}.
+ */
+final class Lookups
+{
+    private static final int MAX_DAMAGED_LOOKS = 3;
+
+    private final OperationRunner runner;
+
+    Lookups(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    /** Block first, slot second: the slot READ carries the proof that the block was current when the slot was read. */
+    void stageCachedRead(final Operation op)
+    {
+        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.targetWord);
+        if (!runner.isDropped(Guard.SLOT_READ))
+        {
+            runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.targetOffset);
+        }
+    }
+
+    void onCachedRead(final Operation op)
+    {
+        final int block = op.base + Scratch.BLOCKS_OFFSET;
+        final long word = runner.isDropped(Guard.SLOT_READ) ?
+            op.targetWord : op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        if (word == op.targetWord)
+        {
+            if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
+            {
+                found(op, op.targetOffset, word, block);
+                return;
+            }
+        }
+        else if (SlotWord.isCommitted(word) && SlotWord.fingerprint(word) == op.fingerprint)
+        {
+            stale(op);
+            op.targetWord = word;
+            runner.go(op, Step.FOLLOW);
+            return;
+        }
+        stale(op);
+        runner.go(op, Step.LOOK);
+    }
+
+    private void stale(final Operation op)
+    {
+        runner.counters.cacheStale++;
+        runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+    }
+
+    void stageFollow(final Operation op)
+    {
+        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.targetWord);
+    }
+
+    void onFollow(final Operation op)
+    {
+        final int block = op.base + Scratch.BLOCKS_OFFSET;
+        if (runner.records.isValid(block, op.targetWord) && runner.records.holdsKey(op, block))
+        {
+            found(op, op.targetOffset, op.targetWord, block);
+        }
+        else
+        {
+            runner.go(op, Step.LOOK);
+        }
+    }
+
+    void stageLook(final Operation op)
+    {
+        op.pauseUntilNs = 0;
+        op.judgesClaim = false;
+        if (op.blockOffset != BlockAllocator.NONE && !op.blockWritten)
+        {
+            writeOwnBlock(op);
+        }
+        stageBuckets(op);
+    }
+
+    void stageBuckets(final Operation op)
+    {
+        for (int pair = 0; pair < op.pairCount; pair++)
+        {
+            runner.batch.read(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
+                BucketDescriptor.COMBINED_BYTES, op.pairOffsets[pair]);
+        }
+    }
+
+    void writeOwnBlock(final Operation op)
+    {
+        runner.batch.write(op.ownBlock(), SizeClasses.lengthBytes(op.blockClass), op.blockOffset);
+    }
+
+    void onLook(final Operation op)
+    {
+        op.blockWritten = op.blockOffset != BlockAllocator.NONE;
+        scan(op);
+    }
+
+    /** Takes the words read last as a look: of this step, or of a re-read that found the own word lost. */
+    void scan(final Operation op)
+    {
+        op.judgesClaim = false;
+        if (!headersFit(op))
+        {
+            runner.end(op, OperationResult.TABLE_CHANGED);
+            return;
+        }
+        collectCandidates(op);
+        resolveCandidates(op);
+    }
+
+    boolean headersFit(final Operation op)
+    {
+        for (int bucket = op.pairCount * 2 - 1; bucket >= 0; bucket--)
+        {
+            if (op.bucketHeaderRead(bucket) != op.bucketHeader)
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Committed words with the fingerprint, except those known to be another key's. */
+    void collectCandidates(final Operation op)
+    {
+        op.candidateCount = 0;
+        op.candidatesResolved = 0;
+        op.unresolvedSeen = false;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        {
+            final long word = op.slotWord(slot);
+            if (SlotWord.isCommitted(word) && SlotWord.fingerprint(word) == op.fingerprint && op.slotCounts(slot) &&
+                !op.isForeign(word))
+            {
+                op.candidates[op.candidateCount] = word;
+                op.candidateOffsets[op.candidateCount++] = op.slotOffset(slot);
+            }
+        }
+    }
+
+    void resolveCandidates(final Operation op)
+    {
+        if (op.candidatesResolved < op.candidateCount)
+        {
+            runner.go(op, Step.MATCH);
+        }
+        else if (op.judgesClaim)
+        {
+            runner.inserts().judge(op);
+        }
+        else
+        {
+            notFound(op);
+        }
+    }
+
+    /** As many candidates in one batch as the scratch memory holds; almost always that is all of them, and one. */
+    void stageMatch(final Operation op)
+    {
+        int used = 0;
+        op.candidatesPosted = 0;
+        while (op.candidatesResolved + op.candidatesPosted < op.candidateCount &&
+            op.candidatesPosted < Batch.MAX_REQUESTS)
+        {
+            final long word = op.candidates[op.candidatesResolved + op.candidatesPosted];
+            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+            if (used + length > Scratch.BLOCKS_CAPACITY)
+            {
+                break;
+            }
+            readBlock(op, op.base + Scratch.BLOCKS_OFFSET + used, word);
+            used += length;
+            op.candidatesPosted++;
+        }
+    }
+
+    void onMatch(final Operation op)
+    {
+        int block = op.base + Scratch.BLOCKS_OFFSET;
+        for (int i = op.candidatesPosted; i > 0; i--)
+        {
+            final int candidate = op.candidatesResolved++;
+            final long word = op.candidates[candidate];
+            if (!runner.records.isValid(block, word))
+            {
+                runner.counters.checksumMismatches++;
+                op.unresolvedSeen = true;
+            }
+            else if (runner.records.holdsKey(op, block))
+            {
+                if (op.judgesClaim)
+                {
+                    runner.inserts().onCommittedRival(op, op.candidateOffsets[candidate], word, block);
+                }
+                else
+                {
+                    found(op, op.candidateOffsets[candidate], word, block);
+                }
+                return;
+            }
+            else
+            {
+                runner.counters.falseMatches++;
+                op.addForeign(word);
+            }
+            block += SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        }
+        resolveCandidates(op);
+    }
+
+    private void readBlock(final Operation op, final int target, final long word)
+    {
+        runner.batch.read(target, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), SlotWord.blockOffset(word));
+    }
+
+    /** The key is there, in the block just read: answers, or goes on to change it. */
+    private void found(final Operation op, final long slotOffset, final long word, final int block)
+    {
+        runner.records.answerWith(op, block);
+        runner.cache.put(
+            op.hash.low(), op.hash.high(), op.table.tableId, slotOffset, word, op.version, op.beginEpoch);
+        switch (op.kind)
+        {
+            case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);
+            case OperationKind.PUT_IF_ABSENT -> runner.end(op, OperationResult.EXISTS);
+            default ->
+            {
+                if (OperationKind.isByVersion(op.kind) && op.version != op.expectedVersion)
+                {
+                    runner.end(op, OperationResult.VERSION_MISMATCH);
+                }
+                else
+                {
+                    change(op, slotOffset, word);
+                }
+            }
+        }
+    }
+
+    /** Goes on to replace or remove a committed word whose block was just read and is the key's. */
+    void change(final Operation op, final long slotOffset, final long word)
+    {
+        op.targetIsCached = false;
+        op.targetOffset = slotOffset;
+        op.targetWord = word;
+        op.targetVersion = op.version;
+        if (OperationKind.storesValue(op.kind))
+        {
+            runner.records.sealAbove(op, op.version);
+        }
+        runner.go(op, Step.SWAP);
+    }
+
+    private void notFound(final Operation op)
+    {
+        if (op.unresolvedSeen)
+        {
+            if (++op.damagedLooks >= MAX_DAMAGED_LOOKS)
+            {
+                runner.end(op, OperationResult.CORRUPT);
+            }
+            else
+            {
+                runner.retry(op, 0);
+            }
+        }
+        else if (seesRestructuring(op) && !runner.isDropped(Guard.RESTRUCTURING))
+        {
+            runner.end(op, OperationResult.RESTRUCTURING);
+        }
+        else if (OperationKind.inserts(op.kind))
+        {
+            runner.inserts().insert(op);
+        }
+        else
+        {
+            runner.end(op, OperationResult.NOT_FOUND);
+        }
+    }
+
+    boolean seesRestructuring(final Operation op)
+    {
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (SlotWord.isRestructuring(op.slotWord(slot)))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+}

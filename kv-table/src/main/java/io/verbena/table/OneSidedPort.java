@@ -1,0 +1,43 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.MemoryRegion;
+
+/**
+ * An ordered connection to the registered region of one memory node: what the engine needs of a virtual queue pair.
+ * Requests execute at the node in posting order; each posted batch is answered by exactly one call of
+ * {@link TableEngine#onBatchComplete(int, int)}. Used by the owner thread of the engine.
+ */
+public interface OneSidedPort
+{
+    /** @return whether requests can be posted now, as far as the connection is concerned. */
+    boolean isReady();
+
+    /** @return whether the connection is lost for good; the engine then waits for another port. */
+    boolean isFailed();
+
+    /** @return how many requests fit now. */
+    int space();
+
+    /** Opens a batch. */
+    void begin();
+
+    /** Stages READ of {@code lengthBytes} at {@code remoteOffset} of the node's region. */
+    void read(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
+
+    /** Stages WRITE. */
+    void write(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
+
+    /** Stages CMP_SWAP; the word found lands at {@code localOffset}. */
+    void compareSwap(MemoryRegion local, long localOffset, long remoteOffset, long expected, long desired);
+
+    /** Makes the next request wait for earlier READs and atomics. */
+    void fenceNext();
+
+    /**
+     * Rings the doorbell.
+     *
+     * @param cookie comes back with the completion.
+     * @return one of {@link io.verbena.rdma.verbs.PostStatus}; negative: nothing was posted, no completion comes.
+     */
+    int complete(int cookie);
+}

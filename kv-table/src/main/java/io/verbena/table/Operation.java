@@ -1,0 +1,289 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One operation: what was asked, what came of it, what it cost. Owned by the engine and used again and again; read in
+ * the listener's call only. Everything not public is the state of its state machine.
+ */
+public final class Operation
+{
+    /** Slots of two combined buckets. */
+    static final int MAX_SLOTS = 4 * BucketDescriptor.SLOTS_PER_BUCKET;
+    private static final int FOREIGN_WORDS = 16;
+
+    final int index;
+    final Scratch scratch;
+    final int base;
+    final KeyHash hash = new KeyHash();
+
+    int step = Step.FREE;
+    int cookie;
+    boolean inFlight;
+    boolean waiting;
+    boolean beginning;
+    boolean reported;
+    int deferredResult;
+
+    int kind;
+    OpenTable table;
+    NodeLink link;
+    int keyLength;
+    int valueLength;
+    long expectedVersion;
+    long deadlineNs;
+    long pauseUntilNs;
+    long beginEpoch;
+    long correlationId;
+
+    int fingerprint;
+    int window;
+    long bucketHeader;
+    final long[] pairOffsets = new long[2];
+    final int[] mainBuckets = new int[2];
+    int pairCount;
+    int skippedBucket;
+
+    int blockClass;
+    long blockOffset;
+    boolean blockWritten;
+    long ownVersion;
+    long ownWord;
+    long refusalsSeen;
+    boolean wantsMemory;
+
+    boolean targetIsCached;
+    long targetOffset;
+    long targetWord;
+    long targetVersion;
+
+    long claimOffset;
+    long claimWord;
+    boolean claimStands;
+    long rivalOffset;
+    long rivalWord;
+    final long[] victims = new long[MAX_SLOTS];
+    final long[] victimOffsets = new long[MAX_SLOTS];
+    int victimCount;
+
+    final long[] candidates = new long[MAX_SLOTS];
+    final long[] candidateOffsets = new long[MAX_SLOTS];
+    int candidateCount;
+    int candidatesResolved;
+    int candidatesPosted;
+    boolean judgesClaim;
+    boolean unresolvedSeen;
+    int damagedLooks;
+    final long[] foreignWords = new long[FOREIGN_WORDS];
+    int foreignCount;
+
+    int result;
+    long version;
+    int foundOffset;
+    int foundValueOffset;
+    int foundValueLength;
+    int verbs;
+    int doorbells;
+    int roundTrips;
+    int retries;
+    int contentions;
+
+    Operation(final int index, final Scratch scratch)
+    {
+        this.index = index;
+        this.scratch = scratch;
+        base = index * Scratch.SLOT_STRIDE;
+    }
+
+    /** @return one of {@link OperationKind}. */
+    public int kind()
+    {
+        return kind;
+    }
+
+    /** @return one of {@link OperationResult}. */
+    public int result()
+    {
+        return result;
+    }
+
+    /** @return what the caller gave to recognise the operation. */
+    public long correlationId()
+    {
+        return correlationId;
+    }
+
+    /** @return version, see the result; 0 where there is none. */
+    public long version()
+    {
+        return version;
+    }
+
+    /** @return length of the value of a GET that found it, else 0. */
+    public int valueLength()
+    {
+        return foundValueLength;
+    }
+
+    /**
+     * Copies the value of a GET that found it.
+     *
+     * @param target       with {@link #valueLength()} bytes of room.
+     * @param targetOffset where it goes.
+     */
+    public void copyValueTo(final MemorySegment target, final long targetOffset)
+    {
+        MemorySegment.copy(scratch.segment, foundValueOffset, target, targetOffset, foundValueLength);
+    }
+
+    /** @return requests posted for it. */
+    public int verbs()
+    {
+        return verbs;
+    }
+
+    /** @return doorbells rung for it. */
+    public int doorbells()
+    {
+        return doorbells;
+    }
+
+    /** @return dependent round trips it took. */
+    public int roundTrips()
+    {
+        return roundTrips;
+    }
+
+    /** @return how often it had to look again because others were in the way. */
+    public int retries()
+    {
+        return retries;
+    }
+
+    int ownBlock()
+    {
+        return base + Scratch.OWN_BLOCK_OFFSET;
+    }
+
+    int swapResultOffset(final int number)
+    {
+        return base + Scratch.SWAPS_OFFSET + number * Long.BYTES;
+    }
+
+    long swapResult(final int number)
+    {
+        return scratch.word(swapResultOffset(number));
+    }
+
+    /** Whether slot i of the look counts: a bucket that both pairs share counts once. */
+    boolean slotCounts(final int slot)
+    {
+        return slot / BucketDescriptor.SLOTS_PER_BUCKET != skippedBucket;
+    }
+
+    int slotsRead()
+    {
+        return pairCount * 2 * BucketDescriptor.SLOTS_PER_BUCKET;
+    }
+
+    long slotWord(final int slot)
+    {
+        return scratch.word(base + Scratch.BUCKETS_OFFSET + slotPosition(slot));
+    }
+
+    long slotOffset(final int slot)
+    {
+        final int position = slotPosition(slot);
+        return pairOffsets[position / BucketDescriptor.COMBINED_BYTES] + position % BucketDescriptor.COMBINED_BYTES;
+    }
+
+    long bucketHeaderRead(final int bucket)
+    {
+        return scratch.word(base + Scratch.BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES);
+    }
+
+    private static int slotPosition(final int slot)
+    {
+        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
+    void addForeign(final long word)
+    {
+        foreignWords[foreignCount++ % FOREIGN_WORDS] = word;
+    }
+
+    boolean isForeign(final long word)
+    {
+        for (int i = Math.min(foreignCount, FOREIGN_WORDS) - 1; i >= 0; i--)
+        {
+            if (foreignWords[i] == word)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Finds the two combined buckets of the key; hash, table and link are set. */
+    void locate(final int suffix)
+    {
+        final long low = hash.low();
+        fingerprint = KeyHash.fingerprint(hash.high());
+        window = KeyHash.window(hash.high(), table.depth);
+        bucketHeader = table.bucketHeader(suffix);
+        final long groups = table.groupsOffset(suffix);
+        final int group1 = KeyHash.group1(low, table.groupCount);
+        final int group2 = KeyHash.group2(low, table.groupCount);
+        final int side1 = KeyHash.side1(low);
+        final int side2 = KeyHash.side2(low);
+        pairOffsets[0] =
+            groups + (long)group1 * BucketDescriptor.GROUP_BYTES + BucketDescriptor.combinedOffset(side1);
+        pairOffsets[1] =
+            groups + (long)group2 * BucketDescriptor.GROUP_BYTES + BucketDescriptor.combinedOffset(side2);
+        mainBuckets[0] = BucketDescriptor.mainOffset(side1) / BucketDescriptor.BUCKET_BYTES;
+        mainBuckets[1] = BucketDescriptor.mainOffset(side2) / BucketDescriptor.BUCKET_BYTES;
+        pairCount = pairOffsets[0] == pairOffsets[1] ? 1 : 2;
+        // Both sides of one group: the shared overflow is seen twice, last of side 0 and first of side 1; the copy in
+        // the second pair is left out, else an insert meets itself as its rival.
+        skippedBucket = group1 == group2 && side1 != side2 ? (side2 == 0 ? 3 : 2) : -1;
+    }
+
+    void reset()
+    {
+        cookie = 0;
+        inFlight = false;
+        reported = false;
+        deferredResult = -1;
+        pauseUntilNs = 0;
+        blockOffset = 0;
+        blockWritten = false;
+        ownVersion = 0;
+        ownWord = 0;
+        wantsMemory = false;
+        targetIsCached = false;
+        claimStands = false;
+        rivalOffset = 0;
+        candidateCount = 0;
+        judgesClaim = false;
+        unresolvedSeen = false;
+        damagedLooks = 0;
+        foreignCount = 0;
+        version = 0;
+        foundValueLength = 0;
+        verbs = 0;
+        doorbells = 0;
+        roundTrips = 0;
+        retries = 0;
+        contentions = 0;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "Operation{kind=" + OperationKind.name(kind) + " step=" + Step.name(step) + " inFlight=" + inFlight +
+            " reported=" + reported + " verbs=" + verbs + " retries=" + retries + '}';
+    }
+}

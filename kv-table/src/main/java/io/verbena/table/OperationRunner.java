@@ -1,0 +1,375 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import org.agrona.collections.IntArrayQueue;
+
+/**
+ * Drives operations from step to step: posts a step's batch, takes its completion, parks an operation that has to wait,
+ * ends it. What a step does stands in {@link Starts}, {@link Lookups}, {@link Swaps} and {@link Inserts}. An operation
+ * has at most one batch under way; whenever none is, its outcome so far is known.
+ */
+final class OperationRunner
+{
+    final Batch batch;
+    final LocationCache cache;
+    final EpochTracker epochs;
+    final EngineCounters counters;
+    final Records records;
+    final Contention contention;
+    final int droppedGuards;
+    private final OperationListener listener;
+    private final IntArrayQueue parked;
+    private final IntArrayQueue freeSlots;
+    private final Operation[] operations;
+    private final Lookups lookups = new Lookups(this);
+    private final Swaps swaps = new Swaps(this);
+    private final Inserts inserts = new Inserts(this);
+    private final Starts starts;
+    long nowNs;
+    private int active;
+
+    OperationRunner(
+        final Operation[] operations,
+        final Scratch scratch,
+        final EpochTracker epochs,
+        final boolean fencesReads,
+        final TableEngineConfiguration configuration)
+    {
+        this.operations = operations;
+        this.epochs = epochs;
+        batch = new Batch(scratch, fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0);
+        cache = new LocationCache(configuration.locationCacheEntries());
+        counters = new EngineCounters();
+        records = new Records(scratch, configuration);
+        contention = new Contention(configuration.backoffMinNs(), configuration.backoffMaxNs(), configuration.seed());
+        droppedGuards = configuration.droppedGuards();
+        listener = configuration.operationListener();
+        starts = new Starts(this, configuration.chunkSource());
+        parked = new IntArrayQueue(Math.max(8, operations.length), -1);
+        freeSlots = new IntArrayQueue(Math.max(8, operations.length), -1);
+        for (int i = 0; i < operations.length; i++)
+        {
+            freeSlots.addInt(i);
+        }
+    }
+
+    boolean isDropped(final int guard)
+    {
+        return (droppedGuards & guard) != 0;
+    }
+
+    Lookups lookups()
+    {
+        return lookups;
+    }
+
+    Inserts inserts()
+    {
+        return inserts;
+    }
+
+    int active()
+    {
+        return active;
+    }
+
+    int freeSlotCount()
+    {
+        return freeSlots.size();
+    }
+
+    /** @return a slot, or null when all are taken. */
+    Operation take()
+    {
+        final int index = freeSlots.pollInt();
+        if (index < 0)
+        {
+            return null;
+        }
+        active++;
+        final Operation op = operations[index];
+        op.reset();
+        return op;
+    }
+
+    /** Runs the first step; an operation that ends at once is reported by the next poll, never from within begin. */
+    void begin(final Operation op)
+    {
+        op.beginning = true;
+        go(op, Step.START);
+        op.beginning = false;
+    }
+
+    /** Goes on with everything parked, once. */
+    int unpark()
+    {
+        int worked = 0;
+        for (int i = parked.size(); i > 0; i--)
+        {
+            final Operation op = operations[parked.pollInt()];
+            op.waiting = false;
+            if (op.deferredResult >= 0)
+            {
+                final int result = op.deferredResult;
+                op.deferredResult = -1;
+                end(op, result);
+            }
+            else
+            {
+                go(op, op.step);
+            }
+            worked += op.waiting ? 0 : 1;
+        }
+        return worked;
+    }
+
+    /** Enters a step: posts its batch now, or parks the operation until that is possible. */
+    void go(final Operation op, final int step)
+    {
+        op.step = step;
+        if (!op.reported && nowNs - op.deadlineNs >= 0)
+        {
+            // Memory that nobody refused may be there, behind a connection that is not.
+            final boolean isRefused = op.wantsMemory && op.link.allocator.refusals() > op.refusalsSeen;
+            end(op, isRefused ? OperationResult.NO_MEMORY : OperationResult.TIMED_OUT_NOT_APPLIED);
+        }
+        else if (!op.reported && op.pauseUntilNs - nowNs > 0)
+        {
+            park(op);
+        }
+        else if (step == Step.START)
+        {
+            starts.start(op);
+        }
+        else if (canPost(op))
+        {
+            post(op);
+        }
+    }
+
+    /** Looks again after somebody was in the way, with a pause that grows. */
+    void retry(final Operation op, final int lossesWithoutPause)
+    {
+        counters.retries++;
+        op.retries++;
+        op.contentions++;
+        final long pause = contention.pauseNs(op.contentions, lossesWithoutPause);
+        op.pauseUntilNs = pause == 0 ? 0 : nowNs + pause;
+        go(op, Step.LOOK);
+    }
+
+    void onComplete(final Operation op, final int status)
+    {
+        op.inFlight = false;
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            onLost(op);
+        }
+        else if (op.reported)
+        {
+            settle(op);
+        }
+        else
+        {
+            dispatch(op);
+        }
+    }
+
+    private void dispatch(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.CACHED_READ -> lookups.onCachedRead(op);
+            case Step.FOLLOW -> lookups.onFollow(op);
+            case Step.LOOK -> lookups.onLook(op);
+            case Step.MATCH -> lookups.onMatch(op);
+            case Step.SWAP -> swaps.onSwap(op);
+            case Step.CLAIM -> inserts.onClaim(op);
+            case Step.KILL -> inserts.onKill(op);
+            case Step.COMMIT -> inserts.onCommit(op);
+            case Step.WITHDRAW -> inserts.onWithdraw(op);
+            case Step.MAKE_ROOM -> inserts.onMakeRoom(op);
+            default -> throw new IllegalStateException("completion in step " + Step.name(op.step));
+        }
+    }
+
+    private void stage(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.CACHED_READ -> lookups.stageCachedRead(op);
+            case Step.FOLLOW -> lookups.stageFollow(op);
+            case Step.LOOK -> lookups.stageLook(op);
+            case Step.MATCH -> lookups.stageMatch(op);
+            case Step.SWAP -> swaps.stageSwap(op);
+            case Step.CLAIM -> inserts.stageClaim(op);
+            case Step.KILL -> inserts.stageKill(op);
+            case Step.COMMIT -> inserts.stageCommit(op);
+            case Step.WITHDRAW -> inserts.stageWithdraw(op);
+            case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
+            default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
+        }
+    }
+
+    private void post(final Operation op)
+    {
+        batch.begin(op);
+        stage(op);
+        final int status = batch.ring();
+        if (status != PostStatus.OK)
+        {
+            // Nothing was posted: as if the room had been seen to be missing.
+            park(op);
+        }
+        else if (op.step == Step.COMMIT && isDropped(Guard.COMMIT))
+        {
+            op.version = op.ownVersion;
+            report(op, OperationResult.STORED);
+        }
+    }
+
+    private boolean canPost(final Operation op)
+    {
+        final OneSidedPort port = op.link.port;
+        if (port != null && port.isReady())
+        {
+            if (port.space() >= Batch.MAX_REQUESTS)
+            {
+                return true;
+            }
+            park(op);
+        }
+        else if (op.reported)
+        {
+            // Only a tentative word is left to take back; where the node cannot be reached it stays, harmless: readers
+            // take it as absent, rivals and full pairs kill it.
+            release(op);
+        }
+        else if (port != null && port.isFailed())
+        {
+            op.claimStands = false;
+            end(op, OperationResult.NODE_UNAVAILABLE);
+        }
+        else
+        {
+            park(op);
+        }
+        return false;
+    }
+
+    void park(final Operation op)
+    {
+        op.waiting = true;
+        parked.addInt(op.index);
+    }
+
+    /** Gives the listener the result; what is left to do afterwards, the operation does unseen. */
+    void report(final Operation op, final int result)
+    {
+        op.reported = true;
+        op.result = result;
+        counters.operations[op.kind]++;
+        counters.verbs[op.kind] += op.verbs;
+        counters.doorbells[op.kind] += op.doorbells;
+        counters.roundTrips[op.kind] += op.roundTrips;
+        counters.results[result]++;
+        listener.onOperationComplete(op);
+    }
+
+    /** Ends an operation with nothing under way: reports it, and takes a standing tentative word back. */
+    void end(final Operation op, final int result)
+    {
+        if (op.beginning)
+        {
+            op.deferredResult = result;
+            park(op);
+            return;
+        }
+        report(op, result);
+        if (op.claimStands)
+        {
+            go(op, Step.WITHDRAW);
+        }
+        else
+        {
+            release(op);
+        }
+    }
+
+    /** Reports an operation whose deadline passed while a batch is under way; its completion then settles the rest. */
+    void expire(final Operation op)
+    {
+        report(op, Step.isDecisive(op.step) ?
+            OperationResult.OUTCOME_UNKNOWN : OperationResult.TIMED_OUT_NOT_APPLIED);
+    }
+
+    private void onLost(final Operation op)
+    {
+        // A WRITE or compare-and-swap of the batch may or may not have happened, or happen yet: blocks it names are not
+        // used again. Blocks of earlier batches are safe, because no later batch wrote or published them.
+        final boolean wrote = op.step == Step.LOOK && !op.blockWritten;
+        if (op.blockOffset != BlockAllocator.NONE && (wrote || Step.isDecisive(op.step)))
+        {
+            countUnknown(op.blockClass);
+            op.blockOffset = BlockAllocator.NONE;
+        }
+        if (op.step == Step.SWAP)
+        {
+            countUnknown(SlotWord.sizeClass(op.targetWord));
+        }
+        op.claimStands = false;
+        if (op.reported)
+        {
+            release(op);
+        }
+        else
+        {
+            end(op, Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN : OperationResult.NODE_UNAVAILABLE);
+        }
+    }
+
+    private void countUnknown(final int sizeClass)
+    {
+        counters.unknownBlocks++;
+        counters.unknownBytes += SizeClasses.lengthBytes(sizeClass);
+    }
+
+    /** Cleans up after an operation that was reported while this batch was under way. */
+    private void settle(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.SWAP -> swaps.settle(op);
+            case Step.COMMIT -> inserts.settleCommit(op);
+            case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
+            case Step.WITHDRAW -> op.claimStands = false;
+            default ->
+            {
+            }
+        }
+        if (op.claimStands)
+        {
+            go(op, Step.WITHDRAW);
+        }
+        else
+        {
+            release(op);
+        }
+    }
+
+    void release(final Operation op)
+    {
+        if (op.blockOffset != BlockAllocator.NONE)
+        {
+            op.link.allocator.free(op.blockOffset, op.blockClass);
+            op.blockOffset = BlockAllocator.NONE;
+        }
+        op.step = Step.FREE;
+        op.table = null;
+        active--;
+        freeSlots.addInt(op.index);
+    }
+}

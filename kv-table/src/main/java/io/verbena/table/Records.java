@@ -1,0 +1,126 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BlockVersion;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/** Makes own blocks, with versions that are unique for ever, and judges blocks that were read. */
+final class Records
+{
+    private final UnsafeBuffer buffer;
+    private final int writerNumber;
+    private final int clientId;
+    private final int droppedGuards;
+    private long lastIssued;
+    private long sequence;
+    long clockNs;
+
+    Records(final Scratch scratch, final TableEngineConfiguration configuration)
+    {
+        buffer = scratch.buffer;
+        writerNumber = configuration.writerNumber();
+        clientId = configuration.clientId();
+        droppedGuards = configuration.droppedGuards();
+    }
+
+    /**
+     * Gives the own block a new version above the one it replaces, and seals it under the word that will publish it.
+     */
+    void seal(final Operation op, final long replacedVersion)
+    {
+        op.ownVersion = nextVersion(replacedVersion);
+        final int versionBits =
+            (droppedGuards & Guard.VERSION_BITS) != 0 ? 0 : BlockVersion.slotBits(op.ownVersion);
+        op.ownWord =
+            SlotWord.committed(op.fingerprint, op.window, versionBits, op.blockClass, op.blockOffset);
+        BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
+            op.ownVersion, clientId, ++sequence, op.hash.high());
+        BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);
+        op.blockWritten = false;
+    }
+
+    /**
+     * Versions of one life of a key ascend: a block that turns out too old gets a new version before it is published.
+     */
+    void sealAbove(final Operation op, final long replacedVersion)
+    {
+        if ((droppedGuards & Guard.UNIQUE_VERSIONS) != 0)
+        {
+            if (op.ownVersion != replacedVersion + 1)
+            {
+                seal(op, replacedVersion);
+            }
+        }
+        else if (op.ownVersion >>> BlockVersion.WRITER_BITS <= replacedVersion >>> BlockVersion.WRITER_BITS)
+        {
+            seal(op, replacedVersion);
+        }
+    }
+
+    private long nextVersion(final long replacedVersion)
+    {
+        if ((droppedGuards & Guard.UNIQUE_VERSIONS) != 0)
+        {
+            return replacedVersion + 1;
+        }
+        lastIssued = BlockVersion.next(lastIssued, clockNs, replacedVersion, writerNumber);
+        return lastIssued;
+    }
+
+    /** @return whether the block read is whole and is what the word published. */
+    boolean isValid(final int blockAt, final long word)
+    {
+        return BlockDescriptor.isValid(
+            buffer, blockAt, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), SlotWord.withKind(
+                word, SlotWord.KIND_COMMITTED));
+    }
+
+    /** @return whether a valid block holds the operation's key, of the operation's table. */
+    boolean holdsKey(final Operation op, final int blockAt)
+    {
+        if ((droppedGuards & Guard.KEY_CHECK) != 0)
+        {
+            return true;
+        }
+        return BlockDescriptor.keyLength(buffer, blockAt) == op.keyLength &&
+            BlockDescriptor.tableId(buffer, blockAt) == op.table.tableId &&
+            bytesEqual(blockAt + BlockDescriptor.KEY_OFFSET, op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
+    }
+
+    long version(final int blockAt)
+    {
+        return BlockDescriptor.version(buffer, blockAt);
+    }
+
+    /** Notes version and value of a valid block as the operation's answer. */
+    void answerWith(final Operation op, final int blockAt)
+    {
+        op.version = BlockDescriptor.version(buffer, blockAt);
+        op.foundValueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.keyLength;
+        op.foundValueLength = op.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+    }
+
+    private boolean bytesEqual(final int left, final int right, final int length)
+    {
+        int i = 0;
+        for (; i <= length - Long.BYTES; i += Long.BYTES)
+        {
+            if (buffer.getLong(left + i, LITTLE_ENDIAN) != buffer.getLong(right + i, LITTLE_ENDIAN))
+            {
+                return false;
+            }
+        }
+        for (; i < length; i++)
+        {
+            if (buffer.getByte(left + i) != buffer.getByte(right + i))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+}

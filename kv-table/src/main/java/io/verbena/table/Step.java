@@ -1,0 +1,50 @@
+package io.verbena.table;
+
+/** Where an operation's state machine stands: the batch that is posted next, or is under way. */
+final class Step
+{
+    static final int FREE = 0;
+    /** Nothing posted yet: needs a block, then chooses a path. */
+    static final int START = 1;
+    /** READ cached block, then its slot. */
+    static final int CACHED_READ = 2;
+    /** READ the block that the slot names by now. */
+    static final int FOLLOW = 3;
+    /** WRITE own block (once) and READ both combined buckets. */
+    static final int LOOK = 4;
+    /** READ blocks whose slot words carry the fingerprint. */
+    static final int MATCH = 5;
+    /** The compare-and-swap that updates or deletes. */
+    static final int SWAP = 6;
+    /** Place a tentative word, then READ both combined buckets again. */
+    static final int CLAIM = 7;
+    /** Kill rival tentative words. */
+    static final int KILL = 8;
+    /** The compare-and-swap that commits an insert. */
+    static final int COMMIT = 9;
+    /** Take the own tentative word back, then go on as noted. */
+    static final int WITHDRAW = 10;
+    /** Kill a tentative word because the pair is full. */
+    static final int MAKE_ROOM = 11;
+
+    private static final String[] NAMES = {
+        "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
+        "make_room" };
+
+    private Step()
+    {
+    }
+
+    /**
+     * @return whether a batch of this step can change what others see, so that losing it leaves the outcome unknown.
+     */
+    static boolean isDecisive(final int step)
+    {
+        return step == SWAP || step == COMMIT;
+    }
+
+    static String name(final int step)
+    {
+        return NAMES[step];
+    }
+}

@@ -1,0 +1,94 @@
+package io.verbena.table;
+
+import io.verbena.table.format.SlotWord;
+
+/** Update and delete: one compare-and-swap from the word of the key's block to the own block's word, or to 0. */
+final class Swaps
+{
+    private final OperationRunner runner;
+
+    Swaps(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    /**
+     * WRITE before compare-and-swap on one connection: whoever sees the new word sees the whole block. An own tentative
+     * word that lost to the target is taken back on the way.
+     */
+    void stageSwap(final Operation op)
+    {
+        final boolean stores = OperationKind.storesValue(op.kind);
+        final boolean writes = stores && !op.blockWritten;
+        final boolean writesLate = runner.isDropped(Guard.WRITE_BEFORE_CAS);
+        if (writes && !writesLate)
+        {
+            runner.lookups().writeOwnBlock(op);
+        }
+        if (op.claimStands)
+        {
+            runner.batch.swap(1, op.claimOffset, op.claimWord, SlotWord.EMPTY);
+        }
+        runner.batch.swap(0, op.targetOffset, op.targetWord, stores ? op.ownWord : SlotWord.EMPTY);
+        if (writes && writesLate)
+        {
+            runner.lookups().writeOwnBlock(op);
+        }
+    }
+
+    void onSwap(final Operation op)
+    {
+        op.claimStands = false;
+        if (swapped(op))
+        {
+            op.version = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
+            runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
+            return;
+        }
+        runner.counters.lostSwaps++;
+        if (op.targetIsCached)
+        {
+            runner.counters.cacheStale++;
+        }
+        final long returned = op.swapResult(0);
+        if (runner.isDropped(Guard.NEVER_RETURNED_WORD) && SlotWord.isCommitted(returned))
+        {
+            op.targetWord = returned;
+            runner.go(op, Step.SWAP);
+            return;
+        }
+        // A stale cached location is no contention: look at once.
+        runner.retry(op, op.targetIsCached ? 2 : 1);
+    }
+
+    /** As {@link #onSwap} for an operation that was reported before. */
+    void settle(final Operation op)
+    {
+        op.claimStands = false;
+        swapped(op);
+    }
+
+    private boolean swapped(final Operation op)
+    {
+        final boolean stores = OperationKind.storesValue(op.kind);
+        op.blockWritten = stores;
+        if (op.swapResult(0) != op.targetWord)
+        {
+            runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+            return false;
+        }
+        // Who removes a committed word retires its block, nobody else.
+        op.link.allocator.retire(op.targetWord);
+        if (stores)
+        {
+            op.blockOffset = BlockAllocator.NONE;
+            runner.cache.put(op.hash.low(), op.hash.high(), op.table.tableId, op.targetOffset, op.ownWord,
+                op.ownVersion, op.beginEpoch);
+        }
+        else
+        {
+            runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,57 @@
+package io.verbena.table;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a {@link TableChecker} found. */
+public final class TableCheck
+{
+    private static final int MAX_PROBLEMS = 100;
+
+    private final List<String> problems = new ArrayList<>();
+    /** Slots of the table. */
+    public long slots;
+    /** Records. */
+    public long committed;
+    /** Undecided inserts; in a table at rest, of dead inserters. */
+    public long tentative;
+    /** Slots that belong to another level. */
+    public long restructuring;
+    /** Bytes of all blocks that hold records. */
+    public long blockBytes;
+    /** Problems found, also those beyond the ones told. */
+    public long problemCount;
+
+    TableCheck()
+    {
+    }
+
+    /** @return whether every invariant holds. */
+    public boolean isSound()
+    {
+        return problemCount == 0;
+    }
+
+    /** @return the first problems, one line each. */
+    public List<String> problems()
+    {
+        return List.copyOf(problems);
+    }
+
+    void problem(final String text)
+    {
+        problemCount++;
+        if (problems.size() < MAX_PROBLEMS)
+        {
+            problems.add(text);
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "TableCheck{slots=" + slots + " committed=" + committed + " tentative=" + tentative +
+            " restructuring=" + restructuring + " blockBytes=" + blockBytes + " problems=" + problemCount + problems +
+            '}';
+    }
+}

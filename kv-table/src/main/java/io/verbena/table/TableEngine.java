@@ -1,0 +1,416 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.TableDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.EpochNanoClock;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * Runs point operations on tables by one-sided verbs. Many operations are under way at once, each a state machine in a
+ * preallocated slot with registered scratch memory of its own; nothing is allocated for an operation.
+ *
+ * <p>Single owner thread: it begins operations, calls {@link #poll()} in its duty cycle, and delivers batch
+ * completions. Nothing blocks. Closed by its creator, after the ports.
+ */
+public final class TableEngine implements AutoCloseable
+{
+    private final ProtectionDomain protectionDomain;
+    private final DeviceAttributes attributes;
+    private final NanoClock clock;
+    private final EpochNanoClock versionClock;
+    private final long maxQuarantineBytes;
+    private final boolean quarantines;
+    private final Scratch scratch;
+    private final Operation[] operations;
+    private final EpochTracker epochs;
+    private final OperationRunner runner;
+    private final Int2ObjectHashMap<NodeLink> links = new Int2ObjectHashMap<>();
+    private TableCreator creator;
+    private long earliestDeadlineNs = Long.MAX_VALUE;
+    private boolean closed;
+
+    private TableEngine(
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final NanoClock clock,
+        final TableEngineConfiguration configuration)
+    {
+        this.protectionDomain = protectionDomain;
+        this.attributes = attributes;
+        this.clock = clock;
+        versionClock = configuration.versionClock();
+        maxQuarantineBytes = configuration.maxQuarantineBytes();
+        quarantines = (configuration.droppedGuards() & Guard.QUARANTINE) == 0;
+        epochs = new EpochTracker(configuration.initialEpoch());
+        operations = new Operation[configuration.operationSlots()];
+        scratch = new Scratch(protectionDomain, attributes, (long)operations.length * Scratch.SLOT_STRIDE);
+        for (int i = 0; i < operations.length; i++)
+        {
+            operations[i] = new Operation(i, scratch);
+        }
+        runner = new OperationRunner(
+            operations, scratch, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
+        readClocks();
+    }
+
+    /**
+     * Makes an engine.
+     *
+     * @param protectionDomain that the ports' queue pairs belong to.
+     * @param attributes       of the device.
+     * @param clock            of the device; deadlines are instants of this clock.
+     * @param configuration    read now, not kept.
+     * @return the engine.
+     */
+    public static TableEngine open(
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final NanoClock clock,
+        final TableEngineConfiguration configuration)
+    {
+        configuration.conclude();
+        return new TableEngine(protectionDomain, attributes, clock, configuration);
+    }
+
+    /** @return the table of a descriptor; several may be open at once. */
+    public OpenTable openTable(final TableDescriptor descriptor)
+    {
+        return new OpenTable(this, descriptor);
+    }
+
+    /**
+     * Gives the engine a (new) port to a memory node; operations that wait for it go on.
+     *
+     * @param memoryNodeId of the node.
+     * @param port         whose completions go to {@link #onBatchComplete(int, int)}.
+     */
+    public void attach(final int memoryNodeId, final OneSidedPort port)
+    {
+        link(memoryNodeId).port = port;
+    }
+
+    /**
+     * Forgets the port to a memory node. Batches not answered yet count as failed; their requests must not touch local
+     * memory any more (the queue pair beneath has failed or is drained), because slots are used again at once.
+     *
+     * @param memoryNodeId of the node.
+     */
+    public void detach(final int memoryNodeId)
+    {
+        final NodeLink link = link(memoryNodeId);
+        link.port = null;
+        for (final Operation op : operations)
+        {
+            if (op.inFlight && op.link == link)
+            {
+                runner.onComplete(op, WorkCompletionStatus.WR_FLUSH_ERR);
+            }
+        }
+        if (creator != null && creator.isInFlightAt(memoryNodeId))
+        {
+            creator.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
+    }
+
+    /** Reports the completion of a batch posted through a port; an error makes the outcome of its writes unknown. */
+    public void onBatchComplete(final int cookie, final int status)
+    {
+        if (cookie == TableCreator.COOKIE)
+        {
+            if (creator != null)
+            {
+                creator.onComplete(status);
+            }
+            return;
+        }
+        final Operation op = operations[Batch.indexOf(cookie)];
+        if (op.inFlight && op.cookie == cookie)
+        {
+            runner.onComplete(op, status);
+        }
+    }
+
+    /** @return operations that can be begun before one ends. */
+    public int freeSlots()
+    {
+        return runner.freeSlotCount();
+    }
+
+    /**
+     * Begins an operation that stores no value: GET, EXISTS, DELETE, DELETE_VERSION.
+     *
+     * @param kind            one of {@link OperationKind}.
+     * @param table           opened by this engine.
+     * @param key             holds the key; copied before the call returns.
+     * @param keyOffset       first byte of the key.
+     * @param keyLength       1 to 65,536.
+     * @param expectedVersion for DELETE_VERSION, else ignored.
+     * @param deadlineNs      instant of the engine's clock at which the listener hears of the operation at the latest.
+     * @param correlationId   given back by {@link Operation#correlationId()}.
+     * @return false when every slot is taken: poll, and try again.
+     */
+    public boolean begin(
+        final int kind,
+        final OpenTable table,
+        final MemorySegment key,
+        final long keyOffset,
+        final int keyLength,
+        final long expectedVersion,
+        final long deadlineNs,
+        final long correlationId)
+    {
+        if (OperationKind.storesValue(kind))
+        {
+            throw new IllegalArgumentException(OperationKind.name(kind) + " needs a value");
+        }
+        return begin(kind, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, expectedVersion, deadlineNs,
+            correlationId);
+    }
+
+    /**
+     * Begins an operation that stores a value: PUT, PUT_IF_ABSENT, REPLACE; parameters as in
+     * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
+     *
+     * @param value       holds the value; copied before the call returns.
+     * @param valueOffset first byte of the value.
+     * @param valueLength 0 to 16,384.
+     * @return false when every slot is taken: poll, and try again.
+     */
+    public boolean begin(
+        final int kind,
+        final OpenTable table,
+        final MemorySegment key,
+        final long keyOffset,
+        final int keyLength,
+        final MemorySegment value,
+        final long valueOffset,
+        final int valueLength,
+        final long expectedVersion,
+        final long deadlineNs,
+        final long correlationId)
+    {
+        check(kind, table, keyLength, valueLength);
+        Objects.checkFromIndexSize(keyOffset, keyLength, key.byteSize());
+        Objects.checkFromIndexSize(valueOffset, valueLength, value.byteSize());
+        final Operation op = runner.take();
+        if (op == null)
+        {
+            return false;
+        }
+        op.kind = kind;
+        op.table = table;
+        op.keyLength = keyLength;
+        op.valueLength = valueLength;
+        op.expectedVersion = expectedVersion;
+        op.deadlineNs = deadlineNs;
+        op.correlationId = correlationId;
+        final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
+        MemorySegment.copy(key, keyOffset, scratch.segment, keyAt, keyLength);
+        MemorySegment.copy(value, valueOffset, scratch.segment, keyAt + keyLength, valueLength);
+        op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, valueLength));
+        op.hash.compute(table.hashFunction, scratch.segment.address() + keyAt, keyLength);
+        final int suffix = KeyHash.suffix(op.hash.high(), table.depth);
+        op.link = table.link(suffix);
+        op.locate(suffix);
+        earliestDeadlineNs = Math.min(earliestDeadlineNs, deadlineNs);
+        runner.begin(op);
+        return true;
+    }
+
+    /** Duty cycle: goes on with operations that waited, and ends those whose deadline has passed. @return work done. */
+    public int poll()
+    {
+        readClocks();
+        int worked = runner.unpark();
+        if (runner.nowNs >= earliestDeadlineNs)
+        {
+            worked += expire();
+        }
+        if (creator != null)
+        {
+            worked += creator.poll(runner.nowNs);
+        }
+        return worked;
+    }
+
+    /** @return operations under way, with those that were reported late and still clean up. */
+    public int active()
+    {
+        return runner.active();
+    }
+
+    /** Answers {@link ChunkSource#requestChunk}: memory to make blocks of, owned by this engine from now on. */
+    public void chunkLeased(final int memoryNodeId, final long offset, final long lengthBytes)
+    {
+        link(memoryNodeId).allocator.chunkLeased(offset, lengthBytes);
+    }
+
+    /** Answers {@link ChunkSource#requestChunk}: none to be had now; asked again when an operation needs one. */
+    public void chunkRefused(final int memoryNodeId)
+    {
+        link(memoryNodeId).allocator.chunkRefused();
+    }
+
+    /** Tells the epochs of a heartbeat's answer; see {@link EpochTracker}. */
+    public void onEpoch(final long epoch, final long safeEpoch)
+    {
+        epochs.onEpoch(epoch, safeEpoch);
+        for (final NodeLink link : links.values())
+        {
+            link.allocator.onEpoch();
+        }
+    }
+
+    /** @return the epoch this node has passed, for its next heartbeat. */
+    public long passedEpoch()
+    {
+        long oldest = epochs.epoch();
+        for (final Operation op : operations)
+        {
+            // One that waits for memory has read nothing yet. It must not hold up the very epoch it waits for.
+            if (op.step != Step.FREE && (op.step != Step.START || runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH)))
+            {
+                oldest = Math.min(oldest, op.beginEpoch);
+            }
+        }
+        return oldest - 1;
+    }
+
+    /**
+     * Begins to format a table; goes on in {@link #poll()}.
+     *
+     * @param plan       with every chunk placed.
+     * @param deadlineNs after which it fails.
+     * @return its progress; one at a time.
+     */
+    public TableCreator createTable(final TablePlan plan, final long deadlineNs)
+    {
+        if (creator != null && !creator.isFinished())
+        {
+            throw new IllegalStateException("one table is created at a time: wait for " +
+                creator.descriptor().name());
+        }
+        creator = new TableCreator(this, protectionDomain, attributes, plan.descriptor(), deadlineNs);
+        return creator;
+    }
+
+    /** @return running totals, live. */
+    public EngineCounters counters()
+    {
+        return runner.counters;
+    }
+
+    /** @return allocator of a memory node, for its figures. */
+    public BlockAllocator allocator(final int memoryNodeId)
+    {
+        return link(memoryNodeId).allocator;
+    }
+
+    NodeLink link(final int memoryNodeId)
+    {
+        NodeLink link = links.get(memoryNodeId);
+        if (link == null)
+        {
+            link = new NodeLink(memoryNodeId, new BlockAllocator(epochs, maxQuarantineBytes, quarantines));
+            links.put(memoryNodeId, link);
+        }
+        return link;
+    }
+
+    /**
+     * Ends every operation without waiting, as if its connection had failed, and frees the scratch memory. Close the
+     * ports first: their requests must not touch local memory any more.
+     */
+    @Override
+    public void close()
+    {
+        if (closed)
+        {
+            return;
+        }
+        closed = true;
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE && !op.reported)
+            {
+                runner.report(op, op.inFlight && Step.isDecisive(op.step) ?
+                    OperationResult.OUTCOME_UNKNOWN : OperationResult.NODE_UNAVAILABLE);
+            }
+        }
+        if (creator != null)
+        {
+            creator.close();
+        }
+        scratch.close();
+    }
+
+    @Override
+    public String toString()
+    {
+        final StringBuilder text = new StringBuilder("TableEngine{active=").append(runner.active())
+            .append(" epoch=").append(epochs.epoch()).append(" safeEpoch=").append(epochs.safeEpoch());
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE)
+            {
+                text.append(' ').append(op);
+            }
+        }
+        return text.append('}').toString();
+    }
+
+    private void check(final int kind, final OpenTable table, final int keyLength, final int valueLength)
+    {
+        Objects.checkIndex(kind, OperationKind.COUNT);
+        if (closed)
+        {
+            throw new IllegalStateException("engine is closed");
+        }
+        if (keyLength < 1 || keyLength > BlockDescriptor.MAX_KEY_BYTES || valueLength < 0 ||
+            valueLength > BlockDescriptor.MAX_VALUE_BYTES || !table.belongsTo(this))
+        {
+            throw new IllegalArgumentException("keyLength=" + keyLength + " (1 to " + BlockDescriptor.MAX_KEY_BYTES +
+                ") valueLength=" + valueLength + " (0 to " + BlockDescriptor.MAX_VALUE_BYTES +
+                ") table of this engine=" + table.belongsTo(this));
+        }
+    }
+
+    private void readClocks()
+    {
+        runner.nowNs = clock.nanoTime();
+        runner.records.clockNs = versionClock.nanoTime();
+    }
+
+    private int expire()
+    {
+        long earliest = Long.MAX_VALUE;
+        int expired = 0;
+        // The listener may begin operations while this goes on.
+        earliestDeadlineNs = Long.MAX_VALUE;
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE && !op.reported)
+            {
+                if (op.inFlight && runner.nowNs - op.deadlineNs >= 0)
+                {
+                    runner.expire(op);
+                    expired++;
+                }
+                else
+                {
+                    earliest = Math.min(earliest, op.deadlineNs);
+                }
+            }
+        }
+        earliestDeadlineNs = Math.min(earliestDeadlineNs, earliest);
+        return expired;
+    }
+}

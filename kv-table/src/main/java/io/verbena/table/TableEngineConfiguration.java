@@ -1,0 +1,209 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BlockVersion;
+import java.util.Objects;
+import org.agrona.concurrent.EpochNanoClock;
+import org.agrona.concurrent.OffsetEpochNanoClock;
+
+/** Settings of a {@link TableEngine}; fluent, read once when the engine is made. */
+public final class TableEngineConfiguration
+{
+    private int operationSlots = 64;
+    private int locationCacheEntries = 1 << 16;
+    private int writerNumber = 1;
+    private int clientId;
+    private long initialEpoch = 1;
+    private long maxQuarantineBytes = 256L << 20;
+    private long backoffMinNs = 1_000;
+    private long backoffMaxNs = 1_000_000;
+    private long seed = 1;
+    private EpochNanoClock versionClock;
+    private OperationListener operationListener;
+    private ChunkSource chunkSource;
+    private int droppedGuards;
+
+    /** @return most operations under way at once, 1 to 4096. */
+    public int operationSlots()
+    {
+        return operationSlots;
+    }
+
+    /** Sets {@link #operationSlots()}; each takes about 200 KiB of registered address space, touched as needed. */
+    public TableEngineConfiguration operationSlots(final int count)
+    {
+        operationSlots = count;
+        return this;
+    }
+
+    /** @return bound of the location cache in entries of 64 bytes; 0 turns it off. */
+    public int locationCacheEntries()
+    {
+        return locationCacheEntries;
+    }
+
+    /** Sets {@link #locationCacheEntries()}; rounded up to a power of two. */
+    public TableEngineConfiguration locationCacheEntries(final int count)
+    {
+        locationCacheEntries = count;
+        return this;
+    }
+
+    /** @return number that makes this engine's versions unique. */
+    public int writerNumber()
+    {
+        return writerNumber;
+    }
+
+    /** Sets {@link #writerNumber()}, 0 to 65,535; no other writer of the same tables may ever use it. */
+    public TableEngineConfiguration writerNumber(final int number)
+    {
+        writerNumber = number;
+        return this;
+    }
+
+    /** @return who writes, as noted in blocks. */
+    public int clientId()
+    {
+        return clientId;
+    }
+
+    /** Sets {@link #clientId()}. */
+    public TableEngineConfiguration clientId(final int id)
+    {
+        clientId = id;
+        return this;
+    }
+
+    /** @return epoch the node heard when it joined. */
+    public long initialEpoch()
+    {
+        return initialEpoch;
+    }
+
+    /** Sets {@link #initialEpoch()}. */
+    public TableEngineConfiguration initialEpoch(final long epoch)
+    {
+        initialEpoch = epoch;
+        return this;
+    }
+
+    /** @return most bytes of retired blocks; beyond it writers wait for the epoch. */
+    public long maxQuarantineBytes()
+    {
+        return maxQuarantineBytes;
+    }
+
+    /** Sets {@link #maxQuarantineBytes()}. */
+    public TableEngineConfiguration maxQuarantineBytes(final long bytes)
+    {
+        maxQuarantineBytes = bytes;
+        return this;
+    }
+
+    /** @return longest first pause after contention. */
+    public long backoffMinNs()
+    {
+        return backoffMinNs;
+    }
+
+    /** @return longest pause after any amount of contention. */
+    public long backoffMaxNs()
+    {
+        return backoffMaxNs;
+    }
+
+    /** Sets {@link #backoffMinNs()} and {@link #backoffMaxNs()}. */
+    public TableEngineConfiguration backoffNs(final long minNs, final long maxNs)
+    {
+        backoffMinNs = minNs;
+        backoffMaxNs = maxNs;
+        return this;
+    }
+
+    /** @return seed of the random pauses. */
+    public long seed()
+    {
+        return seed;
+    }
+
+    /** Sets {@link #seed()}; different for each engine, or they pause alike. */
+    public TableEngineConfiguration seed(final long value)
+    {
+        seed = value;
+        return this;
+    }
+
+    /** @return nanoseconds since 1970, for versions. */
+    public EpochNanoClock versionClock()
+    {
+        return versionClock;
+    }
+
+    /** Sets {@link #versionClock()}; the wall clock if not set. Under simulation, give the virtual one. */
+    public TableEngineConfiguration versionClock(final EpochNanoClock clock)
+    {
+        versionClock = clock;
+        return this;
+    }
+
+    /** @return who hears of finished operations. */
+    public OperationListener operationListener()
+    {
+        return operationListener;
+    }
+
+    /** Sets {@link #operationListener()}; required. */
+    public TableEngineConfiguration operationListener(final OperationListener listener)
+    {
+        operationListener = listener;
+        return this;
+    }
+
+    /** @return where memory comes from. */
+    public ChunkSource chunkSource()
+    {
+        return chunkSource;
+    }
+
+    /** Sets {@link #chunkSource()}; required. */
+    public TableEngineConfiguration chunkSource(final ChunkSource source)
+    {
+        chunkSource = source;
+        return this;
+    }
+
+    int droppedGuards()
+    {
+        return droppedGuards;
+    }
+
+    /** For mutation checks in tests only: {@link Guard} bits of protocol steps to leave out. */
+    TableEngineConfiguration dropGuards(final int guards)
+    {
+        droppedGuards = guards;
+        return this;
+    }
+
+    void conclude()
+    {
+        Objects.requireNonNull(operationListener, "operationListener must be set");
+        Objects.requireNonNull(chunkSource, "chunkSource must be set");
+        if (operationSlots < 1 || operationSlots > 4096 || locationCacheEntries < 0 || writerNumber < 0 ||
+            writerNumber > BlockVersion.MAX_WRITER_NUMBER || backoffMinNs < 1 || backoffMaxNs < backoffMinNs)
+        {
+            throw new IllegalArgumentException("out of range: " + this);
+        }
+        if (versionClock == null)
+        {
+            versionClock = new OffsetEpochNanoClock();
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "TableEngineConfiguration{operationSlots=" + operationSlots + " locationCacheEntries=" +
+            locationCacheEntries + " writerNumber=" + writerNumber + " clientId=" + clientId + " maxQuarantineBytes=" +
+            maxQuarantineBytes + " backoffMinNs=" + backoffMinNs + " backoffMaxNs=" + backoffMaxNs + '}';
+    }
+}

@@ -1,0 +1,177 @@
+package io.verbena.table.format;
+
+/**
+ * The 8-byte word of a table slot, the only thing compare-and-swap works on.
+ *
+ * <pre>
+ *   63 62 61          48 47   44 43        36 35    31 30                              0
+ *  +-----+--------------+-------+------------+--------+---------------------------------+
+ *  |kind | fingerprint  |window |  version   | class  |  block offset / 64              |
+ *  +-----+--------------+-------+------------+--------+---------------------------------+
+ *     2        14           4         8          5                  31
+ * </pre>
+ *
+ * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}), 1 committed, 2 tentative, 3 frozen. Words of different
+ * states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind replaced, and
+ * frozen(0) has block offset 0, where no block ever lies. Fingerprint and window are bits of the key's hash, see {@link
+ * KeyHash}; window holds the 4 directory bits from the subtable's depth upwards, which tell a split the side of a word
+ * without a look at its block. Version is {@link BlockVersion#slotBits}. The block lies on the memory node of the slot.
+ * Stateless.
+ */
+public final class SlotWord
+{
+    /** Version of this layout; carried by each bucket header, see {@link BucketDescriptor}. */
+    public static final int FORMAT_VERSION = 1;
+
+    /** A free slot: anyone may claim it. */
+    public static final long EMPTY = 0L;
+    /** A slot of a new subtable whose content has not arrived: not zero, so no insert fits. */
+    public static final long UNINITIALISED = 1L;
+
+    /** Kind of {@link #EMPTY} and {@link #UNINITIALISED}. */
+    public static final int KIND_SPECIAL = 0;
+    /** The key's value is the block named. */
+    public static final int KIND_COMMITTED = 1;
+    /** An insert that is not decided; the key is absent here. */
+    public static final int KIND_TENTATIVE = 2;
+    /** The content belongs to the next level of the directory; immutable for ever. */
+    public static final int KIND_FROZEN = 3;
+
+    public static final int OFFSET_BITS = 31;
+    public static final int SIZE_CLASS_BITS = 5;
+    public static final int VERSION_BITS = 8;
+    public static final int WINDOW_BITS = 4;
+    public static final int FINGERPRINT_BITS = 14;
+    public static final int KIND_BITS = 2;
+
+    public static final int OFFSET_SHIFT = 0;
+    public static final int SIZE_CLASS_SHIFT = OFFSET_SHIFT + OFFSET_BITS;
+    public static final int VERSION_SHIFT = SIZE_CLASS_SHIFT + SIZE_CLASS_BITS;
+    public static final int WINDOW_SHIFT = VERSION_SHIFT + VERSION_BITS;
+    public static final int FINGERPRINT_SHIFT = WINDOW_SHIFT + WINDOW_BITS;
+    public static final int KIND_SHIFT = FINGERPRINT_SHIFT + FINGERPRINT_BITS;
+
+    /** Blocks start at multiples of this. */
+    public static final int BLOCK_ALIGNMENT_BYTES = 64;
+    /** First byte past the last address a slot word can name: 128 GiB. */
+    public static final long ADDRESSABLE_BYTES = (1L << OFFSET_BITS) * BLOCK_ALIGNMENT_BYTES;
+
+    private static final long KIND_MASK = mask(KIND_BITS) << KIND_SHIFT;
+
+    static
+    {
+        if (KIND_SHIFT + KIND_BITS != Long.SIZE)
+        {
+            throw new IllegalStateException("slot word fields fill " + (KIND_SHIFT + KIND_BITS) + " bits, not 64");
+        }
+        if (SizeClasses.COUNT > 1 << SIZE_CLASS_BITS)
+        {
+            throw new IllegalStateException("size classes do not fit the slot word: " + SizeClasses.COUNT);
+        }
+    }
+
+    private SlotWord()
+    {
+    }
+
+    /**
+     * Builds a committed word.
+     *
+     * @param fingerprint  see {@link KeyHash#fingerprint}.
+     * @param window       see {@link KeyHash#window}.
+     * @param versionBits  see {@link BlockVersion#slotBits}.
+     * @param sizeClass    see {@link SizeClasses}.
+     * @param blockOffset  bytes from the start of the memory node's region, a multiple of 64, not 0.
+     * @return the word.
+     */
+    public static long committed(
+        final int fingerprint, final int window, final int versionBits, final int sizeClass, final long blockOffset)
+    {
+        assert blockOffset > 0 && blockOffset < ADDRESSABLE_BYTES && blockOffset % BLOCK_ALIGNMENT_BYTES == 0 :
+            "block offset " + blockOffset;
+        return (long)KIND_COMMITTED << KIND_SHIFT | (long)fingerprint << FINGERPRINT_SHIFT |
+            (long)window << WINDOW_SHIFT | (long)versionBits << VERSION_SHIFT | (long)sizeClass << SIZE_CLASS_SHIFT |
+            blockOffset / BLOCK_ALIGNMENT_BYTES;
+    }
+
+    /** @return the same word with another kind. */
+    public static long withKind(final long word, final int kind)
+    {
+        return word & ~KIND_MASK | (long)kind << KIND_SHIFT;
+    }
+
+    /** @return the kind, 0 to 3. */
+    public static int kind(final long word)
+    {
+        return (int)(word >>> KIND_SHIFT);
+    }
+
+    /** @return whether the word commits a block. */
+    public static boolean isCommitted(final long word)
+    {
+        return kind(word) == KIND_COMMITTED;
+    }
+
+    /** @return whether the word is an undecided insert. */
+    public static boolean isTentative(final long word)
+    {
+        return kind(word) == KIND_TENTATIVE;
+    }
+
+    /** @return whether the slot has moved to the next level, or its content has not arrived yet. */
+    public static boolean isRestructuring(final long word)
+    {
+        return kind(word) == KIND_FROZEN || word == UNINITIALISED;
+    }
+
+    /** @return fingerprint bits. */
+    public static int fingerprint(final long word)
+    {
+        return (int)(word >>> FINGERPRINT_SHIFT & mask(FINGERPRINT_BITS));
+    }
+
+    /** @return split window bits. */
+    public static int window(final long word)
+    {
+        return (int)(word >>> WINDOW_SHIFT & mask(WINDOW_BITS));
+    }
+
+    /** @return version bits. */
+    public static int versionBits(final long word)
+    {
+        return (int)(word >>> VERSION_SHIFT & mask(VERSION_BITS));
+    }
+
+    /** @return size class of the block. */
+    public static int sizeClass(final long word)
+    {
+        return (int)(word >>> SIZE_CLASS_SHIFT & mask(SIZE_CLASS_BITS));
+    }
+
+    /** @return offset of the block in its memory node's region, bytes. */
+    public static long blockOffset(final long word)
+    {
+        return (word & mask(OFFSET_BITS)) * BLOCK_ALIGNMENT_BYTES;
+    }
+
+    /** @return the word in words, for messages and tools. */
+    public static String toString(final long word)
+    {
+        if (word == EMPTY)
+        {
+            return "empty";
+        }
+        if (word == UNINITIALISED)
+        {
+            return "uninitialised";
+        }
+        final String[] names = {"special", "committed", "tentative", "frozen"};
+        return String.format("%s{fingerprint=%04x window=%x version=%02x class=%d block=0x%x}", names[kind(word)],
+            fingerprint(word), window(word), versionBits(word), sizeClass(word), blockOffset(word));
+    }
+
+    private static long mask(final int bits)
+    {
+        return (1L << bits) - 1;
+    }
+}

@@ -1,0 +1,200 @@
+package io.verbena.table;
+
+import io.verbena.table.format.TableDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** One engine over a {@link StepFabric} with a clock moved by hand; runs one operation at a time, to its end. */
+final class EngineFixture implements AutoCloseable
+{
+    static final int NODE = 7;
+    static final int OTHER_NODE = 9;
+    static final int MEMORY_BYTES = 4 << 20;
+    static final int BLOCKS_AT = 1 << 20;
+
+    /** Copy of a finished operation. */
+    record Outcome(int result, long version, String value, int verbs, int doorbells, int roundTrips, int retries)
+    {
+    }
+
+    final StepFabric fabric;
+    final TableEngine engine;
+    StepFabric.StepPort port;
+    StepFabric.StepPort otherPort;
+    final TableEngineConfiguration configuration = new TableEngineConfiguration();
+    long nowNs = 1_000_000_000L;
+    long nextBlocksAt = BLOCKS_AT;
+    int chunkBytes = 64 * 1024;
+    int chunksLeft = 8;
+    int chunkRequests;
+    Outcome outcome;
+
+    EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
+    {
+        this.fabric = fabric;
+        configuration.operationSlots(8).versionClock(() -> nowNs)
+            .chunkSource(this::lease).operationListener(this::note);
+        settings.accept(configuration);
+        final boolean fences = fabric.readsOvertakeAtomics;
+        engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(fences), () -> nowNs, configuration);
+        connect();
+    }
+
+    static EngineFixture single()
+    {
+        return single(settings -> { });
+    }
+
+    static EngineFixture single(final Consumer<TableEngineConfiguration> settings)
+    {
+        final StepFabric fabric = new StepFabric(1);
+        fabric.inOrder = true;
+        fabric.addMemory(NODE, MEMORY_BYTES);
+        fabric.addMemory(OTHER_NODE, MEMORY_BYTES);
+        return new EngineFixture(fabric, settings);
+    }
+
+    void connect()
+    {
+        port = fabric.connect(NODE, engine::onBatchComplete);
+        engine.attach(NODE, port);
+        otherPort = fabric.connect(OTHER_NODE, engine::onBatchComplete);
+        engine.attach(OTHER_NODE, otherPort);
+    }
+
+    private void lease(final int memoryNodeId)
+    {
+        chunkRequests++;
+        if (chunksLeft-- > 0)
+        {
+            engine.chunkLeased(memoryNodeId, nextBlocksAt, chunkBytes);
+            nextBlocksAt += chunkBytes;
+        }
+        else
+        {
+            engine.chunkRefused(memoryNodeId);
+        }
+    }
+
+    private void note(final Operation operation)
+    {
+        String value = null;
+        if (operation.result() == OperationResult.FOUND && operation.kind() == OperationKind.GET)
+        {
+            final byte[] bytes = new byte[operation.valueLength()];
+            operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
+            value = new String(bytes, StandardCharsets.UTF_8);
+        }
+        outcome = new Outcome(operation.result(), operation.version(), value, operation.verbs(),
+            operation.doorbells(), operation.roundTrips(), operation.retries());
+    }
+
+    OpenTable createTable(final TablePlan plan)
+    {
+        long offset = 4096;
+        while (!plan.isPlaced())
+        {
+            plan.place(NODE, offset);
+            plan.place(OTHER_NODE, offset);
+            offset += plan.subtableBytes() + 63 & -64L;
+        }
+        final TableCreator creator = engine.createTable(plan, nowNs + 1_000_000_000L);
+        while (creator.state() == TableCreator.State.RUNNING)
+        {
+            engine.poll();
+            fabric.step();
+        }
+        if (creator.state() == TableCreator.State.FAILED)
+        {
+            throw new AssertionError(creator.failure());
+        }
+        return engine.openTable(TableDescriptor.decode(creator.descriptor().encode()));
+    }
+
+    OpenTable createTable(final int depth, final int groups)
+    {
+        return createTable(TablePlan.ofShape("t", 0x1234, 42, depth, groups, new int[]{NODE, OTHER_NODE}));
+    }
+
+    Outcome run(final int kind, final OpenTable table, final String key, final String value, final long version)
+    {
+        begin(kind, table, key, value, version, nowNs + 1_000_000_000L);
+        return finish();
+    }
+
+    void begin(
+        final int kind,
+        final OpenTable table,
+        final String key,
+        final String value,
+        final long version,
+        final long deadlineNs)
+    {
+        outcome = null;
+        final MemorySegment keyBytes = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
+        final boolean begun;
+        if (value == null)
+        {
+            begun = engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), version, deadlineNs, 1);
+        }
+        else
+        {
+            final MemorySegment valueBytes = MemorySegment.ofArray(value.getBytes(StandardCharsets.UTF_8));
+            begun = engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), valueBytes, 0,
+                (int)valueBytes.byteSize(), version, deadlineNs, 1);
+        }
+        if (!begun)
+        {
+            throw new AssertionError("no free slot");
+        }
+    }
+
+    Outcome finish()
+    {
+        for (int i = 0; i < 100_000 && outcome == null; i++)
+        {
+            nowNs += 100;
+            fabric.step();
+            engine.poll();
+        }
+        if (outcome == null)
+        {
+            throw new AssertionError("operation did not end");
+        }
+        while (engine.active() > 0)
+        {
+            nowNs += 100;
+            fabric.step();
+            engine.poll();
+        }
+        return outcome;
+    }
+
+    Outcome get(final OpenTable table, final String key)
+    {
+        return run(OperationKind.GET, table, key, null, 0);
+    }
+
+    Outcome put(final OpenTable table, final String key, final String value)
+    {
+        return run(OperationKind.PUT, table, key, value, 0);
+    }
+
+    TableCheck check(final OpenTable table)
+    {
+        return new TableChecker(table.descriptor(), fabric::read).check();
+    }
+
+    UnsafeBuffer memory()
+    {
+        return fabric.memory(NODE);
+    }
+
+    @Override
+    public void close()
+    {
+        engine.close();
+    }
+}

@@ -1,0 +1,57 @@
+package io.verbena.table;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each guard left out alone: a run must show it. So the runs of {@link TableRaceSimTest} can fail. */
+class GuardMutationSimTest
+{
+    private static final int MOST_SEEDS = 3000;
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "RE_READ", "SLOT_READ", "KEY_CHECK", "FAILED_KILL", "COMMIT", "WRITE_BEFORE_CAS", "KILL", "NEVER_RETURNED_WORD",
+        "UNIQUE_VERSIONS", "FENCE", "QUARANTINE+VERSION_BITS", "CACHE_EPOCH+VERSION_BITS" })
+    void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
+    {
+        int bits = 0;
+        for (final String name : guard.split("\\+"))
+        {
+            bits |= (int)Guard.class.getDeclaredField(name).get(null);
+        }
+        String found = null;
+        long seed = 0;
+        while (found == null && ++seed <= MOST_SEEDS)
+        {
+            final StepRun.Shape shape = StepRun.Shape.of(seed);
+            shape.droppedGuards = bits;
+            if (guard.startsWith("CACHE_EPOCH"))
+            {
+                // The word has to come back to its slot, while somebody has it cached with an old version.
+                shape.keys = 1;
+                shape.operations = 150;
+                shape.deadWords = 0;
+                shape.faults = false;
+                shape.cacheEntries = 64;
+                shape.kinds = new int[]{OperationKind.PUT, OperationKind.REPLACE, OperationKind.REPLACE};
+            }
+            if (guard.equals("FENCE"))
+            {
+                // Two inserts of one key that see different slots free.
+                shape.fences = true;
+                shape.keys = 1;
+                shape.engines = 3;
+                shape.deadWords = 0;
+                shape.operations = 150;
+                shape.kinds = new int[]{OperationKind.PUT_IF_ABSENT, OperationKind.PUT, OperationKind.DELETE};
+            }
+            try (StepRun run = new StepRun(seed, shape))
+            {
+                found = run.run();
+            }
+        }
+        assertThat(found).as("violation with guard %s dropped", guard).isNotNull();
+    }
+}

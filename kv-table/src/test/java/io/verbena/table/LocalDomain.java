@@ -1,0 +1,94 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Registers local memory for {@link StepFabric}, which copies to and from it directly. Freed memory is kept and used
+ * again by this JVM's next runs, of which there are very many. One thread.
+ */
+final class LocalDomain implements ProtectionDomain
+{
+    private static final Map<Long, Deque<MemorySegment>> POOL = new HashMap<>();
+
+    static DeviceAttributes attributes(final boolean readAfterAtomicNeedsFence)
+    {
+        return new DeviceAttributes("step", false, true, readAfterAtomicNeedsFence, 1 << 10, 1 << 10, 1 << 30, 16);
+    }
+
+    @Override
+    public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
+    {
+        final Deque<MemorySegment> pooled = POOL.computeIfAbsent(lengthBytes, length -> new ArrayDeque<>());
+        return new LocalRegion(pooled.isEmpty() ? Arena.global().allocate(lengthBytes, 64) : pooled.poll());
+    }
+
+    @Override
+    public MemoryRegion register(final MemorySegment segment, final int accessFlags)
+    {
+        throw new UnsupportedOperationException("memory comes from the pool here");
+    }
+
+    @Override
+    public QueuePair createQueuePair(
+        final CompletionQueue sendCompletions,
+        final CompletionQueue receiveCompletions,
+        final QueuePairCapabilities capabilities)
+    {
+        throw new UnsupportedOperationException("ports are made by StepFabric");
+    }
+
+    @Override
+    public void close()
+    {
+    }
+
+    private record LocalRegion(MemorySegment segment) implements MemoryRegion
+    {
+        @Override
+        public long address()
+        {
+            return segment.address();
+        }
+
+        @Override
+        public long lengthBytes()
+        {
+            return segment.byteSize();
+        }
+
+        @Override
+        public int localKey()
+        {
+            return 0;
+        }
+
+        @Override
+        public int remoteKey()
+        {
+            return 0;
+        }
+
+        @Override
+        public int accessFlags()
+        {
+            return 0;
+        }
+
+        @Override
+        public void close()
+        {
+            POOL.get(segment.byteSize()).add(segment);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.verbena.table;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LocationCacheTest
+{
+    private final LocationCache cache = new LocationCache(64);
+
+    @Test
+    void shouldFindWhatWasPut()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        final int entry = cache.find(1, 2, 3);
+        assertThat(entry).isNotEqualTo(LocationCache.NONE);
+        assertThat(cache.slotOffset(entry)).isEqualTo(4096);
+        assertThat(cache.word(entry)).isEqualTo(77);
+        assertThat(cache.version(entry)).isEqualTo(5);
+        assertThat(cache.tag(entry)).isEqualTo(6);
+    }
+
+    @Test
+    void shouldTellKeysAndTablesApart()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        assertThat(cache.find(9, 2, 3)).isEqualTo(LocationCache.NONE);
+        assertThat(cache.find(1, 9, 3)).isEqualTo(LocationCache.NONE);
+        assertThat(cache.find(1, 2, 9)).isEqualTo(LocationCache.NONE);
+    }
+
+    @Test
+    void shouldForgetOnlyTheWordThatIsMeant()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        cache.remove(1, 2, 3, 78);
+        assertThat(cache.find(1, 2, 3)).isNotEqualTo(LocationCache.NONE);
+        cache.remove(1, 2, 3, 77);
+        assertThat(cache.find(1, 2, 3)).isEqualTo(LocationCache.NONE);
+    }
+
+    @Test
+    void shouldNotLowerTheTagOfAWordThatIsStillTheSame()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        cache.put(1, 2, 3, 4096, 77, 5, 4);
+        assertThat(cache.tag(cache.find(1, 2, 3))).isEqualTo(6);
+        cache.put(1, 2, 3, 4096, 78, 5, 4);
+        assertThat(cache.tag(cache.find(1, 2, 3))).isEqualTo(4);
+    }
+
+    @Test
+    void shouldStayBoundedAndNeverMixEntries()
+    {
+        final Random random = new Random(3);
+        for (int i = 0; i < 10_000; i++)
+        {
+            final long low = random.nextInt(500);
+            final long high = low * 31;
+            cache.put(low, high, 1, low * 64, low + 1, low, i);
+            final int entry = cache.find(low, high, 1);
+            assertThat(cache.slotOffset(entry)).isEqualTo(low * 64);
+            assertThat(cache.word(entry)).isEqualTo(low + 1);
+        }
+        int known = 0;
+        for (long low = 0; low < 500; low++)
+        {
+            known += cache.find(low, low * 31, 1) == LocationCache.NONE ? 0 : 1;
+        }
+        assertThat(known).isBetween(16, 64);
+    }
+
+    @Test
+    void shouldKnowNothingWhenTurnedOff()
+    {
+        final LocationCache off = new LocationCache(0);
+        off.put(1, 2, 3, 4096, 77, 5, 6);
+        assertThat(off.find(1, 2, 3)).isEqualTo(LocationCache.NONE);
+        off.remove(1, 2, 3, 77);
+    }
+}

@@ -1,0 +1,241 @@
+package io.verbena.table;
+
+import io.verbena.elle.Validity;
+import io.verbena.elle.history.EventType;
+import io.verbena.elle.history.HistoryBuilder;
+import io.verbena.elle.linear.LinearChecker;
+import io.verbena.elle.linear.LinearOptions;
+import io.verbena.elle.linear.LinearVerdict;
+import io.verbena.elle.linear.Models;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Random operations on a few keys, recorded as a history. Every 8-byte word of a value is the number of its write, so
+ * that a torn or mixed value is told at once, whatever the history says; so is a version that was given twice.
+ */
+final class RaceWorkload
+{
+    private static final int VALUE_MIN_BYTES = 72;
+    private static final int VALUE_SPREAD = 48;
+    private static final LinearChecker<?> CHECKER = new LinearChecker<>(
+        Models.versionedKvMap(), LinearOptions.defaults().withTimeoutNs(TimeUnit.SECONDS.toNanos(20)).withThreads(1));
+
+    private final RandomGenerator random;
+    private final List<byte[]> keys;
+    private final int[] kinds;
+    private final int operations;
+    private final String name;
+    private final HistoryBuilder history;
+    private final List<List<Long>> versions = new ArrayList<>();
+    private final Set<String> issued = new HashSet<>();
+    private long nextValue = 1;
+    private int begun;
+    private int nextProcess;
+    private String damage;
+
+    /** Clients of one engine; each has one operation under way at most. */
+    final class Clients
+    {
+        private final int[] processes;
+        private final int[] keyOf;
+
+        private Clients(final int count)
+        {
+            processes = new int[count];
+            keyOf = new int[count];
+            Arrays.fill(processes, -1);
+        }
+
+        /** @return whether an operation was begun. */
+        boolean maybeBegin(final TableEngine engine, final OpenTable table, final long deadlineNs)
+        {
+            for (int client = 0; client < processes.length; client++)
+            {
+                if (processes[client] < 0 && begun < operations && random.nextInt(6) == 0)
+                {
+                    begin(client, engine, table, deadlineNs);
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private void begin(
+            final int client, final TableEngine engine, final OpenTable table, final long deadlineNs)
+        {
+            final int key = random.nextInt(keys.size());
+            final int kind = kinds[random.nextInt(kinds.length)];
+            final MemorySegment keyBytes = MemorySegment.ofArray(keys.get(key));
+            final long value = nextValue++;
+            final long expected = expectedVersion(key);
+            processes[client] = nextProcess++;
+            keyOf[client] = key;
+            history.invoke(processes[client], functionOf(kind), key, inputOf(kind, value, expected));
+            final boolean accepted;
+            if (OperationKind.storesValue(kind))
+            {
+                final MemorySegment valueBytes = MemorySegment.ofArray(valueOf(value));
+                accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, valueBytes, 0,
+                    (int)valueBytes.byteSize(), expected, deadlineNs, client);
+            }
+            else
+            {
+                accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, expected, deadlineNs, client);
+            }
+            if (!accepted)
+            {
+                // All slots clean up after operations that were reported late.
+                history.complete(processes[client], EventType.FAIL, null);
+                processes[client] = -1;
+            }
+            else
+            {
+                begun++;
+            }
+        }
+
+        void onComplete(final Operation operation)
+        {
+            final int client = (int)operation.correlationId();
+            if (operation.version() != 0)
+            {
+                versions.get(keyOf[client]).add(operation.version());
+            }
+            if (operation.result() == OperationResult.STORED &&
+                !issued.add(Long.toHexString(operation.version()) + " of key " + keyOf[client]))
+            {
+                damage = "a version was given twice";
+            }
+            switch (operation.result())
+            {
+                case OperationResult.OUTCOME_UNKNOWN ->
+                    history.complete(processes[client], EventType.INFO, null);
+                case OperationResult.FOUND, OperationResult.NOT_FOUND, OperationResult.STORED,
+                    OperationResult.DELETED, OperationResult.EXISTS, OperationResult.VERSION_MISMATCH ->
+                    history.ok(processes[client], outputOf(operation));
+                case OperationResult.CORRUPT, OperationResult.RESTRUCTURING, OperationResult.TABLE_CHANGED ->
+                {
+                    damage = "result " + OperationResult.name(operation.result());
+                    history.complete(processes[client], EventType.FAIL, null);
+                }
+                default -> history.complete(processes[client], EventType.FAIL, null);
+            }
+            processes[client] = -1;
+        }
+    }
+
+    RaceWorkload(
+        final String name,
+        final RandomGenerator random,
+        final List<byte[]> keys,
+        final int[] kinds,
+        final int operations)
+    {
+        this.name = name;
+        this.random = random;
+        this.keys = keys;
+        this.kinds = kinds;
+        this.operations = operations;
+        history = new HistoryBuilder(name);
+        keys.forEach(key -> versions.add(new ArrayList<>()));
+    }
+
+    Clients clients(final int count)
+    {
+        return new Clients(count);
+    }
+
+    boolean isAllBegun()
+    {
+        return begun >= operations;
+    }
+
+    /** @return null when all is well, else what is wrong. */
+    String verdict()
+    {
+        if (damage != null)
+        {
+            return name + ": " + damage;
+        }
+        final LinearVerdict verdict = CHECKER.check(history.build());
+        return verdict.validity() == Validity.VALID ? null : name + ": " + verdict.explanation();
+    }
+
+    private long expectedVersion(final int key)
+    {
+        final List<Long> seen = versions.get(key);
+        final int choice = random.nextInt(6);
+        return seen.isEmpty() || choice == 0 ? 1 + random.nextInt(2) :
+            seen.get(Math.max(0, seen.size() - 1 - (choice < 4 ? 0 : random.nextInt(12))));
+    }
+
+    private byte[] valueOf(final long value)
+    {
+        final byte[] bytes = new byte[VALUE_MIN_BYTES + (int)(value * 7 % VALUE_SPREAD) / 8 * 8];
+        final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
+        for (int i = 0; i < bytes.length; i += Long.BYTES)
+        {
+            buffer.putLong(i, value, LITTLE_ENDIAN);
+        }
+        return bytes;
+    }
+
+    private static String functionOf(final int kind)
+    {
+        return new String[]{"get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version"}[kind];
+    }
+
+    private static Object inputOf(final int kind, final long value, final long expected)
+    {
+        return switch (kind)
+        {
+            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT -> value;
+            case OperationKind.REPLACE -> List.of(expected, value);
+            case OperationKind.DELETE_VERSION -> expected;
+            default -> null;
+        };
+    }
+
+    private Object outputOf(final Operation operation)
+    {
+        return switch (operation.result())
+        {
+            case OperationResult.FOUND ->
+                operation.kind() == OperationKind.EXISTS ?
+                    true : Arrays.asList(valueIn(operation), operation.version());
+            case OperationResult.NOT_FOUND -> switch (operation.kind())
+            {
+                case OperationKind.GET -> null;
+                case OperationKind.EXISTS, OperationKind.DELETE -> false;
+                default -> Arrays.asList(false, null);
+            };
+            case OperationResult.STORED -> operation.version();
+            case OperationResult.DELETED -> true;
+            default -> Arrays.asList(false, operation.version());
+        };
+    }
+
+    /** Every word of a value is its number: a torn or mixed one is damage, whatever the history says. */
+    private long valueIn(final Operation operation)
+    {
+        final byte[] bytes = new byte[operation.valueLength()];
+        operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
+        final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
+        final long value = bytes.length < Long.BYTES ? -1 : buffer.getLong(0, LITTLE_ENDIAN);
+        if (value <= 0 || value >= nextValue || !Arrays.equals(bytes, valueOf(value)))
+        {
+            damage = "a value that nobody wrote";
+        }
+        return value;
+    }
+}

@@ -1,0 +1,375 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * One seeded run: a few engines work on a few keys that share fingerprints and groups, with heaps so small that blocks
+ * are used again and again, requests that tear and linger, and engines that die, pause or lose a connection between any
+ * two requests. Ends with a verdict on the history and on the bytes.
+ */
+final class StepRun implements AutoCloseable
+{
+    static final int NODE = 3;
+    private static final long HASH_SEED = 42;
+    private static final int TABLE_AT = 4096;
+    private static final int CHUNKS_AT = 1 << 16;
+    private static final int CHUNK_STRIDE = 1 << 14;
+    private static final int BLOCK_BYTES = 192;
+    static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
+
+    /** What a run may contain; drawn from its seed unless a test says otherwise. */
+    static final class Shape
+    {
+        int engines;
+        int clients;
+        int keys;
+        int operations;
+        int blocks;
+        int deadWords;
+        boolean faults;
+        boolean fences;
+        boolean shortDeadlines;
+        int cacheEntries;
+        int droppedGuards;
+        int pauseOneIn;
+        int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
+
+        static Shape of(final long seed)
+        {
+            final Random random = new Random(seed * 31 + 7);
+            final Shape shape = new Shape();
+            shape.engines = 2 + random.nextInt(2);
+            shape.clients = 1 + random.nextInt(2);
+            shape.keys = 1 + random.nextInt(3);
+            shape.operations = 60;
+            shape.blocks = 6 + random.nextInt(8);
+            shape.deadWords = random.nextInt(3) == 0 ? 16 + random.nextInt(6) : random.nextInt(3);
+            shape.faults = random.nextInt(3) == 0;
+            shape.fences = random.nextInt(4) == 0;
+            shape.shortDeadlines = random.nextInt(3) == 0;
+            shape.cacheEntries = random.nextInt(5) == 0 ? 0 : 64;
+            shape.pauseOneIn = random.nextBoolean() ? 400 : 4000;
+            return shape;
+        }
+    }
+
+    private final long seed;
+    private final Shape shape;
+    private final Random random;
+    private final StepFabric fabric;
+    private final RaceWorkload workload;
+    private final List<Node> nodes = new ArrayList<>();
+    private final TablePlan plan = TablePlan.ofShape("race", 77, HASH_SEED, 0, 1, new int[]{NODE});
+    private long nowNs = 1_000_000;
+    private long epoch = 1;
+
+    /** A compute node: an engine, its clients, its view of the epoch. */
+    private final class Node
+    {
+        private final int id;
+        private final TableEngine engine;
+        private final StepFabric.StepPort[] port = new StepFabric.StepPort[1];
+        private final OpenTable table;
+        private final RaceWorkload.Clients clients = workload.clients(shape.clients);
+        private long heard = 1;
+        private long passed;
+        private int pausedFor;
+        private boolean dead;
+        private boolean fenced;
+
+        private Node(final int id)
+        {
+            this.id = id;
+            final long skewNs = random.nextInt(4) * 10_000_000L;
+            engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(shape.fences), () -> nowNs,
+                new TableEngineConfiguration().operationSlots(shape.clients).writerNumber(id)
+                    .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
+                    .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
+                    .chunkSource(node -> refuse()).dropGuards(shape.droppedGuards));
+            connect();
+            table = engine.openTable(plan.descriptor());
+            engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);
+        }
+
+        private void refuse()
+        {
+            engine.chunkRefused(NODE);
+        }
+
+        private void connect()
+        {
+            port[0] = fabric.connect(NODE, engine::onBatchComplete);
+            engine.attach(NODE, port[0]);
+        }
+
+        private void work()
+        {
+            if (dead)
+            {
+                return;
+            }
+            if (pausedFor > 0)
+            {
+                pausedFor--;
+                return;
+            }
+            engine.poll();
+            clients.maybeBegin(engine, table, nowNs +
+                (shape.shortDeadlines && random.nextInt(4) == 0 ? random.nextInt(30_000) : 50_000_000L));
+            if (random.nextInt(20) == 0)
+            {
+                passed = engine.passedEpoch();
+                if (heard < epoch)
+                {
+                    heard = epoch;
+                }
+                engine.onEpoch(heard, safeEpoch());
+            }
+        }
+
+        private boolean isBusy()
+        {
+            return !dead && (engine.active() > 0 || !port[0].isIdle());
+        }
+    }
+
+
+    StepRun(final long seed, final Shape shape)
+    {
+        this.seed = seed;
+        this.shape = shape;
+        fabric = new StepFabric(seed);
+        random = fabric.random;
+        fabric.readsOvertakeAtomics = shape.fences;
+        workload = new RaceWorkload(
+            "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
+        format();
+        for (int i = 0; i < shape.engines; i++)
+        {
+            nodes.add(new Node(i + 1));
+        }
+    }
+
+    private static long chunkAt(final int id)
+    {
+        return CHUNKS_AT + (long)(id - 1) * CHUNK_STRIDE;
+    }
+
+    /** The table, with words of inserters that died in some of its slots. */
+    private void format()
+    {
+        final UnsafeBuffer memory = fabric.addMemory(NODE, CHUNKS_AT + 8 * CHUNK_STRIDE);
+        plan.place(NODE, TABLE_AT);
+        SubtableDescriptor.write(memory, TABLE_AT, 77, 0, 0, 1, HASH_SEED);
+        final TreeSet<Integer> dead = new TreeSet<>();
+        while (dead.size() < shape.deadWords)
+        {
+            dead.add(random.nextInt(BucketDescriptor.SLOTS_PER_GROUP));
+        }
+        final int fingerprint = fingerprintOfKeys();
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            final int at = TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES;
+            memory.putLong(at, BucketDescriptor.header(77, 0, 0), LITTLE_ENDIAN);
+            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+            {
+                if (dead.contains(bucket * BucketDescriptor.SLOTS_PER_BUCKET + slot))
+                {
+                    final long word = SlotWord.committed(fingerprint + random.nextInt(2) & 0x3FFF, 0, slot, 2, 64);
+                    memory.putLong(at + BucketDescriptor.SLOTS_OFFSET + slot * Long.BYTES,
+                        SlotWord.withKind(word, SlotWord.KIND_TENTATIVE), LITTLE_ENDIAN);
+                }
+            }
+        }
+    }
+
+    private static int fingerprintOfKeys()
+    {
+        final KeyHash hash = new KeyHash();
+        try (Arena arena = Arena.ofConfined())
+        {
+            hash.compute(KeyHash.function(HASH_SEED),
+                arena.allocateFrom(ValueLayout.JAVA_BYTE, COLLIDING.get(0)));
+        }
+        return KeyHash.fingerprint(hash.high());
+    }
+
+    private long safeEpoch()
+    {
+        long safe = Long.MAX_VALUE;
+        for (final Node node : nodes)
+        {
+            safe = node.fenced ? safe : Math.min(safe, node.passed);
+        }
+        return safe;
+    }
+
+    /**
+     * The epoch advances when every live node knows the present one, which it shows by having passed the one before.
+     */
+    private void coordinate()
+    {
+        if (safeEpoch() >= epoch - 1)
+        {
+            epoch++;
+        }
+        for (final Node node : nodes)
+        {
+            if (node.dead && !node.fenced && random.nextInt(50) == 0)
+            {
+                // Fence first: nothing of it lands any more. Then it counts for the epoch no longer.
+                node.port[0].fail(false);
+                node.fenced = true;
+            }
+        }
+    }
+
+    private void fault()
+    {
+        final Node node = nodes.get(random.nextInt(nodes.size()));
+        switch (random.nextInt(3))
+        {
+            case 0 ->
+            {
+                if (!node.dead && nodes.stream().filter(other -> !other.dead).count() > 1)
+                {
+                    node.dead = true;
+                    node.port[0].cut();
+                }
+            }
+            case 1 ->
+            {
+                if (!node.dead)
+                {
+                    final StepFabric.StepPort broken = node.port[0];
+                    node.connect();
+                    broken.fail(true);
+                }
+            }
+            default ->
+            {
+            }
+        }
+    }
+
+    /** @return null when all is well, else what is wrong. */
+    String run()
+    {
+        int steps = 0;
+        while (!workload.isAllBegun() || nodes.stream().anyMatch(Node::isBusy))
+        {
+            if (++steps > 3_000_000)
+            {
+                return "seed " + seed + ": does not end; " + nodes.stream().map(node -> node.engine).toList();
+            }
+            nowNs += 20 + random.nextInt(60);
+            step();
+        }
+        return verdict();
+    }
+
+    private void step()
+    {
+        final int choice = random.nextInt(100);
+        if (choice < 70)
+        {
+            fabric.step();
+        }
+        else if (choice < 97)
+        {
+            nodes.get(random.nextInt(nodes.size())).work();
+        }
+        else
+        {
+            coordinate();
+        }
+        if (random.nextInt(shape.pauseOneIn) == 0)
+        {
+            final Node node = nodes.get(random.nextInt(nodes.size()));
+            node.pausedFor = random.nextInt(200);
+            node.port[0].deaf = random.nextBoolean();
+        }
+        if (random.nextInt(300) == 0)
+        {
+            nodes.forEach(node -> node.port[0].deaf = false);
+        }
+        if (shape.faults && random.nextInt(8000) == 0)
+        {
+            fault();
+        }
+    }
+
+    private String verdict()
+    {
+        final TableCheck check = new TableChecker(plan.descriptor(), fabric::read).check();
+        if (!check.isSound())
+        {
+            return "seed " + seed + ": " + check;
+        }
+        final String verdict = workload.verdict();
+        if (verdict != null)
+        {
+            return verdict;
+        }
+        return nodes.stream().noneMatch(node -> node.dead) ? accountForBlocks(check) : null;
+    }
+
+    /** With every engine alive no byte is lost: free, waiting, in the table, or counted as unknown. */
+    private String accountForBlocks(final TableCheck check)
+    {
+        long accounted = check.blockBytes;
+        long leased = 0;
+        for (final Node node : nodes)
+        {
+            final BlockAllocator allocator = node.engine.allocator(NODE);
+            leased += allocator.leasedBytes();
+            accounted += allocator.freeBytes() + allocator.uncutBytes() + allocator.quarantinedBytes();
+        }
+        final long unknown = nodes.stream().mapToLong(node -> node.engine.counters().unknownBytes).sum();
+        return accounted <= leased && accounted + unknown >= leased ? null : "seed " + seed + ": leased=" + leased +
+            " accounted=" + accounted + " unknown=" + unknown;
+    }
+
+    @Override
+    public void close()
+    {
+        nodes.forEach(node -> node.port[0].fail(false));
+        nodes.forEach(node -> node.engine.close());
+        fabric.close();
+    }
+
+    EngineCounters counters()
+    {
+        final EngineCounters sum = new EngineCounters();
+        for (final Node node : nodes)
+        {
+            final EngineCounters counters = node.engine.counters();
+            sum.retries += counters.retries;
+            sum.withdrawals += counters.withdrawals;
+            sum.kills += counters.kills;
+            sum.falseMatches += counters.falseMatches;
+            sum.lostSwaps += counters.lostSwaps;
+            sum.checksumMismatches += counters.checksumMismatches;
+            sum.cacheHits += counters.cacheHits;
+            sum.cacheStale += counters.cacheStale;
+            sum.unknownBlocks += counters.unknownBlocks;
+            for (int i = 0; i < sum.results.length; i++)
+            {
+                sum.results[i] += counters.results[i];
+            }
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,47 @@
+package io.verbena.table;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Many seeded runs of racing engines; each history linearizable, each table sound, each block accounted for. */
+class TableRaceSimTest
+{
+    private static final long SEEDS = Long.getLong("verbena.table.seeds", 300);
+    private static final long FIRST_SEED = Long.getLong("verbena.table.firstSeed", 1);
+
+    @Test
+    void shouldStayLinearizableWhenEnginesRaceOnFewKeysWithTinyHeaps()
+    {
+        final EngineCounters sum = new EngineCounters();
+        for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
+        {
+            try (StepRun run = new StepRun(seed, StepRun.Shape.of(seed)))
+            {
+                assertThat(run.run()).isNull();
+                final EngineCounters counters = run.counters();
+                sum.retries += counters.retries;
+                sum.withdrawals += counters.withdrawals;
+                sum.kills += counters.kills;
+                sum.falseMatches += counters.falseMatches;
+                sum.lostSwaps += counters.lostSwaps;
+                sum.cacheHits += counters.cacheHits;
+                sum.cacheStale += counters.cacheStale;
+                sum.unknownBlocks += counters.unknownBlocks;
+                for (int i = 0; i < sum.results.length; i++)
+                {
+                    sum.results[i] += counters.results[i];
+                }
+            }
+        }
+        // The runs contain what they are meant to contain.
+        assertThat(sum.withdrawals).isPositive();
+        assertThat(sum.kills).isPositive();
+        assertThat(sum.falseMatches).isPositive();
+        assertThat(sum.lostSwaps).isPositive();
+        assertThat(sum.cacheStale).isPositive();
+        assertThat(sum.unknownBlocks).isPositive();
+        assertThat(sum.results[OperationResult.OUTCOME_UNKNOWN]).isPositive();
+        assertThat(sum.results[OperationResult.TIMED_OUT_NOT_APPLIED]).isPositive();
+    }
+}

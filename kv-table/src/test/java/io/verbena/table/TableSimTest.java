@@ -1,0 +1,65 @@
+package io.verbena.table;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The whole stack under simulated verbs, with nodes that die, pause and lose connections between any two verbs. */
+class TableSimTest
+{
+    private static final long SEEDS = Long.getLong("verbena.table.simSeeds", 150);
+    private static final long FIRST_SEED = Long.getLong("verbena.table.firstSeed", 1);
+
+    private static final int MOST_MUTATION_SEEDS = 300;
+
+    @Test
+    void shouldStayLinearizableWhenNodesFailBetweenVerbs()
+    {
+        final long[] results = new long[OperationResult.COUNT];
+        for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
+        {
+            try (SimTableRun run = new SimTableRun(seed, 0))
+            {
+                assertThat(run.run()).as("seed %d", seed).isNull();
+                for (int i = 0; i < results.length; i++)
+                {
+                    results[i] += run.results(i);
+                }
+            }
+        }
+        // The runs contain what they are meant to contain.
+        assertThat(results[OperationResult.STORED]).isGreaterThan(SEEDS);
+        assertThat(results[OperationResult.DELETED]).isGreaterThan(SEEDS);
+        assertThat(results[OperationResult.OUTCOME_UNKNOWN]).isPositive();
+        assertThat(results[OperationResult.NODE_UNAVAILABLE]).isPositive();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"RE_READ", "SLOT_READ", "KEY_CHECK", "NEVER_RETURNED_WORD"})
+    void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
+    {
+        final int bit = (int)Guard.class.getDeclaredField(guard).get(null);
+        String found = null;
+        for (long seed = 1; found == null && seed <= MOST_MUTATION_SEEDS; seed++)
+        {
+            try (SimTableRun run = new SimTableRun(seed, bit))
+            {
+                found = run.run();
+            }
+        }
+        assertThat(found).as("violation with guard %s dropped", guard).isNotNull();
+    }
+
+    @Test
+    void shouldReplayExactlyFromSeed()
+    {
+        try (SimTableRun one = new SimTableRun(17, 0); SimTableRun two = new SimTableRun(17, 0))
+        {
+            one.run();
+            two.run();
+            assertThat(two.traceHash()).isEqualTo(one.traceHash());
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package io.verbena.table.format;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Random;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class FormatPropertyTest
+{
+    private static final long SEED = 20_261_121;
+    private static final int ROUNDS = 5_000;
+
+    private final Random random = new Random(SEED);
+
+    @Test
+    void shouldReadBackEveryFieldOfASlotWord()
+    {
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final int fingerprint = random.nextInt(1 << SlotWord.FINGERPRINT_BITS);
+            final int window = random.nextInt(1 << SlotWord.WINDOW_BITS);
+            final int version = random.nextInt(1 << SlotWord.VERSION_BITS);
+            final int sizeClass = random.nextInt(SizeClasses.COUNT);
+            final long offset = (1 + random.nextLong((1L << SlotWord.OFFSET_BITS) - 1)) * 64;
+            final long committed = SlotWord.committed(fingerprint, window, version, sizeClass, offset);
+            for (int kind = SlotWord.KIND_COMMITTED; kind <= SlotWord.KIND_FROZEN; kind++)
+            {
+                final long word = SlotWord.withKind(committed, kind);
+                assertThat(SlotWord.kind(word)).as("seed %d", SEED).isEqualTo(kind);
+                assertThat(SlotWord.fingerprint(word)).isEqualTo(fingerprint);
+                assertThat(SlotWord.window(word)).isEqualTo(window);
+                assertThat(SlotWord.versionBits(word)).isEqualTo(version);
+                assertThat(SlotWord.sizeClass(word)).isEqualTo(sizeClass);
+                assertThat(SlotWord.blockOffset(word)).isEqualTo(offset);
+                assertThat(word).isNotIn(SlotWord.EMPTY, SlotWord.UNINITIALISED);
+                assertThat(SlotWord.withKind(word, SlotWord.KIND_COMMITTED)).isEqualTo(committed);
+            }
+        }
+        assertThat(SlotWord.withKind(0, SlotWord.KIND_FROZEN)).isNotIn(SlotWord.EMPTY, SlotWord.UNINITIALISED);
+        assertThat(SlotWord.isRestructuring(SlotWord.withKind(0, SlotWord.KIND_FROZEN))).isTrue();
+        assertThat(SlotWord.isCommitted(SlotWord.UNINITIALISED)).isFalse();
+        assertThat(SlotWord.isTentative(SlotWord.UNINITIALISED)).isFalse();
+    }
+
+    @Test
+    void shouldReadBackEveryFieldOfHeadersAndEntries()
+    {
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final int tableId = random.nextInt();
+            final int depth = random.nextInt(BucketDescriptor.MAX_DEPTH + 1);
+            final int suffix = random.nextInt(1 << depth);
+            final long header = BucketDescriptor.header(tableId, suffix, depth);
+            assertThat(BucketDescriptor.tableId(header)).as("seed %d", SEED).isEqualTo(tableId);
+            assertThat(BucketDescriptor.suffix(header)).isEqualTo(suffix);
+            assertThat(BucketDescriptor.depth(header)).isEqualTo(depth);
+            assertThat(BucketDescriptor.formatVersion(header)).isEqualTo(BucketDescriptor.FORMAT_VERSION);
+            final int node = 1 + random.nextInt(65_535);
+            final long offset = random.nextLong(1L << SlotWord.OFFSET_BITS) * 64;
+            final long entry = DirectoryEntry.stable(depth, node, offset);
+            assertThat(DirectoryEntry.memoryNodeId(entry)).isEqualTo(node);
+            assertThat(DirectoryEntry.depth(entry)).isEqualTo(depth);
+            assertThat(DirectoryEntry.subtableOffset(entry)).isEqualTo(offset);
+            DirectoryEntry.check(entry);
+        }
+    }
+
+    @Test
+    void shouldHoldEveryLengthInTheSmallestClass()
+    {
+        for (int length = 1; length <= SizeClasses.MAX_BLOCK_BYTES; length++)
+        {
+            final int sizeClass = SizeClasses.classFor(length);
+            assertThat(SizeClasses.lengthBytes(sizeClass)).isGreaterThanOrEqualTo(length);
+            if (sizeClass > 0)
+            {
+                assertThat(SizeClasses.lengthBytes(sizeClass - 1)).isLessThan(length);
+            }
+        }
+    }
+
+    @Test
+    void shouldNoticeAnyChangedByteOfABlock()
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(4096, 64).address(), 4096);
+            for (int i = 0; i < 300; i++)
+            {
+                final int keyLength = 1 + random.nextInt(100);
+                final int valueLength = random.nextInt(300);
+                final int length = BlockDescriptor.recordLength(keyLength, valueLength);
+                final int sizeClass = SizeClasses.classFor(length);
+                final long word = SlotWord.committed(1, 2, random.nextInt(256), sizeClass, 64L * (1 + i));
+                for (int at = 64; at < length; at++)
+                {
+                    buffer.putByte(at, (byte)random.nextInt());
+                }
+                BlockDescriptor.writeHeader(buffer, 0, 5, keyLength, valueLength, 7L << 16, 1, i, random.nextLong());
+                BlockDescriptor.seal(buffer, 0, word);
+                final int read = SizeClasses.lengthBytes(sizeClass);
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).as("seed %d", SEED).isTrue();
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, word ^ 1L << random.nextInt(62))).isFalse();
+                final int changed = random.nextInt(length);
+                final byte before = buffer.getByte(changed);
+                buffer.putByte(changed, (byte)(before + 1 + random.nextInt(255)));
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).isFalse();
+                buffer.putByte(changed, before);
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseBlocksOfAbsurdLengthsWithoutReadingThem()
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(64, 64).address(), 64);
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                for (int at = 0; at < 64; at += 8)
+                {
+                    buffer.putLong(at, random.nextLong());
+                }
+                buffer.putByte(BlockDescriptor.FORMAT_OFFSET, (byte)BlockDescriptor.FORMAT_VERSION);
+                assertThat(BlockDescriptor.isValid(buffer, 0, 64, random.nextLong())).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void shouldReadBackTableDescriptors()
+    {
+        for (int i = 0; i < 200; i++)
+        {
+            final int depth = random.nextInt(6);
+            final long[] entries = random.longs(1 << depth).map(bits ->
+                DirectoryEntry.stable(depth, (int)(bits & 0xFFFF), (bits >>> 40) * 64)).toArray();
+            final TableDescriptor table = new TableDescriptor("täble-" + i, 1 + random.nextInt(1 << 30), depth,
+                1 + random.nextInt(1000), random.nextLong(), entries);
+            final byte[] bytes = table.encode();
+            assertThat(TableDescriptor.decode(bytes)).as("seed %d", SEED).isEqualTo(table);
+            final byte[] damaged = bytes.clone();
+            damaged[random.nextInt(bytes.length)] ^= (byte)(1 + random.nextInt(255));
+            assertThatThrownBy(() -> TableDescriptor.decode(damaged)).isInstanceOf(FormatException.class);
+            final byte[] cut = Arrays.copyOf(bytes, random.nextInt(bytes.length));
+            assertThatThrownBy(() -> TableDescriptor.decode(cut)).isInstanceOf(FormatException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseUnknownVersionsByName()
+    {
+        final byte[] bytes = new TableDescriptor("t", 1, 0, 1, 2, new long[]{DirectoryEntry.stable(0, 1, 64)}).encode();
+        bytes[TableDescriptor.FORMAT_OFFSET] = 9;
+        assertThatThrownBy(() -> TableDescriptor.decode(bytes)).isInstanceOf(FormatException.class)
+            .hasMessageContaining("'table descriptor'").hasMessageContaining("found=9").hasMessageContaining("known=1");
+        assertThatThrownBy(() -> DirectoryEntry.check(2L << DirectoryEntry.STATE_SHIFT))
+            .hasMessageContaining("'directory entry state'");
+        try (Arena arena = Arena.ofConfined())
+        {
+            final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(64, 64).address(), 64);
+            SubtableDescriptor.write(buffer, 0, 1, 0, 0, 1, 1);
+            SubtableDescriptor.check(buffer, 0);
+            buffer.putByte(SubtableDescriptor.FORMAT_OFFSET, (byte)3);
+            assertThatThrownBy(() -> SubtableDescriptor.check(buffer, 0)).hasMessageContaining("'subtable'");
+            buffer.putByte(SubtableDescriptor.FORMAT_OFFSET, (byte)1);
+            buffer.putByte(SubtableDescriptor.SUFFIX_OFFSET, (byte)1);
+            assertThatThrownBy(() -> SubtableDescriptor.check(buffer, 0)).hasMessageContaining("damaged");
+            buffer.putByte(0, (byte)0);
+            assertThatThrownBy(() -> SubtableDescriptor.check(buffer, 0)).hasMessageContaining("not a subtable");
+        }
+    }
+
+    @Test
+    void shouldGiveVersionsThatOnlyEverGrowAndNeverMeet()
+    {
+        long last = 0;
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final long clock = random.nextLong(1L << 40);
+            final long replaced = random.nextLong(1L << 40);
+            final long version = BlockVersion.next(last, clock, replaced, 7);
+            assertThat(version).as("seed %d", SEED).isGreaterThan(last).isGreaterThan(replaced);
+            assertThat(BlockVersion.writerNumber(version)).isEqualTo(7);
+            last = version;
+        }
+    }
+
+    @Test
+    void shouldSpreadKeysEvenlyAndIndependently()
+    {
+        final KeyHash hash = new KeyHash();
+        final int groups = 10;
+        final int[][] together = new int[groups][groups];
+        final int[] fingerprints = new int[16];
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment key = arena.allocate(8, 8);
+            for (long i = 0; i < 100_000; i++)
+            {
+                key.set(ValueLayout.JAVA_LONG, 0, i);
+                hash.compute(KeyHash.function(1), key);
+                together[KeyHash.group1(hash.low(), groups)][KeyHash.group2(hash.low(), groups)]++;
+                fingerprints[KeyHash.fingerprint(hash.high()) & 15]++;
+            }
+        }
+        for (final int[] row : together)
+        {
+            for (final int count : row)
+            {
+                assertThat(count).isBetween(800, 1200);
+            }
+        }
+        for (final int count : fingerprints)
+        {
+            assertThat(count).isBetween(5900, 6600);
+        }
+    }
+}
