@@ -1,0 +1,90 @@
+package io.verbena.control;
+
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+
+import java.util.List;
+
+/**
+ * Asks a memory node. Each method returns at once with a {@link ControlCall} that ends, inside
+ * {@link RaasContext#poll()}, by the timeout at the latest. Belongs to the owner thread of the context. The memory node
+ * knows the caller by the identity that the context had when its queue pair was connected.
+ */
+public final class MemoryNodeClient
+{
+    private final ControlProxy proxy;
+
+    /**
+     * @param context over which to call.
+     * @param vqp     connected or connecting to the memory node; the caller closes it.
+     */
+    public MemoryNodeClient(final RaasContext context, final VirtualQp vqp)
+    {
+        proxy = new ControlProxy(context, vqp);
+    }
+
+    /**
+     * Leases chunks, all or none.
+     *
+     * @param purpose    what for.
+     * @param chunkCount 1 or more.
+     * @param contiguous whether they must be neighbours.
+     * @param timeoutNs  deadline.
+     * @return the call; EXHAUSTED when there are not enough.
+     */
+    public ControlCall<ChunkLease> leaseChunks(
+        final ChunkPurpose purpose, final int chunkCount, final boolean contiguous, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.LEASE_CHUNKS,
+            (buffer, offset) -> LeaseRequestDescriptor.encode(purpose, chunkCount, contiguous, buffer, offset),
+            ChunkRunsDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * Returns chunks.
+     *
+     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> returnChunks(final List<ChunkRun> runs, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.RETURN_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Fences one life of a node: when it ends with OK, no access of that node lands here any more.
+     *
+     * @param identity  whom.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> fence(final PeerIdentity identity, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FENCE,
+            (buffer, offset) -> IdentityDescriptor.encode(identity, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param timeoutNs deadline.
+     * @return the call, for the state of the memory node.
+     */
+    public ControlCall<MemoryNodeStat> stat(final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.STAT,
+            ControlProxy::encodeHeader,
+            StatDescriptor::decode,
+            timeoutNs);
+    }
+}

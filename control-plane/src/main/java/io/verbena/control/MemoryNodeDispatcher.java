@@ -1,0 +1,63 @@
+package io.verbena.control;
+
+import io.verbena.raas.PeerIdentity;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/** Answers the messages of {@link MemoryNodeClient} by calling a {@link MemoryNodeService}. One thread. */
+public final class MemoryNodeDispatcher extends ControlDispatcher
+{
+    private final MemoryNodeService service;
+
+    /** @param service answers. */
+    public MemoryNodeDispatcher(final MemoryNodeService service)
+    {
+        super("memory node");
+        this.service = service;
+    }
+
+    @Override
+    int dispatch(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        return switch (method)
+        {
+            case ControlMethod.LEASE_CHUNKS -> leaseChunks(caller, request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.RETURN_CHUNKS ->
+            {
+                service.returnChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.FENCE ->
+            {
+                service.fence(caller, IdentityDescriptor.decode(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.STAT -> StatDescriptor.encode(service.stat(), reply, replyOffset);
+            default -> UNKNOWN_METHOD;
+        };
+    }
+
+    private int leaseChunks(
+        final PeerIdentity caller,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        LeaseRequestDescriptor.require(lengthBytes);
+        final ChunkLease lease = service.leaseChunks(
+            caller,
+            LeaseRequestDescriptor.purpose(request, offset),
+            LeaseRequestDescriptor.chunkCount(request, offset),
+            LeaseRequestDescriptor.isContiguous(request, offset));
+        return ChunkRunsDescriptor.encode(lease.chunkLengthBytes(), lease.runs(), reply, replyOffset);
+    }
+}

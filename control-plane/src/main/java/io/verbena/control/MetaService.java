@@ -1,0 +1,73 @@
+package io.verbena.control;
+
+import io.verbena.raas.PeerIdentity;
+
+/**
+ * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
+ * once. Says no by {@link ControlException}; any other exception reaches the caller as a refusal.
+ */
+public interface MetaService
+{
+    /**
+     * Registers a node: a new life.
+     *
+     * @param caller  who the connection belongs to.
+     * @param request what the node says.
+     * @return number, incarnation, epoch and lease.
+     */
+    Registration register(PeerIdentity caller, NodeRegistration request);
+
+    /**
+     * Renews a lease.
+     *
+     * @param nodeId      of the node.
+     * @param incarnation of its life.
+     * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @return epochs and the new lease.
+     */
+    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch);
+
+    /**
+     * A node leaves for good and will touch no memory any more.
+     *
+     * @param nodeId      of the node.
+     * @param incarnation of its life.
+     */
+    void leave(int nodeId, int incarnation);
+
+    /** @return a table number never given before, for a table about to be created. */
+    int allocateTableId();
+
+    /**
+     * Makes a table known.
+     *
+     * @param table with a name not in use and a number from {@link #allocateTableId()}.
+     */
+    void createTable(TableEntry table);
+
+    /**
+     * @param name of a table.
+     * @return the table; never null.
+     */
+    TableEntry table(String name);
+
+    /**
+     * @param afterName names greater than this one, by the bytes of their UTF-8; empty for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all names are fine.
+     */
+    TablePage tables(String afterName);
+
+    /**
+     * Forgets a table.
+     *
+     * @param name of the table.
+     * @return what it was, so that its chunks can be returned.
+     */
+    TableEntry dropTable(String name);
+
+    /**
+     * @param afterNodeId nodes with numbers greater than this; 0 for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all nodes are fine.
+     */
+    NodePage nodes(int afterNodeId);
+}

@@ -1,0 +1,44 @@
+package io.verbena.control;
+
+import io.verbena.raas.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Remembers what it was asked, and has 10 chunks. */
+final class RecordingMemoryNodeService implements MemoryNodeService
+{
+    private static final int CHUNKS = 10;
+
+    final List<String> asked = new ArrayList<>();
+
+    @Override
+    public ChunkLease leaseChunks(
+        final PeerIdentity caller, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
+    {
+        asked.add("lease by " + caller + ' ' + purpose + ' ' + chunkCount + ' ' + contiguous);
+        if (chunkCount > CHUNKS)
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, chunkCount + " chunks wanted, " + CHUNKS + " free");
+        }
+        return new ChunkLease(65_536, List.of(new ChunkRun(0, chunkCount)));
+    }
+
+    @Override
+    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        asked.add("return by " + caller + ' ' + runs);
+    }
+
+    @Override
+    public void fence(final PeerIdentity caller, final PeerIdentity identity)
+    {
+        asked.add("fence by " + caller + " of " + identity);
+    }
+
+    @Override
+    public MemoryNodeStat stat()
+    {
+        return new MemoryNodeStat(1, 2, 3, 4, 5, 6, 7);
+    }
+}

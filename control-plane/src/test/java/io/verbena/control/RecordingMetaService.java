@@ -1,0 +1,92 @@
+package io.verbena.control;
+
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.directory.PeerRecord;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** Remembers what it was asked, and answers from memory. */
+final class RecordingMetaService implements MetaService
+{
+    static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000);
+
+    final List<String> asked = new ArrayList<>();
+    final List<PeerRecord> nodes = new ArrayList<>();
+    private final TreeMap<String, TableEntry> tables = new TreeMap<>();
+    boolean isBroken;
+    private int lastTableId;
+
+    @Override
+    public Registration register(final PeerIdentity caller, final NodeRegistration request)
+    {
+        asked.add("register by " + caller + ": " + request);
+        return REGISTRATION;
+    }
+
+    @Override
+    public Heartbeat heartbeat(final int nodeId, final int incarnation, final long passedEpoch)
+    {
+        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch);
+        return new Heartbeat(42, 41, 3, 9);
+    }
+
+    @Override
+    public void leave(final int nodeId, final int incarnation)
+    {
+        asked.add("leave " + nodeId + ' ' + incarnation);
+    }
+
+    @Override
+    public int allocateTableId()
+    {
+        if (isBroken)
+        {
+            throw new IllegalStateException("disk on fire");
+        }
+        return ++lastTableId;
+    }
+
+    @Override
+    public void createTable(final TableEntry table)
+    {
+        if (tables.putIfAbsent(table.name(), table) != null)
+        {
+            throw new ControlException(ControlStatus.TABLE_EXISTS, "table " + table.name() + " exists");
+        }
+    }
+
+    @Override
+    public TableEntry table(final String name)
+    {
+        return require(name, tables.get(name));
+    }
+
+    @Override
+    public TablePage tables(final String afterName)
+    {
+        return new TablePage(List.copyOf(tables.tailMap(afterName, false).keySet()), false);
+    }
+
+    @Override
+    public TableEntry dropTable(final String name)
+    {
+        return require(name, tables.remove(name));
+    }
+
+    @Override
+    public NodePage nodes(final int afterNodeId)
+    {
+        return new NodePage(1, nodes.stream().filter(node -> node.nodeId() > afterNodeId).toList(), false);
+    }
+
+    private static TableEntry require(final String name, final TableEntry table)
+    {
+        if (table == null)
+        {
+            throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table " + name);
+        }
+        return table;
+    }
+}

@@ -1,0 +1,36 @@
+package io.verbena.memory;
+
+import io.verbena.raas.PeerIdentity;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Who may reach the region of one life of this memory node. Whoever ended before this life began is not told to it any
+ * more, so it has to know by itself: a node registered before this life is admitted only if it was a member after this
+ * life had registered; a node registered later has a larger incarnation, and its end will be told. One thread.
+ */
+final class ComputeAdmission
+{
+    private final int incarnation;
+    private final Set<PeerIdentity> membersAtStart;
+
+    /**
+     * @param incarnation    of this life.
+     * @param membersAtStart nodes living at some moment after this life was registered.
+     */
+    ComputeAdmission(final int incarnation, final Set<PeerIdentity> membersAtStart)
+    {
+        this.incarnation = incarnation;
+        this.membersAtStart = new HashSet<>(membersAtStart);
+    }
+
+    /**
+     * @param caller who wants in.
+     * @return whether it may, unless it was fenced since.
+     */
+    boolean admits(final PeerIdentity caller)
+    {
+        return caller.incarnation() > incarnation || membersAtStart.contains(caller);
+    }
+}

@@ -1,0 +1,328 @@
+package io.verbena.memory;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.Heartbeat;
+import io.verbena.control.NodePage;
+import io.verbena.control.NodeRegistration;
+import io.verbena.control.Registration;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * This node's membership as a state machine: register, learn who else is a member, confirm, then keep the lease. The
+ * lease counts from before the request that got it was sent, so it ends here before it ends at the meta server. Time
+ * comes in; one thread.
+ */
+final class Membership
+{
+    enum State
+    {
+        /** Asking for a registration. */
+        REGISTERING,
+        /** Registered; learning who is a member. */
+        LISTING,
+        /** Knows whom to admit; letting the meta server know that from now on it may admit. */
+        CONFIRMING,
+        /** Holds a lease, knows whom to admit, and the meta server knows that. */
+        MEMBER,
+        /** The lease has ended, or the meta server says so: nothing may be admitted; {@link #rejoin} begins anew. */
+        LOST,
+        /** Refused for good; {@link #failure()} says why. */
+        REFUSED,
+        /** Said good-bye, or tried to. */
+        LEFT
+    }
+
+    /** A lease lasts this many heartbeats. */
+    private static final int HEARTBEATS_PER_LEASE = 10;
+
+    private final MetaLink link;
+    private final NodeRegistration request;
+    private final long callTimeoutNs;
+    private final long retryPauseNs;
+    private final Set<PeerIdentity> members = new HashSet<>();
+    private State state = State.REGISTERING;
+    private String failure = "";
+    private int nodeId;
+    private int incarnation;
+    private long leaseNs;
+    private long leaseEndsNs;
+    private long listedVersion;
+    private long nextCallNs;
+    private ControlCall<Registration> registering;
+    private ControlCall<NodePage> listing;
+    private ControlCall<Heartbeat> renewing;
+    private ControlCall<Void> leaving;
+
+    Membership(
+        final MetaLink link,
+        final NodeRegistration request,
+        final long callTimeoutNs,
+        final long retryPauseNs,
+        final long nowNs)
+    {
+        this.link = link;
+        this.request = request;
+        this.callTimeoutNs = callTimeoutNs;
+        this.retryPauseNs = retryPauseNs;
+        this.nextCallNs = nowNs;
+        this.nodeId = request.nodeId();
+    }
+
+    State state()
+    {
+        return state;
+    }
+
+    /** Why the last call failed, one line; empty when none did since the last success. */
+    String failure()
+    {
+        return failure;
+    }
+
+    int nodeId()
+    {
+        return nodeId;
+    }
+
+    int incarnation()
+    {
+        return incarnation;
+    }
+
+    /** Nodes that were members at some moment after this registration; complete once MEMBER. */
+    Set<PeerIdentity> membersAtStart()
+    {
+        return members;
+    }
+
+    /** Begins a new registration under the same node id; whatever the old one admitted must be cut off before. */
+    void rejoin(final long nowNs)
+    {
+        state = State.REGISTERING;
+        nextCallNs = nowNs;
+        registering = null;
+        listing = null;
+        renewing = null;
+    }
+
+    /** Says good-bye; whatever was admitted must be cut off before. */
+    void leave()
+    {
+        leaving = 0 == incarnation ? null : link.client().leave(nodeId, incarnation, callTimeoutNs);
+        state = null == leaving ? State.LEFT : state;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (null != leaving)
+        {
+            return pollLeaving();
+        }
+
+        if (hasLease() && leaseEndsNs - nowNs <= 0)
+        {
+            state = State.LOST;
+            failure = "the lease ended unrenewed" + (failure.isEmpty() ? "" : ": " + failure);
+            return 1;
+        }
+
+        return switch (state)
+        {
+            case REGISTERING -> pollRegistering(nowNs);
+            case LISTING -> pollListing(nowNs);
+            case CONFIRMING, MEMBER -> pollRenewing(nowNs);
+            case LOST, REFUSED, LEFT -> 0;
+        };
+    }
+
+    private boolean hasLease()
+    {
+        return State.MEMBER == state || State.LISTING == state || State.CONFIRMING == state;
+    }
+
+    private int pollLeaving()
+    {
+        if (leaving.isDone() && State.LEFT != state)
+        {
+            // Unheard or not, the node is gone; unheard, its lease ends by itself.
+            state = State.LEFT;
+            return 1;
+        }
+
+        return 0;
+    }
+
+    private int pollRegistering(final long nowNs)
+    {
+        if (null == registering)
+        {
+            if (nextCallNs - nowNs <= 0)
+            {
+                registering = link.client().register(
+                    new NodeRegistration(
+                        nodeId, NodeRole.MEMORY_NODE, request.device(), request.servicePort(), request.region()),
+                    callTimeoutNs);
+                return 1;
+            }
+
+            return 0;
+        }
+
+        if (!registering.isDone())
+        {
+            return 0;
+        }
+
+        final ControlCall<Registration> ended = registering;
+        registering = null;
+
+        if (ControlStatus.OK == ended.status())
+        {
+            onRegistered(ended.calledAtNs(), ended.result(), nowNs);
+        }
+        else if (isFinal(ended.status()))
+        {
+            state = State.REFUSED;
+            failure = ended.failure();
+        }
+        else
+        {
+            retryLater(ended, nowNs);
+        }
+
+        return 1;
+    }
+
+    private void onRegistered(final long calledAtNs, final Registration registration, final long nowNs)
+    {
+        nodeId = registration.nodeId();
+        incarnation = registration.incarnation();
+        leaseNs = registration.leaseNs();
+        leaseEndsNs = calledAtNs + leaseNs;
+        nextCallNs = nowNs;
+        failure = "";
+        members.clear();
+        state = State.LISTING;
+    }
+
+    private int pollListing(final long nowNs)
+    {
+        if (null == listing)
+        {
+            if (nextCallNs - nowNs <= 0)
+            {
+                listing = link.client().nodes(lastListedNodeId(), callTimeoutNs);
+                return 1;
+            }
+
+            return 0;
+        }
+
+        if (!listing.isDone())
+        {
+            return 0;
+        }
+
+        final ControlCall<NodePage> ended = listing;
+        listing = null;
+
+        if (ControlStatus.OK == ended.status())
+        {
+            onPage(ended.result(), nowNs);
+        }
+        else
+        {
+            retryLater(ended, nowNs);
+        }
+
+        return 1;
+    }
+
+    private void onPage(final NodePage page, final long nowNs)
+    {
+        if (!members.isEmpty() && page.membershipVersion() != listedVersion)
+        {
+            // Pages of two views do not make one: a node could be missing from both. Begin again.
+            members.clear();
+            return;
+        }
+
+        listedVersion = page.membershipVersion();
+        page.nodes().stream().map(PeerRecord::identity).forEach(members::add);
+
+        if (!page.hasMore())
+        {
+            state = State.CONFIRMING;
+            failure = "";
+            nextCallNs = nowNs;
+        }
+    }
+
+    private int pollRenewing(final long nowNs)
+    {
+        if (null == renewing)
+        {
+            if (nextCallNs - nowNs <= 0)
+            {
+                renewing = link.client().heartbeat(nodeId, incarnation, 0, callTimeoutNs);
+                nextCallNs = nowNs + leaseNs / HEARTBEATS_PER_LEASE;
+                return 1;
+            }
+
+            return 0;
+        }
+
+        if (!renewing.isDone())
+        {
+            return 0;
+        }
+
+        final ControlCall<Heartbeat> ended = renewing;
+        renewing = null;
+
+        if (ControlStatus.OK == ended.status())
+        {
+            leaseNs = ended.result().leaseNs();
+            leaseEndsNs = ended.calledAtNs() + leaseNs;
+            failure = "";
+            state = State.MEMBER;
+        }
+        else if (ControlStatus.UNKNOWN_NODE == ended.status())
+        {
+            state = State.LOST;
+            failure = ended.failure();
+        }
+        else
+        {
+            retryLater(ended, nowNs);
+        }
+
+        return 1;
+    }
+
+    private void retryLater(final ControlCall<?> ended, final long nowNs)
+    {
+        failure = ended.status() + ": " + ended.failure();
+        nextCallNs = nowNs + retryPauseNs;
+    }
+
+    private int lastListedNodeId()
+    {
+        return members.stream().mapToInt(PeerIdentity::nodeId).max().orElse(0);
+    }
+
+    private static boolean isFinal(final ControlStatus status)
+    {
+        return switch (status)
+        {
+            case UNKNOWN_NODE, EXHAUSTED, INVALID_REQUEST, REFUSED, MALFORMED_REPLY -> true;
+            default -> false;
+        };
+    }
+}

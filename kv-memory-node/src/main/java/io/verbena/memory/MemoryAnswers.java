@@ -1,0 +1,88 @@
+package io.verbena.memory;
+
+import io.verbena.control.ChunkLease;
+import io.verbena.control.ChunkPurpose;
+import io.verbena.control.ChunkRun;
+import io.verbena.control.ControlException;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MemoryNodeService;
+import io.verbena.control.MemoryNodeStat;
+import io.verbena.raas.PeerIdentity;
+
+import java.util.List;
+
+/** Answers control calls out of the chunk table. Called by the node's thread. */
+final class MemoryAnswers implements MemoryNodeService
+{
+    /** Cuts a node off; returns when no access of it can land any more. */
+    interface Fence
+    {
+        void fence(PeerIdentity identity);
+    }
+
+    private final long regionLengthBytes;
+    private final int chunkLengthBytes;
+    private final ChunkTable chunks;
+    private final Fence fence;
+
+    MemoryAnswers(
+        final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence)
+    {
+        this.regionLengthBytes = regionLengthBytes;
+        this.chunkLengthBytes = chunkLengthBytes;
+        this.chunks = chunks;
+        this.fence = fence;
+    }
+
+    @Override
+    public ChunkLease leaseChunks(
+        final PeerIdentity caller, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
+    {
+        refuseUnregistered(caller);
+        return new ChunkLease(chunkLengthBytes, chunks.lease(caller, purpose, chunkCount, contiguous));
+    }
+
+    @Override
+    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        refuseUnregistered(caller);
+        chunks.takeBack(caller, runs);
+    }
+
+    /** Only the meta server may: it connects as nobody, and a member never does. */
+    @Override
+    public void fence(final PeerIdentity caller, final PeerIdentity identity)
+    {
+        if (0 != caller.nodeId() || 0 == identity.nodeId())
+        {
+            throw new ControlException(
+                ControlStatus.INVALID_REQUEST, caller + " may not fence " + identity + ": only the meta server may");
+        }
+
+        fence.fence(identity);
+        chunks.retain(identity);
+    }
+
+    @Override
+    public MemoryNodeStat stat()
+    {
+        return new MemoryNodeStat(
+            regionLengthBytes,
+            chunkLengthBytes,
+            chunks.chunkCount(),
+            chunks.freeCount(),
+            chunks.blockCount(),
+            chunks.indexCount(),
+            chunks.retainedCount());
+    }
+
+    private static void refuseUnregistered(final PeerIdentity caller)
+    {
+        if (0 == caller.nodeId())
+        {
+            throw new ControlException(
+                ControlStatus.UNKNOWN_NODE,
+                "chunks belong to nodes: register at the meta server before you connect here");
+        }
+    }
+}

@@ -1,0 +1,423 @@
+package io.verbena.memory;
+
+import io.verbena.control.MemoryNodeDispatcher;
+import io.verbena.control.MemoryNodeStat;
+import io.verbena.control.NodeRegistration;
+import io.verbena.raas.Admission;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.RpcServer;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.table.format.SlotWord;
+import org.agrona.CloseHelper;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.Map;
+
+/**
+ * A memory node as an agent: one thread calls {@link #doWork()} and everything else here, except what says otherwise.
+ *
+ * <p>It admits members only, and only while it has a lease itself: when the lease ends on its own clock it closes
+ * every connection before the meta server can take it for lost, then tries to come back under the same node id. What
+ * is in the region survives that; connections do not.
+ */
+public final class MemoryNode implements Agent, AutoCloseable
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryNode.class);
+    private static final int MIN_CHUNK_LENGTH_BYTES = 64 << 10;
+    private static final int MAX_CHUNK_LENGTH_BYTES = 1 << 20;
+
+    private final MemoryNodeConfiguration configuration;
+    private final NanoClock clock;
+    private final RaasContext raas;
+    private final MemoryRegion region;
+    private final ChunkTable chunks;
+    private final MemoryAnswers answers;
+    private final MetaLink metaLink;
+    private final Membership membership;
+    private final long joinDeadlineNs;
+    private RpcServer server;
+    private ComputeAdmission admission;
+    private volatile MemoryNodeState state = MemoryNodeState.JOINING;
+    private volatile String failure = "";
+    private volatile int nodeId;
+    private volatile int incarnation;
+    private volatile boolean leaveRequested;
+    private boolean wasReady;
+    private boolean isCuttingOff;
+    private long cutOffAtNs;
+    private boolean closed;
+
+    private MemoryNode(
+        final Device device,
+        final PeerAddress metaServer,
+        final MemoryNodeConfiguration configuration,
+        final RaasContext raas,
+        final MemoryRegion region)
+    {
+        this.configuration = configuration;
+        this.raas = raas;
+        this.region = region;
+        clock = device.clock();
+        chunks = new ChunkTable(
+            SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount(configuration));
+        answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
+        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
+        final NodeRegistration request = new NodeRegistration(
+            0, NodeRole.MEMORY_NODE, device.address(), configuration.servicePort(), RemoteRegion.of(region));
+        membership = new Membership(
+            metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
+        joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
+        serve();
+    }
+
+    /**
+     * Allocates the region and begins to join; {@link #doWork()} does the rest.
+     *
+     * @param device        to work on; the caller closes it later.
+     * @param metaServer    where to register.
+     * @param configuration read now.
+     * @return the node, JOINING, closed by the caller.
+     * @throws MemoryNodeException when sizes are out of range or the memory cannot be had; nothing is left open then.
+     */
+    public static MemoryNode open(
+        final Device device, final PeerAddress metaServer, final MemoryNodeConfiguration configuration)
+    {
+        checkSizes(configuration);
+        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
+        MemoryRegion region = null;
+
+        try
+        {
+            region = allocate(raas, configuration.regionLengthBytes());
+            return new MemoryNode(device, metaServer, configuration, raas, region);
+        }
+        catch (final RuntimeException ex)
+        {
+            CloseHelper.quietClose(region);
+            CloseHelper.quietClose(raas);
+            throw ex;
+        }
+    }
+
+    @Override
+    public int doWork()
+    {
+        int workCount = raas.poll();
+        final long nowNs = clock.nanoTime();
+
+        if (isCuttingOff)
+        {
+            return workCount + cutOff(nowNs);
+        }
+
+        if (MemoryNodeState.FAILED == state)
+        {
+            return workCount;
+        }
+
+        if (leaveRequested && MemoryNodeState.LEAVING != state && MemoryNodeState.LEFT != state)
+        {
+            beginCuttingOff(MemoryNodeState.LEAVING, "", nowNs);
+            return workCount + 1;
+        }
+
+        if (0 != membership.poll(nowNs))
+        {
+            onMembership(nowNs);
+            workCount++;
+        }
+
+        if (!wasReady && MemoryNodeState.JOINING == state && joinDeadlineNs - nowNs <= 0)
+        {
+            fail(
+                "did not join within " + configuration.joinTimeoutNs() / 1_000_000 + " ms: " + membership.failure(),
+                nowNs);
+        }
+
+        return workCount;
+    }
+
+    @Override
+    public String roleName()
+    {
+        return "memory-node";
+    }
+
+    /** @return where it stands. Any thread. */
+    public MemoryNodeState state()
+    {
+        return state;
+    }
+
+    /** @return whether compute nodes can use it now. Any thread. */
+    public boolean isReady()
+    {
+        return MemoryNodeState.READY == state;
+    }
+
+    /** @return why it is not ready, one line; empty when there is nothing to say. Any thread. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return its id, 0 before it first joined. Any thread. */
+    public int nodeId()
+    {
+        return nodeId;
+    }
+
+    /** @return its present life, 0 before it first joined. Any thread. */
+    public int incarnation()
+    {
+        return incarnation;
+    }
+
+    /** @return chunks in all, free, leased for blocks and for indexes, retained. */
+    public MemoryNodeStat stat()
+    {
+        return answers.stat();
+    }
+
+    /** @return chunks leased for blocks by owner, retained ones included; a copy. */
+    public Map<PeerIdentity, Integer> blockChunksByOwner()
+    {
+        return chunks.blockChunksByOwner();
+    }
+
+    /**
+     * @param identity of a node.
+     * @return whether it has a connection here.
+     */
+    public boolean isConnected(final PeerIdentity identity)
+    {
+        return server.isConnected(identity);
+    }
+
+    /**
+     * Leaves in good order: closes every connection, then tells the meta server; LEFT when that is done or was not
+     * answered in time. Clients lose what is stored here. Any thread; idempotent.
+     */
+    public void leave()
+    {
+        leaveRequested = true;
+    }
+
+    /** Closes connections and frees the region; without {@link #leave} the lease ends by itself. Idempotent; when
+     * it fails, it can be tried again. */
+    @Override
+    public void close()
+    {
+        if (!closed)
+        {
+            metaLink.close();
+            server.close();
+            region.close();
+            raas.close();
+            closed = true;
+        }
+    }
+
+    @Override
+    public void onClose()
+    {
+        close();
+    }
+
+    private void onMembership(final long nowNs)
+    {
+        switch (membership.state())
+        {
+            case MEMBER ->
+            {
+                if (MemoryNodeState.READY != state)
+                {
+                    becomeReady();
+                }
+            }
+
+            case LOST ->
+            {
+                LOGGER.warn("memory node {} incarnation {} lost its lease and cuts everybody off: {}",
+                    nodeId, incarnation, membership.failure());
+                beginCuttingOff(MemoryNodeState.JOINING, membership.failure(), nowNs);
+            }
+
+            case REFUSED -> fail("the meta server refused it: " + membership.failure(), nowNs);
+
+            case LEFT -> state = MemoryNodeState.LEFT;
+
+            case REGISTERING, LISTING, CONFIRMING -> failure = membership.failure();
+        }
+    }
+
+    private void becomeReady()
+    {
+        nodeId = membership.nodeId();
+        incarnation = membership.incarnation();
+        SuperblockDescriptor.write(
+            region.segment(),
+            new Superblock(
+                nodeId,
+                incarnation,
+                region.lengthBytes(),
+                SuperblockDescriptor.SPACE_BYTES,
+                configuration.chunkLengthBytes(),
+                chunks.chunkCount()));
+        admission = new ComputeAdmission(incarnation, membership.membersAtStart());
+        wasReady = true;
+        failure = "";
+        state = MemoryNodeState.READY;
+        LOGGER.info("memory node ready: nodeId={} incarnation={} {}", nodeId, incarnation, answers.stat());
+    }
+
+    private void fail(final String why, final long nowNs)
+    {
+        LOGGER.error("memory node failed: {}", why);
+        beginCuttingOff(MemoryNodeState.FAILED, why, nowNs);
+    }
+
+    /** From now on nobody is admitted; {@link #cutOff} closes what there is. */
+    private void beginCuttingOff(final MemoryNodeState newState, final String why, final long nowNs)
+    {
+        admission = null;
+        failure = why;
+        state = newState;
+        isCuttingOff = true;
+        cutOffAtNs = nowNs;
+    }
+
+    /**
+     * Closes every connection, as often as it takes: a queue pair cannot be closed while a stopped requester is inside
+     * the region, and nothing may go on before it is.
+     */
+    private int cutOff(final long nowNs)
+    {
+        if (cutOffAtNs - nowNs > 0)
+        {
+            return 0;
+        }
+
+        try
+        {
+            server.close();
+        }
+        catch (final RdmaException ex)
+        {
+            failure = "cannot cut everybody off yet: " + ex.getMessage();
+            cutOffAtNs = nowNs + configuration.retryPauseNs();
+            LOGGER.warn("memory node {}: {}", nodeId, failure);
+            return 1;
+        }
+
+        isCuttingOff = false;
+        goOn(nowNs);
+        return 1;
+    }
+
+    private void goOn(final long nowNs)
+    {
+        if (MemoryNodeState.JOINING == state)
+        {
+            serve();
+            membership.rejoin(nowNs);
+        }
+        else if (MemoryNodeState.LEAVING == state)
+        {
+            membership.leave();
+            state = Membership.State.LEFT == membership.state() ? MemoryNodeState.LEFT : state;
+        }
+    }
+
+    /** Fence calls must be heard from the registration on, so this comes before it; members are admitted once ready. */
+    private void serve()
+    {
+        server = raas.serve(configuration.servicePort(), this::onConnect, new MemoryNodeDispatcher(answers));
+    }
+
+    private void fence(final PeerIdentity identity)
+    {
+        final int closedCount = server.fence(identity);
+        LOGGER.info("fenced {}: connections closed={}", identity, closedCount);
+    }
+
+    private Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
+    {
+        if (0 == caller.nodeId())
+        {
+            return Admission.callsOnly();
+        }
+
+        if (null == admission)
+        {
+            return Admission.refuse("memory node " + nodeId + " is " + state + ": try again later");
+        }
+
+        if (!admission.admits(caller))
+        {
+            return Admission.refuse(caller + " is not a member: register at the meta server");
+        }
+
+        return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
+    }
+
+    private static int chunkCount(final MemoryNodeConfiguration configuration)
+    {
+        return (int)((configuration.regionLengthBytes() - SuperblockDescriptor.SPACE_BYTES) /
+            configuration.chunkLengthBytes());
+    }
+
+    private static MemoryRegion allocate(final RaasContext raas, final long lengthBytes)
+    {
+        try
+        {
+            return raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new MemoryNodeException(
+                "memory node needs " + lengthBytes + " bytes of registered memory: " + ex.getMessage(), ex);
+        }
+    }
+
+    private static void checkSizes(final MemoryNodeConfiguration configuration)
+    {
+        final int chunkLengthBytes = configuration.chunkLengthBytes();
+
+        if (chunkLengthBytes < MIN_CHUNK_LENGTH_BYTES || chunkLengthBytes > MAX_CHUNK_LENGTH_BYTES ||
+            1 != Integer.bitCount(chunkLengthBytes))
+        {
+            throw new MemoryNodeException("chunkLengthBytes=" + chunkLengthBytes + " must be a power of two from " +
+                MIN_CHUNK_LENGTH_BYTES + " to " + MAX_CHUNK_LENGTH_BYTES, null);
+        }
+
+        final long leastBytes = SuperblockDescriptor.SPACE_BYTES + (long)chunkLengthBytes;
+
+        if (configuration.regionLengthBytes() < leastBytes ||
+            configuration.regionLengthBytes() > SlotWord.ADDRESSABLE_BYTES)
+        {
+            throw new MemoryNodeException("regionLengthBytes=" + configuration.regionLengthBytes() + " must be from " +
+                leastBytes + " (superblock and one chunk) to " + SlotWord.ADDRESSABLE_BYTES +
+                " (what a slot word can name)", null);
+        }
+    }
+
+    private static RaasConfiguration raasConfiguration(final MemoryNodeConfiguration configuration)
+    {
+        return new RaasConfiguration()
+            .maxChannels(configuration.maxPeers())
+            .errorHandler((error) -> LOGGER.error("a control call failed", error));
+    }
+}

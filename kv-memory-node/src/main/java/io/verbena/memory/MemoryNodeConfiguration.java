@@ -1,0 +1,128 @@
+package io.verbena.memory;
+
+import java.util.concurrent.TimeUnit;
+
+/** How a {@link MemoryNode} runs. Read once at start; not thread-safe. */
+public final class MemoryNodeConfiguration
+{
+    private int servicePort = 1;
+    private long regionLengthBytes = 256L << 20;
+    private int chunkLengthBytes = 256 << 10;
+    private int maxPeers = 128;
+    private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
+    private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
+    private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
+
+    /** @return where it listens. */
+    public int servicePort()
+    {
+        return servicePort;
+    }
+
+    /**
+     * @param port where it listens on its device, 1 to 65,535; default 1.
+     * @return this.
+     */
+    public MemoryNodeConfiguration servicePort(final int port)
+    {
+        this.servicePort = port;
+        return this;
+    }
+
+    /** @return registered memory. */
+    public long regionLengthBytes()
+    {
+        return regionLengthBytes;
+    }
+
+    /**
+     * @param lengthBytes registered memory: superblock and chunks, at most 128 GiB; default 256 MiB.
+     * @return this.
+     */
+    public MemoryNodeConfiguration regionLengthBytes(final long lengthBytes)
+    {
+        this.regionLengthBytes = lengthBytes;
+        return this;
+    }
+
+    /** @return length of a chunk. */
+    public int chunkLengthBytes()
+    {
+        return chunkLengthBytes;
+    }
+
+    /**
+     * @param lengthBytes of a chunk, a power of two from 64 KiB to 1 MiB; default 256 KiB.
+     * @return this.
+     */
+    public MemoryNodeConfiguration chunkLengthBytes(final int lengthBytes)
+    {
+        this.chunkLengthBytes = lengthBytes;
+        return this;
+    }
+
+    /** @return most connections at a time. */
+    public int maxPeers()
+    {
+        return maxPeers;
+    }
+
+    /**
+     * @param peers most connections at a time, in and out; default 128.
+     * @return this.
+     */
+    public MemoryNodeConfiguration maxPeers(final int peers)
+    {
+        this.maxPeers = peers;
+        return this;
+    }
+
+    /** @return deadline of a call to the meta server. */
+    public long callTimeoutNs()
+    {
+        return callTimeoutNs;
+    }
+
+    /**
+     * @param timeoutNs deadline of a call to the meta server, connecting included; default 1 s.
+     * @return this.
+     */
+    public MemoryNodeConfiguration callTimeoutNs(final long timeoutNs)
+    {
+        this.callTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /** @return pause before a failed call is made again. */
+    public long retryPauseNs()
+    {
+        return retryPauseNs;
+    }
+
+    /**
+     * @param pauseNs before a failed call to the meta server is made again; default 20 ms.
+     * @return this.
+     */
+    public MemoryNodeConfiguration retryPauseNs(final long pauseNs)
+    {
+        this.retryPauseNs = pauseNs;
+        return this;
+    }
+
+    /** @return how long it tries to join. */
+    public long joinTimeoutNs()
+    {
+        return joinTimeoutNs;
+    }
+
+    /**
+     * @param timeoutNs how long a new node tries to join before it has FAILED; default 20 s. A node that was ready once
+     *                  tries to come back for as long as it runs.
+     * @return this.
+     */
+    public MemoryNodeConfiguration joinTimeoutNs(final long timeoutNs)
+    {
+        this.joinTimeoutNs = timeoutNs;
+        return this;
+    }
+}

@@ -1,0 +1,52 @@
+package io.verbena.memory;
+
+import io.verbena.control.MetaClient;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+
+/** The way to the meta server, made anew when it breaks. Owned by the node's thread. */
+final class MetaLink implements AutoCloseable
+{
+    private final RaasContext raas;
+    private final PeerAddress metaServer;
+    private final long timeoutNs;
+    private VirtualQp vqp;
+    private MetaClient client;
+
+    MetaLink(final RaasContext raas, final PeerAddress metaServer, final long timeoutNs)
+    {
+        this.raas = raas;
+        this.metaServer = metaServer;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /** Calls of an earlier client end by themselves, with PEER_FAILED, once its connection is given up. */
+    MetaClient client()
+    {
+        if (null == vqp || VirtualQp.State.FAILED == vqp.state())
+        {
+            close();
+            vqp = raas.connect(metaServer, MetaLink::onUnexpectedBatch, timeoutNs);
+            client = new MetaClient(raas, vqp);
+        }
+
+        return client;
+    }
+
+    @Override
+    public void close()
+    {
+        if (null != vqp)
+        {
+            vqp.close();
+            vqp = null;
+        }
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is posted to the meta server: vqp=" + vqp.number() + " cookie=" +
+            cookie);
+    }
+}

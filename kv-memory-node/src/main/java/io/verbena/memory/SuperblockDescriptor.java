@@ -1,0 +1,142 @@
+package io.verbena.memory;
+
+import net.openhft.hashing.LongHashFunction;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Layout of the first bytes of a memory node's region, all little-endian; drawn in {@code docs/format/superblock.md}.
+ *
+ * <pre>
+ *   0         8         16        24             32            40       44       48       56
+ *  +---------+----+----+----+----+--------------+-------------+--------+--------+--------+----------+
+ *  | magic   |ver-|len-|node|in- | region       | chunks      | chunk  | chunk  | reser- | checksum |
+ *  |"VRBNMEM1"|sion|gth|id |carn.| length       | offset      | length | count  | ved 0  | XXH3-64  |
+ *  +---------+----+----+----+----+--------------+-------------+--------+--------+--------+----------+
+ * </pre>
+ *
+ * <p>Written by the memory node's CPU before the node admits anyone, and again with each new incarnation; read by
+ * anyone. Nobody changes it by RDMA. The checksum covers bytes 0 to 55 and is written last: a reader that caught it
+ * halfway finds it wrong and reads again.
+ */
+public final class SuperblockDescriptor
+{
+    /** "VRBNMEM1" read as a little-endian integer. */
+    public static final long MAGIC = 0x314D454D4E425256L;
+    /** The only format version this build writes and reads. */
+    public static final int FORMAT_VERSION = 1;
+
+    /** Magic, 8 bytes. */
+    public static final int MAGIC_OFFSET = 0;
+    /** Format version, 4 bytes. */
+    public static final int VERSION_OFFSET = MAGIC_OFFSET + Long.BYTES;
+    /** Length of the superblock, 4 bytes. */
+    public static final int LENGTH_OFFSET = VERSION_OFFSET + Integer.BYTES;
+    /** Node id, 4 bytes. */
+    public static final int NODE_ID_OFFSET = LENGTH_OFFSET + Integer.BYTES;
+    /** Incarnation, 4 bytes. */
+    public static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
+    /** Length of the region, 8 bytes. */
+    public static final int REGION_LENGTH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
+    /** Where the first chunk begins, 8 bytes. */
+    public static final int CHUNKS_OFFSET_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
+    /** Length of a chunk, 4 bytes. */
+    public static final int CHUNK_LENGTH_OFFSET = CHUNKS_OFFSET_OFFSET + Long.BYTES;
+    /** Number of chunks, 4 bytes. */
+    public static final int CHUNK_COUNT_OFFSET = CHUNK_LENGTH_OFFSET + Integer.BYTES;
+    /** Reserved, 8 bytes, 0. */
+    public static final int RESERVED_OFFSET = CHUNK_COUNT_OFFSET + Integer.BYTES;
+    /** XXH3-64, 8 bytes. */
+    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + Long.BYTES;
+    /** Bytes of the superblock. */
+    public static final int LENGTH = CHECKSUM_OFFSET + Long.BYTES;
+    /** Bytes set aside for it: the first chunk begins here. */
+    public static final int SPACE_BYTES = 4096;
+
+    private static final ValueLayout.OfLong LONG_LE =
+        ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT_LE =
+        ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    static
+    {
+        if (64 != LENGTH || 0 != CHECKSUM_OFFSET % Long.BYTES)
+        {
+            throw new ExceptionInInitializerError("superblock length changed: " + LENGTH +
+                "; give the format a new version");
+        }
+    }
+
+    private SuperblockDescriptor()
+    {
+    }
+
+    /**
+     * Writes a superblock.
+     *
+     * @param segment    the region, from its first byte.
+     * @param superblock what to write.
+     */
+    public static void write(final MemorySegment segment, final Superblock superblock)
+    {
+        segment.set(LONG_LE, MAGIC_OFFSET, MAGIC);
+        segment.set(INT_LE, VERSION_OFFSET, FORMAT_VERSION);
+        segment.set(INT_LE, LENGTH_OFFSET, LENGTH);
+        segment.set(INT_LE, NODE_ID_OFFSET, superblock.nodeId());
+        segment.set(INT_LE, INCARNATION_OFFSET, superblock.incarnation());
+        segment.set(LONG_LE, REGION_LENGTH_OFFSET, superblock.regionLengthBytes());
+        segment.set(LONG_LE, CHUNKS_OFFSET_OFFSET, superblock.chunksOffset());
+        segment.set(INT_LE, CHUNK_LENGTH_OFFSET, superblock.chunkLengthBytes());
+        segment.set(INT_LE, CHUNK_COUNT_OFFSET, superblock.chunkCount());
+        segment.set(LONG_LE, RESERVED_OFFSET, 0);
+
+        // Release: the checksum says that all before it is there.
+        LONG_LE.varHandle().setRelease(segment, (long)CHECKSUM_OFFSET, checksum(segment));
+    }
+
+    /**
+     * Reads a superblock.
+     *
+     * @param segment the region or a copy of its first {@link #LENGTH} bytes.
+     * @return what it says.
+     * @throws MemoryNodeException when it is none, of an unknown version, or caught halfway or damaged.
+     */
+    public static Superblock read(final MemorySegment segment)
+    {
+        if (segment.byteSize() < LENGTH || MAGIC != segment.get(LONG_LE, MAGIC_OFFSET))
+        {
+            throw new MemoryNodeException("this memory does not begin with a superblock: it is no memory node's", null);
+        }
+
+        final int version = segment.get(INT_LE, VERSION_OFFSET);
+
+        if (FORMAT_VERSION != version)
+        {
+            throw new MemoryNodeException("superblock has format version " + version + ", this build knows version " +
+                FORMAT_VERSION + ": use the build that wrote it", null);
+        }
+
+        final long checksum = (long)LONG_LE.varHandle().getAcquire(segment, (long)CHECKSUM_OFFSET);
+
+        if (checksum != checksum(segment))
+        {
+            throw new MemoryNodeException("superblock is damaged or being written: its checksum does not match", null);
+        }
+
+        return new Superblock(
+            segment.get(INT_LE, NODE_ID_OFFSET),
+            segment.get(INT_LE, INCARNATION_OFFSET),
+            segment.get(LONG_LE, REGION_LENGTH_OFFSET),
+            segment.get(LONG_LE, CHUNKS_OFFSET_OFFSET),
+            segment.get(INT_LE, CHUNK_LENGTH_OFFSET),
+            segment.get(INT_LE, CHUNK_COUNT_OFFSET));
+    }
+
+    private static long checksum(final MemorySegment segment)
+    {
+        final byte[] covered = segment.asSlice(0, CHECKSUM_OFFSET).toArray(ValueLayout.JAVA_BYTE);
+        return LongHashFunction.xx3().hashBytes(covered);
+    }
+}

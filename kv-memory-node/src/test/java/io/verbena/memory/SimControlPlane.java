@@ -1,0 +1,116 @@
+package io.verbena.memory;
+
+import io.verbena.meta.MetaServer;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.store.MetaStore;
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.SimWorld;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** A meta server, memory nodes and compute nodes of the control plane's view, in one simulated world. */
+final class SimControlPlane implements AutoCloseable
+{
+    static final long LEASE_NS = 10_000_000;
+    static final long MARGIN_NS = 1_000_000;
+    static final int CHUNK_LENGTH_BYTES = 64 << 10;
+    static final long REGION_LENGTH_BYTES = SuperblockDescriptor.SPACE_BYTES + 16L * CHUNK_LENGTH_BYTES;
+    private static final long MAX_STEPS = 3_000_000;
+
+    final SimWorld world;
+    final SimNode metaNode;
+    final List<SimNode> memorySimNodes = new ArrayList<>();
+    final List<MemoryNode> memoryNodes = new ArrayList<>();
+    final StubbornDevice stubbornDevice = new StubbornDevice();
+    private final MetaStore store;
+    MetaServer metaServer;
+
+    SimControlPlane(final long seed, final MetaStore store, final int memoryNodeCount)
+    {
+        this.store = store;
+        world = new SimWorld(seed, new SimFabricOptions().retryTimeoutNs(2_000_000));
+        metaNode = world.addNode("meta");
+        startMetaServer();
+
+        for (int i = 0; i < memoryNodeCount; i++)
+        {
+            addMemoryNode();
+        }
+
+        runUntil(() -> memoryNodes.stream().allMatch(MemoryNode::isReady));
+    }
+
+    MemoryNode addMemoryNode()
+    {
+        final SimNode node = world.addNode("memory" + memoryNodes.size());
+        final MemoryNode memoryNode = MemoryNode.open(
+            stubbornDevice.wrap(node.device()),
+            metaServer.address(),
+            new MemoryNodeConfiguration()
+                .regionLengthBytes(REGION_LENGTH_BYTES)
+                .chunkLengthBytes(CHUNK_LENGTH_BYTES)
+                .callTimeoutNs(2_000_000)
+                .retryPauseNs(200_000));
+        node.addAgent(memoryNode);
+        memorySimNodes.add(node);
+        memoryNodes.add(memoryNode);
+        return memoryNode;
+    }
+
+    SimComputeNode addComputeNode()
+    {
+        final SimComputeNode node = new SimComputeNode(world.addNode("compute"), metaServer.address());
+        runUntil(() -> null != node.registration);
+        return node;
+    }
+
+    PeerAddress address(final MemoryNode memoryNode)
+    {
+        final SimNode node = memorySimNodes.get(memoryNodes.indexOf(memoryNode));
+        return new PeerAddress(node.device().address(), 1, memoryNode.nodeId(), memoryNode.incarnation());
+    }
+
+    SimNode simNode(final MemoryNode memoryNode)
+    {
+        return memorySimNodes.get(memoryNodes.indexOf(memoryNode));
+    }
+
+    /** The server's process ends without notice and a new one starts on the same store, at the same address. */
+    void restartMetaServer()
+    {
+        metaNode.removeAgent(metaServer);
+        metaServer.close();
+        startMetaServer();
+    }
+
+    void runUntil(final BooleanSupplier condition)
+    {
+        world.runUntil(condition, MAX_STEPS);
+    }
+
+    @Override
+    public void close()
+    {
+        world.close();
+    }
+
+    private void startMetaServer()
+    {
+        metaServer = MetaServer.open(
+            metaNode.device(),
+            store,
+            new MetaServerConfiguration()
+                .maxNodes(16)
+                .leaseNs(LEASE_NS)
+                .leaseMarginNs(MARGIN_NS)
+                .epochIntervalNs(100_000)
+                .fenceTimeoutNs(2_000_000)
+                .fenceRetryNs(500_000)
+                .storeRetryNs(1_000_000));
+        metaNode.addAgent(metaServer);
+    }
+}

@@ -1,0 +1,94 @@
+package io.verbena.meta;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MemoryNodeClient;
+import io.verbena.meta.membership.FenceCaller;
+import io.verbena.meta.membership.FencingRound;
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipTable;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Fence calls to memory nodes over virtual queue pairs. A connection lives for one call: fencing is rare, and the pool
+ * keeps the physical queue pair. Owned by the server's thread.
+ */
+final class FenceLinks implements FenceCaller, AutoCloseable
+{
+    private record Call(int memoryNodeId, FencingRound round, VirtualQp vqp, ControlCall<Void> call)
+    {
+    }
+
+    /** More than this many calls at a time wait for their next try. */
+    private static final int MAX_CALLS = 32;
+
+    private final RaasContext raas;
+    private final MembershipTable members;
+    private final long timeoutNs;
+    private final List<Call> calls = new ArrayList<>();
+
+    FenceLinks(final RaasContext raas, final MembershipTable members, final long timeoutNs)
+    {
+        this.raas = raas;
+        this.members = members;
+        this.timeoutNs = timeoutNs;
+    }
+
+    @Override
+    public void fence(final int memoryNodeId, final FencingRound round)
+    {
+        if (calls.size() >= MAX_CALLS)
+        {
+            round.onAnswer(memoryNodeId, false, raas.clock().nanoTime());
+            return;
+        }
+
+        final Member member = members.member(memoryNodeId);
+        final StoredNode node = member.node();
+        final PeerAddress address =
+            new PeerAddress(node.device(), node.servicePort(), node.nodeId(), node.incarnation());
+        final VirtualQp vqp = raas.connect(address, FenceLinks::onUnexpectedBatch, timeoutNs);
+        final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
+        calls.add(new Call(memoryNodeId, round, vqp, new MemoryNodeClient(raas, vqp).fence(identity, timeoutNs)));
+    }
+
+    /** Hands out the answers that came in. */
+    int poll(final long nowNs)
+    {
+        int workCount = 0;
+
+        for (int i = calls.size() - 1; i >= 0; i--)
+        {
+            final Call call = calls.get(i);
+
+            if (call.call.isDone())
+            {
+                calls.remove(i);
+                call.vqp.close();
+                call.round.onAnswer(call.memoryNodeId, ControlStatus.OK == call.call.status(), nowNs);
+                workCount++;
+            }
+        }
+
+        return workCount;
+    }
+
+    @Override
+    public void close()
+    {
+        calls.forEach((call) -> call.vqp.close());
+        calls.clear();
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is posted to fence: vqp=" + vqp.number() + " cookie=" + cookie);
+    }
+}

@@ -1,0 +1,274 @@
+package io.verbena.meta;
+
+import io.verbena.control.ControlException;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.Heartbeat;
+import io.verbena.control.MetaService;
+import io.verbena.control.NodePage;
+import io.verbena.control.NodeRegistration;
+import io.verbena.control.Registration;
+import io.verbena.control.TableEntry;
+import io.verbena.control.TablePage;
+import io.verbena.meta.catalog.TableCatalog;
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipConductor;
+import io.verbena.meta.membership.MembershipRefusedException;
+import io.verbena.meta.membership.MetaLedger;
+import io.verbena.meta.membership.NodeEndpoint;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.StoredTable;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import org.agrona.collections.IntHashSet;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Answers control calls out of the cores, and turns their refusals into statuses. Called by the server's thread. */
+final class MetaAnswers implements MetaService
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
+    private static final int MAX_PORT = 0xFFFF;
+    private static final int MAX_TABLE_IDS_TO_COME = 1 << 16;
+
+    private final NanoClock clock;
+    private final MetaLedger ledger;
+    private final MembershipConductor conductor;
+    private final TableCatalog catalog;
+    private final NodeDirectory directory;
+    private final IntHashSet tableIdsToCome = new IntHashSet();
+    private long failedWrites;
+
+    MetaAnswers(
+        final NanoClock clock,
+        final MetaLedger ledger,
+        final MembershipConductor conductor,
+        final TableCatalog catalog,
+        final NodeDirectory directory)
+    {
+        this.clock = clock;
+        this.ledger = ledger;
+        this.conductor = conductor;
+        this.catalog = catalog;
+        this.directory = directory;
+    }
+
+    /** A memory node that gives the id of an earlier life keeps it; a compute node always gets an id of its own. */
+    @Override
+    public Registration register(final PeerIdentity caller, final NodeRegistration request)
+    {
+        final NodeEndpoint endpoint = endpoint(request);
+        directory.epoch(conductor.epoch());
+        final boolean isBack = NodeRole.MEMORY_NODE == request.role() && 0 != request.nodeId();
+        final Member member = answer(() -> isBack ?
+            conductor.rejoin(endpoint, request.nodeId(), clock.nanoTime()) :
+            conductor.register(endpoint, clock.nanoTime()));
+
+        if (!directory.hasRoom())
+        {
+            answer(() -> conductor.leave(member.nodeId(), member.incarnation(), clock.nanoTime()));
+            throw new ControlException(
+                ControlStatus.EXHAUSTED,
+                "the directory has no room for " + member + "; start the server with more maxNodes");
+        }
+
+        return new Registration(
+            member.nodeId(),
+            member.incarnation(),
+            member.node().writerNumber(),
+            conductor.epoch(),
+            conductor.safeEpoch(),
+            conductor.table().version(),
+            conductor.table().leaseNs());
+    }
+
+    @Override
+    public Heartbeat heartbeat(final int nodeId, final int incarnation, final long passedEpoch)
+    {
+        answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
+        return new Heartbeat(
+            conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs());
+    }
+
+    /** Leaving twice is no error: the first answer may have been lost. */
+    @Override
+    public void leave(final int nodeId, final int incarnation)
+    {
+        answer(() -> conductor.leave(nodeId, incarnation, clock.nanoTime()));
+    }
+
+    @Override
+    public int allocateTableId()
+    {
+        final int tableId = ledger.counters().nextTableId();
+
+        if (Integer.MAX_VALUE == tableId || tableIdsToCome.size() >= MAX_TABLE_IDS_TO_COME)
+        {
+            throw new ControlException(
+                ControlStatus.EXHAUSTED, "no more table numbers: last given=" + (tableId - 1) + " given and not used=" +
+                tableIdsToCome.size() + "; restart the meta server to take the unused ones back");
+        }
+
+        answer(() ->
+        {
+            ledger.commit(ledger.counters().withNextTableId(), new MetaBatch());
+            return tableId;
+        });
+        tableIdsToCome.add(tableId);
+        return tableId;
+    }
+
+    /**
+     * A number makes one table only, once: a request that comes again after its table was dropped must not bring back a
+     * table whose memory has been returned. Numbers given out before a restart are not accepted after it.
+     */
+    @Override
+    public void createTable(final TableEntry table)
+    {
+        final String problem = TableCatalog.nameProblem(table.name());
+
+        if (null != problem)
+        {
+            throw invalid(problem);
+        }
+
+        final StoredTable present = catalog.table(table.name());
+
+        if (null != present && present.tableId() == table.tableId())
+        {
+            return;
+        }
+
+        if (null != present)
+        {
+            throw new ControlException(ControlStatus.TABLE_EXISTS, "a table '" + table.name() + "' exists already");
+        }
+
+        if (!tableIdsToCome.contains(table.tableId()) || table.descriptor().length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            throw invalid("table '" + table.name() + "': tableId=" + table.tableId() + " descriptorBytes=" +
+                table.descriptor().length + "; take a new number from this server, and a descriptor of at most " +
+                TableEntry.MAX_DESCRIPTOR_BYTES + " bytes");
+        }
+
+        answer(() -> catalog.createIfAbsent(new StoredTable(table.name(), table.tableId(), table.descriptor())));
+        tableIdsToCome.remove(table.tableId());
+    }
+
+    @Override
+    public TableEntry table(final String name)
+    {
+        return entry(name, catalog.table(name));
+    }
+
+    @Override
+    public TablePage tables(final String afterName)
+    {
+        final List<String> names = catalog.tables().stream()
+            .map(StoredTable::name)
+            .filter((name) -> name.compareTo(afterName) > 0)
+            .toList();
+        return new TablePage(names, false);
+    }
+
+    @Override
+    public TableEntry dropTable(final String name)
+    {
+        return entry(name, answer(() -> catalog.drop(name)));
+    }
+
+    @Override
+    public NodePage nodes(final int afterNodeId)
+    {
+        final List<PeerRecord> nodes = conductor.table().members().stream()
+            .filter((member) -> member.isLive() && member.nodeId() > afterNodeId)
+            .sorted(Comparator.comparingInt(Member::nodeId))
+            .map((member) -> NodeDirectory.record(member, conductor.epoch()))
+            .toList();
+        return new NodePage(conductor.table().version(), nodes, false);
+    }
+
+    /** Counts durable writes that failed, here and on the duty cycle. */
+    void onWriteFailed(final MetaStoreException ex)
+    {
+        failedWrites++;
+        LOGGER.error("{}", ex.getMessage());
+    }
+
+    long failedWrites()
+    {
+        return failedWrites;
+    }
+
+    private <T> T answer(final Supplier<T> action)
+    {
+        try
+        {
+            return action.get();
+        }
+        catch (final MembershipRefusedException ex)
+        {
+            throw new ControlException(status(ex.reason()), ex.getMessage());
+        }
+        catch (final MetaStoreException ex)
+        {
+            onWriteFailed(ex);
+            throw new ControlException(ControlStatus.UNAVAILABLE, "meta server: " + ex.getMessage());
+        }
+    }
+
+    private static ControlStatus status(final MembershipRefusedException.Reason reason)
+    {
+        return switch (reason)
+        {
+            case UNKNOWN_NODE -> ControlStatus.UNKNOWN_NODE;
+            case EXHAUSTED -> ControlStatus.EXHAUSTED;
+            case TRY_LATER -> ControlStatus.UNAVAILABLE;
+            case IMPOSSIBLE -> ControlStatus.INVALID_REQUEST;
+        };
+    }
+
+    private static TableEntry entry(final String name, final StoredTable table)
+    {
+        if (null == table)
+        {
+            throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + name + "'");
+        }
+
+        return new TableEntry(table.name(), table.tableId(), table.descriptor());
+    }
+
+    private static NodeEndpoint endpoint(final NodeRegistration request)
+    {
+        final boolean isMemory = NodeRole.MEMORY_NODE == request.role();
+        final boolean hasPort = request.servicePort() > 0 && request.servicePort() <= MAX_PORT;
+
+        if (!isMemory && NodeRole.COMPUTE_NODE != request.role() ||
+            !hasPort && (isMemory || 0 != request.servicePort()) ||
+            isMemory && request.region().lengthBytes() <= 0)
+        {
+            throw invalid("registration refused: role=" + request.role() + " servicePort=" + request.servicePort() +
+                " regionLengthBytes=" + request.region().lengthBytes() +
+                "; compute and memory nodes register, a memory node with a port and a region");
+        }
+
+        return new NodeEndpoint(
+            request.role(),
+            request.device(),
+            request.servicePort(),
+            request.region().address(),
+            request.region().lengthBytes(),
+            request.region().remoteKey());
+    }
+
+    private static ControlException invalid(final String message)
+    {
+        return new ControlException(ControlStatus.INVALID_REQUEST, message);
+    }
+}

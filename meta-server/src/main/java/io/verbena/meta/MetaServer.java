@@ -1,0 +1,252 @@
+package io.verbena.meta;
+
+import io.verbena.control.MetaDispatcher;
+import io.verbena.meta.catalog.TableCatalog;
+import io.verbena.meta.membership.ConductorOptions;
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipConductor;
+import io.verbena.meta.membership.MembershipOptions;
+import io.verbena.meta.membership.MetaLedger;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStore;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.StoredNodeState;
+import io.verbena.raas.Admission;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RpcServer;
+import io.verbena.raas.directory.DirectoryView;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.MemoryRegion;
+import org.agrona.BitUtil;
+import org.agrona.CloseHelper;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The meta server as an agent: one thread calls {@link #doWork()} and everything else here, except what says
+ * otherwise. Ready when {@link #open} returns. Anyone may connect; a connection grants calls and READ access to the
+ * directory view.
+ */
+public final class MetaServer implements Agent, AutoCloseable
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
+    private static final int VIEW_SLOTS_PER_NODE = 4;
+
+    private final MetaServerConfiguration configuration;
+    private final Device device;
+    private final NanoClock clock;
+    private final RaasContext raas;
+    private final MemoryRegion viewRegion;
+    private final DirectoryView view;
+    private final MetaLedger ledger;
+    private final MembershipConductor conductor;
+    private final TableCatalog catalog;
+    private final MetaAnswers answers;
+    private final FenceLinks fenceLinks;
+    private final RpcServer server;
+    private long retryStoreAtNs;
+    private boolean closed;
+
+    private MetaServer(
+        final Device device,
+        final MetaStore store,
+        final MetaState state,
+        final MetaServerConfiguration configuration,
+        final ConductorOptions conductorOptions,
+        final RaasContext raas,
+        final MemoryRegion viewRegion)
+    {
+        this.configuration = configuration;
+        this.device = device;
+        this.raas = raas;
+        this.viewRegion = viewRegion;
+        clock = device.clock();
+        retryStoreAtNs = clock.nanoTime();
+        view = new DirectoryView(viewRegion, viewCapacity(configuration));
+
+        final NodeDirectory directory = new NodeDirectory(view);
+        ledger = MembershipConductor.openLedger(store, state, newClusterId());
+        conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
+        catalog = new TableCatalog(store, state.tables());
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, directory);
+        fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
+        directory.epoch(conductor.epoch());
+        conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
+
+        final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion);
+        server = raas.serve(configuration.servicePort(), (caller, source) -> admission, new MetaDispatcher(answers));
+    }
+
+    /**
+     * Starts a meta server where the store's last user left off: tables and nodes are as they were, live nodes get a
+     * whole lease to be heard of again.
+     *
+     * @param device        to listen on; the caller closes it later.
+     * @param store         open and used by nobody else; the caller closes it later.
+     * @param configuration read now.
+     * @return the server, ready, closed by the caller.
+     * @throws MetaStoreException when the store's content cannot be used; nothing is left open then.
+     */
+    public static MetaServer open(
+        final Device device, final MetaStore store, final MetaServerConfiguration configuration)
+    {
+        final ConductorOptions conductorOptions = options(configuration);
+        final MetaState state = store.load();
+        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
+        MemoryRegion viewRegion = null;
+
+        try
+        {
+            viewRegion = raas.protectionDomain().allocateRegistered(
+                DirectoryView.regionLengthBytes(viewCapacity(configuration)),
+                AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
+            final MetaServer server = new MetaServer(
+                device, store, state, configuration, conductorOptions, raas, viewRegion);
+            LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
+            return server;
+        }
+        catch (final RuntimeException ex)
+        {
+            CloseHelper.quietClose(viewRegion);
+            CloseHelper.quietClose(raas);
+            throw ex;
+        }
+    }
+
+    /** @return what nodes and clients connect to. Any thread. */
+    public PeerAddress address()
+    {
+        return new PeerAddress(device.address(), configuration.servicePort(), 0, 0);
+    }
+
+    @Override
+    public int doWork()
+    {
+        // Requests first: a heartbeat that waited while this thread was away must count before leases are looked at.
+        int workCount = raas.poll();
+        final long nowNs = clock.nanoTime();
+        workCount += fenceLinks.poll(nowNs);
+
+        if (retryStoreAtNs - nowNs <= 0)
+        {
+            workCount += runMembership(nowNs);
+        }
+
+        return workCount;
+    }
+
+    @Override
+    public String roleName()
+    {
+        return "meta-server";
+    }
+
+    /**
+     * @param identity of a registration.
+     * @return whether it counts: it has a lease, or some memory node may still let it in.
+     */
+    public boolean isKnown(final PeerIdentity identity)
+    {
+        final Member member = conductor.table().member(identity.nodeId());
+        return null != member && member.incarnation() == identity.incarnation();
+    }
+
+    /** @return what it has to say of itself now. */
+    public MetaServerStat stat()
+    {
+        return new MetaServerStat(
+            ledger.counters().clusterId(),
+            conductor.epoch(),
+            conductor.safeEpoch(),
+            conductor.table().version(),
+            count(false, StoredNodeState.LIVE),
+            count(false, StoredNodeState.LOST),
+            count(true, StoredNodeState.LIVE),
+            count(true, StoredNodeState.FENCING),
+            catalog.tables().size(),
+            answers.failedWrites());
+    }
+
+    /** Closes connections and memory; nodes find it gone. What it knew is in the store. Idempotent; when
+     * it fails, it can be tried again. */
+    @Override
+    public void close()
+    {
+        if (!closed)
+        {
+            fenceLinks.close();
+            server.close();
+            view.close();
+            viewRegion.close();
+            raas.close();
+            closed = true;
+        }
+    }
+
+    @Override
+    public void onClose()
+    {
+        close();
+    }
+
+    private int runMembership(final long nowNs)
+    {
+        try
+        {
+            return conductor.doWork(nowNs, fenceLinks);
+        }
+        catch (final MetaStoreException ex)
+        {
+            answers.onWriteFailed(ex);
+            retryStoreAtNs = nowNs + configuration.storeRetryNs();
+            return 0;
+        }
+    }
+
+    private int count(final boolean isCompute, final StoredNodeState state)
+    {
+        int count = 0;
+
+        for (final Member member : conductor.table().members())
+        {
+            count += member.isCompute() == isCompute && member.node().state() == state ? 1 : 0;
+        }
+
+        return count;
+    }
+
+    private static long newClusterId()
+    {
+        return ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    }
+
+    private static int viewCapacity(final MetaServerConfiguration configuration)
+    {
+        return BitUtil.findNextPositivePowerOfTwo(VIEW_SLOTS_PER_NODE * configuration.maxNodes());
+    }
+
+    /** A node needs a connection to this server, and this server one to each memory node. */
+    private static RaasConfiguration raasConfiguration(final MetaServerConfiguration configuration)
+    {
+        return new RaasConfiguration()
+            .maxChannels(2 * configuration.maxNodes())
+            .errorHandler((error) -> LOGGER.error("a control call failed", error));
+    }
+
+    private static ConductorOptions options(final MetaServerConfiguration configuration)
+    {
+        return new ConductorOptions(
+            new MembershipOptions(configuration.leaseNs(), configuration.leaseMarginNs(), configuration.maxNodes()),
+            configuration.epochIntervalNs(),
+            configuration.fenceRetryNs(),
+            configuration.previousNodesAreGone());
+    }
+}

@@ -1,0 +1,167 @@
+package io.verbena.meta;
+
+import java.util.concurrent.TimeUnit;
+
+/** How a {@link MetaServer} runs. Read once at start; not thread-safe. */
+public final class MetaServerConfiguration
+{
+    private int servicePort = 1;
+    private int maxNodes = 64;
+    private long leaseNs = TimeUnit.SECONDS.toNanos(5);
+    private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
+    private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
+    private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
+    private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
+    private boolean previousNodesAreGone;
+    private long storeRetryNs = TimeUnit.SECONDS.toNanos(1);
+
+    /** @return where it listens. */
+    public int servicePort()
+    {
+        return servicePort;
+    }
+
+    /**
+     * @param port where it listens on its device, 1 to 65,535; default 1.
+     * @return this.
+     */
+    public MetaServerConfiguration servicePort(final int port)
+    {
+        this.servicePort = port;
+        return this;
+    }
+
+    /** @return most nodes at a time. */
+    public int maxNodes()
+    {
+        return maxNodes;
+    }
+
+    /**
+     * @param nodes most nodes at a time, memory nodes that are lost or left included, 1 to 65,535; default 64.
+     * @return this.
+     */
+    public MetaServerConfiguration maxNodes(final int nodes)
+    {
+        this.maxNodes = nodes;
+        return this;
+    }
+
+    /** @return length of a lease. */
+    public long leaseNs()
+    {
+        return leaseNs;
+    }
+
+    /**
+     * @param lengthNs of a lease, as nodes are told; a node that is silent for longer is out. Default 5 s.
+     * @return this.
+     */
+    public MetaServerConfiguration leaseNs(final long lengthNs)
+    {
+        this.leaseNs = lengthNs;
+        return this;
+    }
+
+    /** @return how much longer the server waits. */
+    public long leaseMarginNs()
+    {
+        return leaseMarginNs;
+    }
+
+    /**
+     * @param marginNs how much longer the server waits than it tells nodes, for clocks that do not run alike; default
+     *                 500 ms.
+     * @return this.
+     */
+    public MetaServerConfiguration leaseMarginNs(final long marginNs)
+    {
+        this.leaseMarginNs = marginNs;
+        return this;
+    }
+
+    /** @return least time between two epochs. */
+    public long epochIntervalNs()
+    {
+        return epochIntervalNs;
+    }
+
+    /**
+     * @param intervalNs least time between two epochs; the compute nodes' heartbeats bound it too. Default 5 ms.
+     * @return this.
+     */
+    public MetaServerConfiguration epochIntervalNs(final long intervalNs)
+    {
+        this.epochIntervalNs = intervalNs;
+        return this;
+    }
+
+    /** @return deadline of one fence call. */
+    public long fenceTimeoutNs()
+    {
+        return fenceTimeoutNs;
+    }
+
+    /**
+     * @param timeoutNs deadline of one fence call, connecting included; default 500 ms.
+     * @return this.
+     */
+    public MetaServerConfiguration fenceTimeoutNs(final long timeoutNs)
+    {
+        this.fenceTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /** @return pause before a fence call is made again. */
+    public long fenceRetryNs()
+    {
+        return fenceRetryNs;
+    }
+
+    /**
+     * @param pauseNs before a fence call that was not confirmed is made again; default 100 ms.
+     * @return this.
+     */
+    public MetaServerConfiguration fenceRetryNs(final long pauseNs)
+    {
+        this.fenceRetryNs = pauseNs;
+        return this;
+    }
+
+    /** @return whether no process of an earlier node runs any more. */
+    public boolean previousNodesAreGone()
+    {
+        return previousNodesAreGone;
+    }
+
+    /**
+     * Says that every node the data folder knows has ended with its process, as it is when they all ran in one process
+     * with the server. Without it a memory node that never comes back holds up fencing, because silence proves nothing.
+     *
+     * @param areGone whether no process of an earlier node runs any more; default false. Wrong when it is not so:
+     *                blocks that such a node still writes are used again.
+     * @return this.
+     */
+    public MetaServerConfiguration previousNodesAreGone(final boolean areGone)
+    {
+        this.previousNodesAreGone = areGone;
+        return this;
+    }
+
+    /** @return pause after a failed durable write. */
+    public long storeRetryNs()
+    {
+        return storeRetryNs;
+    }
+
+    /**
+     * @param pauseNs after a durable write failed before the server tries to end leases or begin epochs again; default
+     *                1 s.
+     * @return this.
+     */
+    public MetaServerConfiguration storeRetryNs(final long pauseNs)
+    {
+        this.storeRetryNs = pauseNs;
+        return this;
+    }
+}

@@ -1,0 +1,80 @@
+package io.verbena.meta;
+
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipListener;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.DirectoryView;
+import io.verbena.raas.directory.PeerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps the published view in step with the set of live nodes, and the log of rare events. One thread. */
+final class NodeDirectory implements MembershipListener
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
+
+    private final DirectoryView view;
+    private long epoch;
+    private boolean hasRoom = true;
+
+    NodeDirectory(final DirectoryView view)
+    {
+        this.view = view;
+    }
+
+    /** Sets the epoch that records published from now on carry. */
+    void epoch(final long newEpoch)
+    {
+        epoch = newEpoch;
+    }
+
+    @Override
+    public void onJoined(final Member member)
+    {
+        publish(member);
+        LOGGER.info("joined: {}", member);
+    }
+
+    @Override
+    public void onEnded(final Member member)
+    {
+        view.remove(member.nodeId());
+        LOGGER.info("ended: {}", member);
+    }
+
+    @Override
+    public void onFenced(final Member member)
+    {
+        LOGGER.info("fenced at every memory node: {}", member);
+    }
+
+    /** Whether the last node that joined could be published; where not, it must not stay. */
+    boolean hasRoom()
+    {
+        return hasRoom;
+    }
+
+    void publish(final Member member)
+    {
+        hasRoom = view.publish(record(member, epoch));
+
+        if (!hasRoom)
+        {
+            LOGGER.error("no room in the directory view: {}; start the server with a larger maxNodes", member);
+        }
+    }
+
+    static PeerRecord record(final Member member, final long epoch)
+    {
+        final StoredNode node = member.node();
+        return new PeerRecord(
+            node.nodeId(),
+            node.incarnation(),
+            epoch,
+            node.role(),
+            node.device(),
+            node.servicePort(),
+            new RemoteRegion(node.regionAddress(), node.regionLengthBytes(), node.regionRemoteKey()));
+    }
+}

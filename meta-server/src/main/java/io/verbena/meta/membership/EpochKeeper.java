@@ -1,0 +1,172 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.store.MetaBatch;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.MutableLong;
+
+/**
+ * The global epoch and who has passed it. A compute node <em>passes</em> epoch p when every operation that it began
+ * before it heard of p + 1 has ended. One thread.
+ *
+ * <p>Rules, on which the quarantine of retired blocks stands:
+ * <ol>
+ * <li>The epoch grows by one, and only when every counted node has passed the previous one. So a counted node knows the
+ * present epoch or the one before, never an older one.</li>
+ * <li>The safe epoch is the smallest one passed by a counted node. It never goes back.</li>
+ * <li>A node counts from its registration until {@link #release}, which is for its owner to call only when the node can
+ * change nothing any more. A silent node therefore stops the epoch instead of being overlooked.</li>
+ * <li>After a restart the epoch begins above every epoch ever announced. Nodes that knew the old ones then lag by more
+ * than rule 1 allows, so nothing new is safe until all have passed two epochs of the new series
+ * ({@link #RESTART_BARRIER_EPOCHS}); until then the safe epoch is 0.</li>
+ * </ol>
+ */
+public final class EpochKeeper
+{
+    /** How many epochs all nodes have to pass after a restart before a safe epoch is told again. */
+    static final long RESTART_BARRIER_EPOCHS = 2;
+    /** One durable write reserves so many epochs. */
+    static final long RESERVED_EPOCHS = 4096;
+
+    private final MetaLedger ledger;
+    private final long intervalNs;
+    private final long barrierEpoch;
+    private final Int2ObjectHashMap<MutableLong> passedByNodeId = new Int2ObjectHashMap<>();
+    private long epoch;
+    private long advancedAtNs;
+    private boolean barrierPassed;
+
+    /**
+     * @param ledger     where ceilings are reserved.
+     * @param isRestart  whether epochs were announced from this ledger before.
+     * @param intervalNs least time between two epochs.
+     * @param nowNs      the clock now.
+     */
+    public EpochKeeper(final MetaLedger ledger, final boolean isRestart, final long intervalNs, final long nowNs)
+    {
+        this.ledger = ledger;
+        this.intervalNs = intervalNs;
+        this.advancedAtNs = nowNs;
+        this.epoch = ledger.counters().epochCeiling();
+        this.barrierEpoch = isRestart ? epoch + RESTART_BARRIER_EPOCHS : 0;
+        this.barrierPassed = !isRestart;
+        reserveBeyond(epoch);
+    }
+
+    /** @return the epoch now; 1 or more. */
+    public long epoch()
+    {
+        return epoch;
+    }
+
+    /** @return the largest epoch that every counted node has passed; 0 while that is not known after a restart. */
+    public long safeEpoch()
+    {
+        return barrierPassed ? leastPassed() : 0;
+    }
+
+    /**
+     * Counts a node that just registered: it has begun nothing yet.
+     *
+     * @param nodeId not counted so far.
+     */
+    public void join(final int nodeId)
+    {
+        passedByNodeId.put(nodeId, new MutableLong(epoch - 1));
+    }
+
+    /**
+     * Counts a node that was registered before this server started: nothing is known of what it passed.
+     *
+     * @param nodeId not counted so far.
+     */
+    public void restore(final int nodeId)
+    {
+        passedByNodeId.put(nodeId, new MutableLong(0));
+    }
+
+    /**
+     * Takes a node's word for what it passed; a smaller one than before is an old message and changes nothing.
+     *
+     * @param nodeId      counted.
+     * @param passedEpoch what it says.
+     * @return false when the node claims an epoch that nobody can have passed yet, or is not counted.
+     */
+    public boolean onPassed(final int nodeId, final long passedEpoch)
+    {
+        final MutableLong passed = passedByNodeId.get(nodeId);
+        if (null == passed || passedEpoch >= epoch)
+        {
+            return false;
+        }
+
+        passed.set(Math.max(passed.get(), passedEpoch));
+        noteBarrier();
+        return true;
+    }
+
+    /**
+     * Stops counting a node that can change nothing any more.
+     *
+     * @param nodeId counted or not.
+     */
+    public void release(final int nodeId)
+    {
+        passedByNodeId.remove(nodeId);
+        noteBarrier();
+    }
+
+    /**
+     * Begins the next epoch if it is time and all nodes have passed the previous one.
+     *
+     * @param nowNs the clock now.
+     * @return whether the epoch changed.
+     */
+    public boolean advance(final long nowNs)
+    {
+        if (nowNs - advancedAtNs < intervalNs || leastPassed() < epoch - 1)
+        {
+            return false;
+        }
+
+        reserveBeyond(epoch + 1);
+        epoch++;
+        advancedAtNs = nowNs;
+        noteBarrier();
+        return true;
+    }
+
+    /** @return how many nodes count. */
+    public int nodeCount()
+    {
+        return passedByNodeId.size();
+    }
+
+    private long leastPassed()
+    {
+        long least = epoch - 1;
+
+        for (final MutableLong passed : passedByNodeId.values())
+        {
+            least = Math.min(least, passed.get());
+        }
+
+        return least;
+    }
+
+    private void noteBarrier()
+    {
+        if (!barrierPassed && leastPassed() >= barrierEpoch)
+        {
+            barrierPassed = true;
+        }
+    }
+
+    /** Every announced epoch must be below the durable ceiling, else a restart could announce it again. */
+    private void reserveBeyond(final long announcedEpoch)
+    {
+        if (announcedEpoch >= ledger.counters().epochCeiling())
+        {
+            ledger.commit(ledger.counters().withEpochCeiling(announcedEpoch + RESERVED_EPOCHS), new MetaBatch());
+        }
+    }
+}

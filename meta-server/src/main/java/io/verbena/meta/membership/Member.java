@@ -1,0 +1,68 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.store.StoredNode;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.meta.store.StoredNodeState;
+
+/** A registration and its lease. Changed by its {@link MembershipTable} only. */
+public final class Member
+{
+    StoredNode node;
+    long leaseEndsNs;
+    boolean isConfirmed;
+
+    Member(final StoredNode node, final long leaseEndsNs)
+    {
+        this.node = node;
+        this.leaseEndsNs = leaseEndsNs;
+    }
+
+    /** @return what is on disk about it. */
+    public StoredNode node()
+    {
+        return node;
+    }
+
+    /** @return 1 to 65,535. */
+    public int nodeId()
+    {
+        return node.nodeId();
+    }
+
+    /** @return number of this registration. */
+    public int incarnation()
+    {
+        return node.incarnation();
+    }
+
+    /** @return when this side takes the lease as ended, on this side's clock; meaningful while live. */
+    public long leaseEndsNs()
+    {
+        return leaseEndsNs;
+    }
+
+    /** @return whether it was heard of since it registered; a memory node admits nobody before. */
+    public boolean isConfirmed()
+    {
+        return isConfirmed;
+    }
+
+    /** @return whether it has a lease. */
+    public boolean isLive()
+    {
+        return StoredNodeState.LIVE == node.state();
+    }
+
+    /** @return whether it is a compute node. */
+    public boolean isCompute()
+    {
+        return NodeRole.COMPUTE_NODE == node.role();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "Member{nodeId=" + nodeId() + " incarnation=" + incarnation() + " role=" + node.role() +
+            " state=" + node.state() + " leaseEndsNs=" + leaseEndsNs + '}';
+    }
+}

@@ -1,0 +1,330 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.membership.MembershipRefusedException.Reason;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaCounters;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStore;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.meta.store.StoredNodeState;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Puts registrations, epochs and fencing together. The life of a compute node: it registers and counts for the epoch;
+ * it leaves or its lease ends; every memory node is told to cut it off; only then it stops counting, and its id and
+ * writer number are free. One thread; time comes in; a failed durable write surfaces as {@link
+ * io.verbena.meta.store.MetaStoreException} and leaves the state as it was, so that the step can be tried again.
+ */
+public final class MembershipConductor
+{
+    /** A server that was away for more than this part of a lease could not hear its nodes, and must not blame them. */
+    private static final int AWAY_FRACTION = 8;
+
+    private final MembershipTable table;
+    private final EpochKeeper epochs;
+    private final ConductorOptions options;
+    private final MembershipListener listener;
+    private final List<FencingRound> rounds = new ArrayList<>();
+    private long lastWorkNs;
+
+    /**
+     * Takes up where the store's last user left off.
+     *
+     * @param ledger   the store's counters.
+     * @param state    as loaded.
+     * @param options  how to run.
+     * @param listener told of changes from now on; not of what was restored.
+     * @param nowNs    the clock now.
+     */
+    public MembershipConductor(
+        final MetaLedger ledger,
+        final MetaState state,
+        final ConductorOptions options,
+        final MembershipListener listener,
+        final long nowNs)
+    {
+        this.options = options;
+        this.listener = listener;
+        this.lastWorkNs = nowNs;
+        table = new MembershipTable(
+            ledger, options.membership(), options.nodesAreGone() ? gone(ledger, state) : state.nodes(), nowNs);
+        epochs = new EpochKeeper(ledger, !state.isNew(), options.epochIntervalNs(), nowNs);
+
+        for (final Member member : table.members())
+        {
+            restore(member, nowNs);
+        }
+    }
+
+    /**
+     * Opens the ledger of a store, writing the first counters into a new one.
+     *
+     * @param store     open.
+     * @param state     as loaded from it.
+     * @param clusterId for a new store; not 0.
+     * @return the ledger.
+     */
+    public static MetaLedger openLedger(final MetaStore store, final MetaState state, final long clusterId)
+    {
+        if (!state.isNew())
+        {
+            return new MetaLedger(store, state.counters());
+        }
+
+        final MetaLedger ledger = new MetaLedger(store, null);
+        ledger.commit(MetaCounters.initial(clusterId), new MetaBatch());
+        return ledger;
+    }
+
+    /**
+     * Admits a new node; see {@link MembershipTable#register}.
+     *
+     * @param endpoint how it can be reached.
+     * @param nowNs    when the request came in.
+     * @return the member, live.
+     */
+    public Member register(final NodeEndpoint endpoint, final long nowNs)
+    {
+        final Member member = table.register(endpoint, nowNs);
+
+        if (member.isCompute())
+        {
+            epochs.join(member.nodeId());
+        }
+
+        listener.onJoined(member);
+        return member;
+    }
+
+    /**
+     * Admits a memory node again; see {@link MembershipTable#rejoin}. It closed its old connections first and admits
+     * only members from now on, so it lets in nobody who is being fenced.
+     *
+     * @param endpoint how it can be reached now.
+     * @param nodeId   the id it had.
+     * @param nowNs    when the request came in.
+     * @return the member, live.
+     */
+    public Member rejoin(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    {
+        final Member member = table.rejoin(endpoint, nodeId, nowNs);
+        settle(nodeId);
+        listener.onJoined(member);
+        return member;
+    }
+
+    /**
+     * Renews a lease and takes the node's word on epochs.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     * @param passedEpoch for a compute node: every operation begun before it heard of the next epoch has ended.
+     * @param nowNs       when the request came in.
+     * @return the member.
+     * @throws MembershipRefusedException when this registration has no lease any more, or claims what cannot be.
+     */
+    public Member heartbeat(final int nodeId, final int incarnation, final long passedEpoch, final long nowNs)
+    {
+        final Member member = table.renew(nodeId, incarnation, nowNs);
+
+        if (null == member)
+        {
+            throw new MembershipRefusedException(
+                Reason.UNKNOWN_NODE,
+                "node " + nodeId + " incarnation " + incarnation +
+                " has no lease: stop using memory nodes and register again");
+        }
+
+        if (member.isCompute() && !epochs.onPassed(nodeId, passedEpoch))
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE,
+                "node " + nodeId + " says it passed epoch " + passedEpoch + ", but the epoch is " + epochs.epoch() +
+                ": it belongs to another cluster, or is broken");
+        }
+
+        return member;
+    }
+
+    /**
+     * Ends a registration at its own wish.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     * @param nowNs       when the request came in.
+     * @return whether it was live until now.
+     */
+    public boolean leave(final int nodeId, final int incarnation, final long nowNs)
+    {
+        final Member member = table.leave(nodeId, incarnation);
+
+        if (null != member)
+        {
+            onEnded(member, nowNs);
+        }
+
+        return null != member;
+    }
+
+    /**
+     * Ends leases, drives fencing and epochs. Requests that came in meanwhile must have been handled before, else a
+     * node would be blamed for this server's own delay.
+     *
+     * @param nowNs  the clock now.
+     * @param caller reaches memory nodes.
+     * @return work done.
+     */
+    public int doWork(final long nowNs, final FenceCaller caller)
+    {
+        final long awayNs = nowNs - lastWorkNs;
+        lastWorkNs = nowNs;
+
+        if (awayNs > options.membership().leaseNs() / AWAY_FRACTION)
+        {
+            table.extendLeases(awayNs);
+        }
+
+        int workCount = 0;
+
+        for (Member ended = table.expireNext(nowNs); null != ended; ended = table.expireNext(nowNs))
+        {
+            onEnded(ended, nowNs);
+            workCount++;
+        }
+
+        workCount += driveRounds(nowNs, caller);
+        return epochs.advance(nowNs) ? workCount + 1 : workCount;
+    }
+
+    /** @return the registrations. */
+    public MembershipTable table()
+    {
+        return table;
+    }
+
+    /** @return the epoch now. */
+    public long epoch()
+    {
+        return epochs.epoch();
+    }
+
+    /** @return see {@link EpochKeeper#safeEpoch}. */
+    public long safeEpoch()
+    {
+        return epochs.safeEpoch();
+    }
+
+    /** @return fencing not complete yet, oldest first; not to be changed. */
+    public List<FencingRound> rounds()
+    {
+        return rounds;
+    }
+
+    /** Forgets compute nodes; memory nodes keep their ids, which tables may name, but hold up no fence. */
+    private static List<StoredNode> gone(final MetaLedger ledger, final MetaState state)
+    {
+        final MetaBatch batch = new MetaBatch();
+        final List<StoredNode> kept = new ArrayList<>();
+
+        for (final StoredNode node : state.nodes())
+        {
+            if (NodeRole.MEMORY_NODE == node.role())
+            {
+                final StoredNode left = node.withState(StoredNodeState.LEFT);
+                batch.node(left);
+                kept.add(left);
+            }
+            else
+            {
+                batch.removeNode(node.nodeId());
+            }
+        }
+
+        ledger.commit(ledger.counters().withNextMembershipVersion(), batch);
+        return kept;
+    }
+
+    private void restore(final Member member, final long nowNs)
+    {
+        if (!member.isCompute())
+        {
+            return;
+        }
+
+        epochs.restore(member.nodeId());
+
+        if (!member.isLive())
+        {
+            beginRound(member, nowNs);
+        }
+    }
+
+    private void onEnded(final Member member, final long nowNs)
+    {
+        if (member.isCompute())
+        {
+            beginRound(member, nowNs);
+        }
+        else if (StoredNodeState.LEFT == member.node().state())
+        {
+            settle(member.nodeId());
+        }
+
+        listener.onEnded(member);
+    }
+
+    /** A memory node that registers later refuses whoever is not a member then, so it need not be told. */
+    private void beginRound(final Member member, final long nowNs)
+    {
+        final FencingRound round = new FencingRound(member.nodeId(), member.incarnation(), options.fenceRetryNs());
+
+        for (final Member other : table.members())
+        {
+            if (NodeRole.MEMORY_NODE == other.node().role() && StoredNodeState.LEFT != other.node().state())
+            {
+                round.addTarget(other.nodeId(), nowNs);
+            }
+        }
+
+        rounds.add(round);
+    }
+
+    private void settle(final int memoryNodeId)
+    {
+        for (final FencingRound round : rounds)
+        {
+            round.settle(memoryNodeId);
+        }
+    }
+
+    private int driveRounds(final long nowNs, final FenceCaller caller)
+    {
+        int workCount = 0;
+
+        for (int i = rounds.size() - 1; i >= 0; i--)
+        {
+            final FencingRound round = rounds.get(i);
+            workCount += round.doWork(nowNs, caller);
+
+            if (round.isComplete())
+            {
+                complete(round);
+                rounds.remove(i);
+                workCount++;
+            }
+        }
+
+        return workCount;
+    }
+
+    private void complete(final FencingRound round)
+    {
+        final Member member = table.member(round.nodeId());
+        table.forget(round.nodeId(), round.incarnation());
+        epochs.release(round.nodeId());
+        listener.onFenced(member);
+    }
+}

@@ -1,0 +1,26 @@
+package io.verbena.meta.membership;
+
+/** Hears of changes of the set of live nodes, after they are durable. */
+public interface MembershipListener
+{
+    /**
+     * A node has a lease from now on, under a new incarnation.
+     *
+     * @param member live.
+     */
+    void onJoined(Member member);
+
+    /**
+     * A node has no lease any more: nobody should begin to use it.
+     *
+     * @param member not live.
+     */
+    void onEnded(Member member);
+
+    /**
+     * A compute node that ended can reach no memory node any more.
+     *
+     * @param member forgotten by now.
+     */
+    void onFenced(Member member);
+}

@@ -1,0 +1,325 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.membership.MembershipRefusedException.Reason;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaCounters;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.meta.store.StoredNodeState;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.IntHashSet;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Registrations and their leases. One thread; time comes in. What it answers is on disk before it answers.
+ *
+ * <p>Identity is (node id, incarnation). Incarnations grow with each registration, through restarts, whatever the node.
+ * Ids of compute nodes go round; ids of memory nodes are in table descriptors, so they stay taken for good. A writer
+ * number goes round likewise and is never held by two registrations that count.
+ *
+ * <p>A compute node whose lease ended, or that left, is FENCING until {@link #forget}: it keeps its id and writer
+ * number, and gets no lease again. A memory node whose lease ended is LOST, one that left is LEFT; both keep their id.
+ */
+public final class MembershipTable
+{
+    private static final int NUMBER_COUNT = 0xFFFF;
+
+    private final MetaLedger ledger;
+    private final MembershipOptions options;
+    private final Int2ObjectHashMap<Member> membersById = new Int2ObjectHashMap<>();
+    private final List<Member> members = new ArrayList<>();
+    private final IntHashSet writerNumbers = new IntHashSet();
+
+    /**
+     * @param ledger   the durable counters and the way to the store.
+     * @param options  leases.
+     * @param restored what the store knew; live nodes among them get a whole lease from now.
+     * @param nowNs    the clock now.
+     */
+    public MembershipTable(
+        final MetaLedger ledger, final MembershipOptions options, final List<StoredNode> restored, final long nowNs)
+    {
+        this.ledger = ledger;
+        this.options = options;
+
+        for (final StoredNode node : restored)
+        {
+            final Member member = new Member(node, leaseEndNs(nowNs));
+                put(member);
+        }
+    }
+
+    /**
+     * Admits a new node.
+     *
+     * @param endpoint how it can be reached.
+     * @param nowNs    the clock now.
+     * @return the member, live.
+     * @throws MembershipRefusedException when no more nodes fit.
+     */
+    public Member register(final NodeEndpoint endpoint, final long nowNs)
+    {
+        if (members.size() >= options.maxNodes())
+        {
+            throw new MembershipRefusedException(
+                Reason.EXHAUSTED,
+                "the cluster is full: nodes=" + members.size() + " maxNodes=" + options.maxNodes() +
+                "; start the meta server with room for more nodes");
+        }
+
+        return admit(endpoint, freeNodeId(), nowNs);
+    }
+
+    /**
+     * Admits a memory node again under the id it had, with a new incarnation: its memory is still the same. The node
+     * must have closed every connection of its previous incarnation before it asks. Refused while that incarnation has
+     * a lease: whoever asks might be a copy of a node that lives.
+     *
+     * @param endpoint how it can be reached now.
+     * @param nodeId   the id it had.
+     * @param nowNs    the clock now.
+     * @return the member, live.
+     * @throws MembershipRefusedException when that id is not a memory node's, or is in use.
+     */
+    public Member rejoin(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    {
+        final Member previous = membersById.get(nodeId);
+
+        if (null == previous || previous.isCompute() || NodeRole.MEMORY_NODE != endpoint.role())
+        {
+            throw new MembershipRefusedException(
+                Reason.UNKNOWN_NODE,
+                "node " + nodeId + " is not a memory node of this cluster: register without an id");
+        }
+
+        if (previous.isLive())
+        {
+            throw new MembershipRefusedException(
+                Reason.TRY_LATER,
+                "memory node " + nodeId + " has a lease as incarnation " + previous.incarnation() +
+                ": stop that process, or try again when the lease has ended, in " +
+                (previous.leaseEndsNs - nowNs) / 1_000_000 + " ms");
+        }
+
+        return admit(endpoint, nodeId, nowNs);
+    }
+
+    /**
+     * Renews a lease. A node that the server has not declared ended yet is renewed even if late: nobody acted on it.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     * @param nowNs       when the request came in.
+     * @return the member, or null when this registration has no lease any more and the node must stop.
+     */
+    public Member renew(final int nodeId, final int incarnation, final long nowNs)
+    {
+        final Member member = find(nodeId, incarnation);
+
+        if (null == member || !member.isLive())
+        {
+            return null;
+        }
+
+        member.leaseEndsNs = leaseEndNs(nowNs);
+        member.isConfirmed = true;
+        return member;
+    }
+
+    /**
+     * Ends a registration at its own wish. The node promises that nothing of it is in flight.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     * @return the member, or null when this registration was not live.
+     */
+    public Member leave(final int nodeId, final int incarnation)
+    {
+        final Member member = find(nodeId, incarnation);
+
+        if (null == member || !member.isLive())
+        {
+            return null;
+        }
+
+        end(member, member.isCompute() ? StoredNodeState.FENCING : StoredNodeState.LEFT);
+        return member;
+    }
+
+    /**
+     * Ends one lease whose time is over; to be called until it answers null.
+     *
+     * @param nowNs the clock now.
+     * @return a member that was live until now, or null.
+     */
+    public Member expireNext(final long nowNs)
+    {
+        for (int i = 0; i < members.size(); i++)
+        {
+            final Member member = members.get(i);
+
+            if (member.isLive() && member.leaseEndsNs - nowNs <= 0)
+            {
+                end(member, stateAfterLease(member));
+                return member;
+            }
+        }
+
+        return null;
+    }
+
+    /**
+     * Gives every lease more time, when this server was itself away and could not hear its nodes.
+     *
+     * @param extensionNs how much.
+     */
+    public void extendLeases(final long extensionNs)
+    {
+        for (final Member member : members)
+        {
+            member.leaseEndsNs += extensionNs;
+        }
+    }
+
+    /**
+     * Forgets a compute node that is fenced everywhere; its id and writer number are free again.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     */
+    public void forget(final int nodeId, final int incarnation)
+    {
+        final Member member = find(nodeId, incarnation);
+
+        if (null != member && member.isCompute() && !member.isLive())
+        {
+            ledger.commit(new MetaBatch().removeNode(nodeId));
+            membersById.remove(nodeId);
+            members.remove(member);
+            writerNumbers.remove(member.node.writerNumber());
+        }
+    }
+
+    /**
+     * @param nodeId to look for.
+     * @return the member with this id, or null.
+     */
+    public Member member(final int nodeId)
+    {
+        return membersById.get(nodeId);
+    }
+
+    /** @return all registrations not forgotten, oldest first; read-only. */
+    public List<Member> members()
+    {
+        return Collections.unmodifiableList(members);
+    }
+
+    /** @return grows with each change of the set of live nodes, through restarts. */
+    public long version()
+    {
+        return ledger.counters().membershipVersion();
+    }
+
+    /** @return what a node is told its lease lasts. */
+    public long leaseNs()
+    {
+        return options.leaseNs();
+    }
+
+    private Member admit(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    {
+        final MetaCounters counters = ledger.counters();
+
+        if (Integer.MAX_VALUE == counters.nextIncarnation())
+        {
+            throw new MembershipRefusedException(Reason.EXHAUSTED, "all incarnations are used up: start a new cluster");
+        }
+
+        final int writerNumber = NodeRole.COMPUTE_NODE == endpoint.role() ? freeWriterNumber() : 0;
+        final StoredNode node = new StoredNode(
+            nodeId,
+            counters.nextIncarnation(),
+            endpoint.role(),
+            StoredNodeState.LIVE,
+            writerNumber,
+            endpoint.device(),
+            endpoint.servicePort(),
+            endpoint.regionAddress(),
+            endpoint.regionLengthBytes(),
+            endpoint.regionRemoteKey());
+        ledger.commit(counters.afterRegistration(nodeId, writerNumber), new MetaBatch().node(node));
+
+        final Member member = new Member(node, leaseEndNs(nowNs));
+        put(member);
+        return member;
+    }
+
+    private void end(final Member member, final StoredNodeState state)
+    {
+        final StoredNode ended = member.node.withState(state);
+        ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().node(ended));
+        member.node = ended;
+    }
+
+    /** A memory node admits nobody before its first heartbeat, so one that was never heard of holds up no fence. */
+    private static StoredNodeState stateAfterLease(final Member member)
+    {
+        if (member.isCompute())
+        {
+            return StoredNodeState.FENCING;
+        }
+
+        return member.isConfirmed ? StoredNodeState.LOST : StoredNodeState.LEFT;
+    }
+
+    private void put(final Member member)
+    {
+        final Member previous = membersById.put(member.nodeId(), member);
+        members.remove(previous);
+        members.add(member);
+
+        if (0 != member.node.writerNumber())
+        {
+            writerNumbers.add(member.node.writerNumber());
+        }
+    }
+
+    private Member find(final int nodeId, final int incarnation)
+    {
+        final Member member = membersById.get(nodeId);
+        return null != member && member.incarnation() == incarnation ? member : null;
+    }
+
+    private int freeNodeId()
+    {
+        int nodeId = ledger.counters().nextNodeId();
+
+        for (int i = 0; i < NUMBER_COUNT && membersById.containsKey(nodeId); i++)
+        {
+            nodeId = MetaCounters.following(nodeId);
+        }
+
+        return nodeId;
+    }
+
+    private int freeWriterNumber()
+    {
+        int writerNumber = ledger.counters().nextWriterNumber();
+
+        for (int i = 0; i < NUMBER_COUNT && writerNumbers.contains(writerNumber); i++)
+        {
+            writerNumber = MetaCounters.following(writerNumber);
+        }
+
+        return writerNumber;
+    }
+
+    private long leaseEndNs(final long nowNs)
+    {
+        return nowNs + options.leaseNs() + options.marginNs();
+    }
+}

@@ -1,0 +1,24 @@
+package io.verbena.meta.membership;
+
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+/**
+ * How a node can be reached, as it says at registration.
+ *
+ * @param role              what it is.
+ * @param device            address on the fabric.
+ * @param servicePort       where it accepts connections, 0 to 65,535; 0: nowhere.
+ * @param regionAddress     first byte of the memory it lets others reach.
+ * @param regionLengthBytes length of that memory; 0: none.
+ * @param regionRemoteKey   key of that memory.
+ */
+public record NodeEndpoint(
+    NodeRole role,
+    DeviceAddress device,
+    int servicePort,
+    long regionAddress,
+    long regionLengthBytes,
+    int regionRemoteKey)
+{
+}

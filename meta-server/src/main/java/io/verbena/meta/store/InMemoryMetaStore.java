@@ -1,0 +1,56 @@
+package io.verbena.meta.store;
+
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * Keeps the state in this object only: for clusters that live and die with their process, and for simulations. Goes
+ * through the same record bytes as the durable store, so that a state that cannot be written fails here as well. A meta
+ * server started again on the same object finds what it knew.
+ */
+public final class InMemoryMetaStore implements MetaStore
+{
+    private final TreeMap<String, byte[]> records = new TreeMap<>();
+
+    @Override
+    public MetaState load()
+    {
+        final MetaStateReader reader = new MetaStateReader("memory");
+        records.forEach(reader::accept);
+        return reader.state();
+    }
+
+    @Override
+    public void write(final MetaBatch batch)
+    {
+        if (null != batch.counters)
+        {
+            records.put(MetaRecordDescriptor.COUNTERS_KEY, MetaRecordDescriptor.encode(batch.counters));
+        }
+
+        for (final StoredNode node : batch.nodes)
+        {
+            records.put(MetaRecordDescriptor.nodeKey(node.nodeId()), MetaRecordDescriptor.encode(node));
+        }
+
+        for (final StoredTable table : batch.tables)
+        {
+            records.put(MetaRecordDescriptor.tableKey(table.name()), MetaRecordDescriptor.encode(table));
+        }
+
+        batch.removedNodeIds.forEach((id) -> records.remove(MetaRecordDescriptor.nodeKey(id)));
+        batch.removedTables.forEach((name) -> records.remove(MetaRecordDescriptor.tableKey(name)));
+    }
+
+    /** @return keys of all records, for tests and inspection. */
+    public List<String> keys()
+    {
+        return List.copyOf(records.keySet());
+    }
+
+    @Override
+    public void close()
+    {
+        // The state is meant to outlive the server that used it.
+    }
+}

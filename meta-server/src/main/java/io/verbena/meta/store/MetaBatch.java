@@ -1,0 +1,64 @@
+package io.verbena.meta.store;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** One atomic change of the durable state, put together by its owner thread and given to {@link MetaStore#write}. */
+public final class MetaBatch
+{
+    MetaCounters counters;
+    final List<StoredNode> nodes = new ArrayList<>();
+    final List<Integer> removedNodeIds = new ArrayList<>();
+    final List<StoredTable> tables = new ArrayList<>();
+    final List<String> removedTables = new ArrayList<>();
+
+    /**
+     * @param newCounters replace the present ones.
+     * @return this.
+     */
+    public MetaBatch counters(final MetaCounters newCounters)
+    {
+        counters = newCounters;
+        return this;
+    }
+
+    /**
+     * @param node added, or replacing the one with the same id.
+     * @return this.
+     */
+    public MetaBatch node(final StoredNode node)
+    {
+        nodes.add(node);
+        return this;
+    }
+
+    /**
+     * @param nodeId removed if present.
+     * @return this.
+     */
+    public MetaBatch removeNode(final int nodeId)
+    {
+        removedNodeIds.add(nodeId);
+        return this;
+    }
+
+    /**
+     * @param table added, or replacing the one with the same name.
+     * @return this.
+     */
+    public MetaBatch table(final StoredTable table)
+    {
+        tables.add(table);
+        return this;
+    }
+
+    /**
+     * @param name removed if present.
+     * @return this.
+     */
+    public MetaBatch removeTable(final String name)
+    {
+        removedTables.add(name);
+        return this;
+    }
+}

@@ -1,0 +1,86 @@
+package io.verbena.meta.store;
+
+/**
+ * The numbers that must never go back, across any restart.
+ *
+ * @param clusterId         random number given once when the data folder is created; never 0.
+ * @param nextIncarnation   the next registration's incarnation, 1 or more.
+ * @param nextNodeId        where the search for a free node id begins, 1 to 65,535.
+ * @param nextWriterNumber  where the search for a free writer number begins, 1 to 65,535.
+ * @param epochCeiling      every epoch ever announced is below it.
+ * @param membershipVersion grows by one with each change of the set of nodes.
+ * @param nextTableId       the next table's number, 1 or more.
+ */
+public record MetaCounters(
+    long clusterId,
+    int nextIncarnation,
+    int nextNodeId,
+    int nextWriterNumber,
+    long epochCeiling,
+    long membershipVersion,
+    int nextTableId)
+{
+    /**
+     * @param clusterId of a new cluster.
+     * @return where a new cluster begins.
+     */
+    public static MetaCounters initial(final long clusterId)
+    {
+        return new MetaCounters(clusterId, 1, 1, 1, 1, 0, 1);
+    }
+
+    /**
+     * @param newEpochCeiling replaces the present one.
+     * @return a copy.
+     */
+    public MetaCounters withEpochCeiling(final long newEpochCeiling)
+    {
+        return new MetaCounters(
+            clusterId, nextIncarnation, nextNodeId, nextWriterNumber, newEpochCeiling, membershipVersion, nextTableId);
+    }
+
+    /** @return a copy whose membership version is the next one. */
+    public MetaCounters withNextMembershipVersion()
+    {
+        return new MetaCounters(
+            clusterId, nextIncarnation, nextNodeId, nextWriterNumber, epochCeiling, membershipVersion + 1,
+            nextTableId);
+    }
+
+    /** @return a copy whose next table number is the one after the present. */
+    public MetaCounters withNextTableId()
+    {
+        return new MetaCounters(
+            clusterId, nextIncarnation, nextNodeId, nextWriterNumber, epochCeiling, membershipVersion, nextTableId + 1);
+    }
+
+    /**
+     * The counters after a registration took a number of each kind.
+     *
+     * @param nodeId       just given out.
+     * @param writerNumber just given out, or 0 when the registration needed none.
+     * @return a copy.
+     */
+    public MetaCounters afterRegistration(final int nodeId, final int writerNumber)
+    {
+        return new MetaCounters(
+            clusterId,
+            nextIncarnation + 1,
+            following(nodeId),
+            0 == writerNumber ? nextWriterNumber : following(writerNumber),
+            epochCeiling,
+            membershipVersion + 1,
+            nextTableId);
+    }
+
+    /**
+     * The number after this one in the ring 1 to 65,535.
+     *
+     * @param number 1 to 65,535.
+     * @return 1 to 65,535.
+     */
+    public static int following(final int number)
+    {
+        return 0xFFFF == number ? 1 : number + 1;
+    }
+}

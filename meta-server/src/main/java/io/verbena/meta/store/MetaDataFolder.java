@@ -1,0 +1,212 @@
+package io.verbena.meta.store;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import static io.verbena.meta.store.MetaStoreException.Category.FOREIGN;
+import static io.verbena.meta.store.MetaStoreException.Category.LOCKED;
+import static io.verbena.meta.store.MetaStoreException.Category.READ_ONLY;
+
+/**
+ * The meta server's data folder, locked for this process until closed: {@code meta.lock} holds the lock and, for
+ * people, the process id; {@code rocksdb} is the database; {@code rocksdb.unfinished} is one whose making was
+ * interrupted.
+ */
+final class MetaDataFolder implements AutoCloseable
+{
+    private static final String LOCK_FILE = "meta.lock";
+    private static final String DATABASE = "rocksdb";
+    private static final String UNFINISHED_DATABASE = "rocksdb.unfinished";
+    private static final Set<String> OURS = Set.of(LOCK_FILE, DATABASE, UNFINISHED_DATABASE, "lost+found");
+
+    private final Path path;
+    private final FileChannel lockFile;
+
+    private MetaDataFolder(final Path path, final FileChannel lockFile)
+    {
+        this.path = path;
+        this.lockFile = lockFile;
+    }
+
+    static MetaDataFolder lock(final Path path)
+    {
+        refuseForeign(path);
+
+        try
+        {
+            Files.createDirectories(path);
+            final FileChannel lockFile = FileChannel.open(
+                path.resolve(LOCK_FILE), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+
+            if (!tryLock(lockFile))
+            {
+                final String owner = owner(lockFile);
+                lockFile.close();
+                throw new MetaStoreException(
+                    LOCKED,
+                    "data folder " + path + " is in use by another meta server (process " + owner +
+                    "): stop it, or use another folder",
+                    null);
+            }
+
+            lockFile.truncate(0);
+            lockFile.write(ByteBuffer.wrap(
+                Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)), 0);
+            return new MetaDataFolder(path, lockFile);
+        }
+        catch (final IOException ex)
+        {
+            throw readOnly(path, ex);
+        }
+    }
+
+    Path path()
+    {
+        return path;
+    }
+
+    boolean hasDatabase()
+    {
+        return Files.exists(path.resolve(DATABASE));
+    }
+
+    String database()
+    {
+        return path.resolve(DATABASE).toString();
+    }
+
+    String unfinishedDatabase()
+    {
+        return path.resolve(UNFINISHED_DATABASE).toString();
+    }
+
+    void discardUnfinishedDatabase()
+    {
+        final Path unfinished = path.resolve(UNFINISHED_DATABASE);
+
+        if (!Files.exists(unfinished))
+        {
+            return;
+        }
+
+        try (Stream<Path> entries = Files.walk(unfinished))
+        {
+            for (final Path entry : entries.sorted(Comparator.reverseOrder()).toList())
+            {
+                Files.delete(entry);
+            }
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            throw readOnly(path, ex);
+        }
+    }
+
+    void publishDatabase()
+    {
+        try
+        {
+            Files.move(path.resolve(UNFINISHED_DATABASE), path.resolve(DATABASE), StandardCopyOption.ATOMIC_MOVE);
+
+            // The rename itself must survive a power failure, or a restart would begin a new cluster.
+            try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
+            {
+                self.force(true);
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw readOnly(path, ex);
+        }
+    }
+
+    /**
+     * Releases the lock; idempotent. The file stays: removing it would let two processes lock two files of one name.
+     */
+    @Override
+    public void close()
+    {
+        try
+        {
+            lockFile.close();
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static void refuseForeign(final Path path)
+    {
+        if (Files.exists(path) && !Files.isDirectory(path))
+        {
+            throw new MetaStoreException(FOREIGN, "data folder " + path + " is not a folder: use another path", null);
+        }
+
+        if (!Files.isDirectory(path))
+        {
+            return;
+        }
+
+        try (Stream<Path> entries = Files.list(path))
+        {
+            final List<String> foreign =
+                entries.map((e) -> e.getFileName().toString()).filter((n) -> !OURS.contains(n)).sorted().toList();
+
+            if (!foreign.isEmpty())
+            {
+                throw new MetaStoreException(
+                    FOREIGN,
+                    "data folder " + path + " holds something else ('" + foreign.getFirst() +
+                    "'): use an empty folder or one made by a meta server",
+                    null);
+            }
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            throw readOnly(path, ex);
+        }
+    }
+
+    private static boolean tryLock(final FileChannel lockFile) throws IOException
+    {
+        try
+        {
+            final FileLock lock = lockFile.tryLock();
+            return null != lock;
+        }
+        catch (final OverlappingFileLockException ex)
+        {
+            return false;
+        }
+    }
+
+    private static String owner(final FileChannel lockFile) throws IOException
+    {
+        final ByteBuffer text = ByteBuffer.allocate(20);
+        lockFile.read(text, 0);
+        return new String(text.array(), 0, text.position(), StandardCharsets.US_ASCII);
+    }
+
+    private static MetaStoreException readOnly(final Path path, final Exception ex)
+    {
+        return new MetaStoreException(
+            READ_ONLY,
+            "data folder " + path + " cannot be read and written (" + ex +
+            "): give this user the rights, or use another folder",
+            ex);
+    }
+}

@@ -1,0 +1,258 @@
+package io.verbena.meta.store;
+
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.DeviceAddress;
+import net.openhft.hashing.LongHashFunction;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Layout of the meta server's durable records, all little-endian; drawn in {@code docs/format/meta-records.md}.
+ *
+ * <pre>
+ *   0        4       6       8          12         16                 24
+ *  +--------+-------+-------+----------+----------+------------------+---------------
+ *  | magic  | kind  | format| payload  | reserved | checksum         | payload ...
+ *  | "VMET" |       | version| length  | 0        | XXH3-64          |
+ *  +--------+-------+-------+----------+----------+------------------+---------------
+ * </pre>
+ *
+ * <p>The checksum covers bytes 0 to 15, the record's key and the payload: a record under another key than its own, cut
+ * short or changed is found. Written and read by the meta server's CPU only.
+ */
+final class MetaRecordDescriptor
+{
+    /** "VMET" read as a little-endian integer. */
+    static final int MAGIC = 0x54454D56;
+    /** The only format version this build writes and reads. */
+    static final int FORMAT_VERSION = 1;
+
+    static final int KIND_COUNTERS = 1;
+    static final int KIND_NODE = 2;
+    static final int KIND_TABLE = 3;
+
+    static final int MAGIC_OFFSET = 0;
+    static final int KIND_OFFSET = MAGIC_OFFSET + Integer.BYTES;
+    static final int VERSION_OFFSET = KIND_OFFSET + Short.BYTES;
+    static final int PAYLOAD_LENGTH_OFFSET = VERSION_OFFSET + Short.BYTES;
+    static final int RESERVED_OFFSET = PAYLOAD_LENGTH_OFFSET + Integer.BYTES;
+    static final int CHECKSUM_OFFSET = RESERVED_OFFSET + Integer.BYTES;
+    static final int HEADER_LENGTH = CHECKSUM_OFFSET + Long.BYTES;
+
+    static final int CLUSTER_ID_OFFSET = HEADER_LENGTH;
+    static final int EPOCH_CEILING_OFFSET = CLUSTER_ID_OFFSET + Long.BYTES;
+    static final int MEMBERSHIP_VERSION_OFFSET = EPOCH_CEILING_OFFSET + Long.BYTES;
+    static final int NEXT_INCARNATION_OFFSET = MEMBERSHIP_VERSION_OFFSET + Long.BYTES;
+    static final int NEXT_NODE_ID_OFFSET = NEXT_INCARNATION_OFFSET + Integer.BYTES;
+    static final int NEXT_WRITER_NUMBER_OFFSET = NEXT_NODE_ID_OFFSET + Integer.BYTES;
+    static final int NEXT_TABLE_ID_OFFSET = NEXT_WRITER_NUMBER_OFFSET + Integer.BYTES;
+    static final int COUNTERS_LENGTH = NEXT_TABLE_ID_OFFSET + Integer.BYTES;
+
+    static final int GID_HIGH_OFFSET = HEADER_LENGTH;
+    static final int GID_LOW_OFFSET = GID_HIGH_OFFSET + Long.BYTES;
+    static final int REGION_ADDRESS_OFFSET = GID_LOW_OFFSET + Long.BYTES;
+    static final int REGION_LENGTH_OFFSET = REGION_ADDRESS_OFFSET + Long.BYTES;
+    static final int REMOTE_KEY_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
+    static final int INCARNATION_OFFSET = REMOTE_KEY_OFFSET + Integer.BYTES;
+    static final int NODE_ID_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
+    static final int WRITER_NUMBER_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
+    static final int SERVICE_PORT_OFFSET = WRITER_NUMBER_OFFSET + Integer.BYTES;
+    static final int ROLE_OFFSET = SERVICE_PORT_OFFSET + Integer.BYTES;
+    static final int STATE_OFFSET = ROLE_OFFSET + Short.BYTES;
+    static final int NODE_LENGTH = STATE_OFFSET + Short.BYTES;
+
+    static final int TABLE_ID_OFFSET = HEADER_LENGTH;
+    static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
+    static final int DESCRIPTOR_OFFSET = TABLE_RESERVED_OFFSET + Integer.BYTES;
+
+    static final String COUNTERS_KEY = "counters";
+    static final String NODE_PREFIX = "node/";
+    static final String TABLE_PREFIX = "table/";
+
+    static
+    {
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 80 != NODE_LENGTH)
+        {
+            throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
+                COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
+        }
+    }
+
+    private MetaRecordDescriptor()
+    {
+    }
+
+    static String nodeKey(final int nodeId)
+    {
+        return String.format("%s%05d", NODE_PREFIX, nodeId);
+    }
+
+    static String tableKey(final String name)
+    {
+        return TABLE_PREFIX + name;
+    }
+
+    static byte[] encode(final MetaCounters counters)
+    {
+        final ByteBuffer record = begin(KIND_COUNTERS, COUNTERS_LENGTH);
+        record.putLong(CLUSTER_ID_OFFSET, counters.clusterId());
+        record.putLong(EPOCH_CEILING_OFFSET, counters.epochCeiling());
+        record.putLong(MEMBERSHIP_VERSION_OFFSET, counters.membershipVersion());
+        record.putInt(NEXT_INCARNATION_OFFSET, counters.nextIncarnation());
+        record.putInt(NEXT_NODE_ID_OFFSET, counters.nextNodeId());
+        record.putInt(NEXT_WRITER_NUMBER_OFFSET, counters.nextWriterNumber());
+        record.putInt(NEXT_TABLE_ID_OFFSET, counters.nextTableId());
+        return seal(COUNTERS_KEY, record);
+    }
+
+    static byte[] encode(final StoredNode node)
+    {
+        final ByteBuffer record = begin(KIND_NODE, NODE_LENGTH);
+        record.putLong(GID_HIGH_OFFSET, node.device().gidHigh());
+        record.putLong(GID_LOW_OFFSET, node.device().gidLow());
+        record.putLong(REGION_ADDRESS_OFFSET, node.regionAddress());
+        record.putLong(REGION_LENGTH_OFFSET, node.regionLengthBytes());
+        record.putInt(REMOTE_KEY_OFFSET, node.regionRemoteKey());
+        record.putInt(INCARNATION_OFFSET, node.incarnation());
+        record.putInt(NODE_ID_OFFSET, node.nodeId());
+        record.putInt(WRITER_NUMBER_OFFSET, node.writerNumber());
+        record.putInt(SERVICE_PORT_OFFSET, node.servicePort());
+        record.putShort(ROLE_OFFSET, (short)node.role().code());
+        record.putShort(STATE_OFFSET, (short)node.state().code());
+        return seal(nodeKey(node.nodeId()), record);
+    }
+
+    static byte[] encode(final StoredTable table)
+    {
+        final ByteBuffer record = begin(KIND_TABLE, DESCRIPTOR_OFFSET + table.descriptor().length);
+        record.putInt(TABLE_ID_OFFSET, table.tableId());
+        record.put(DESCRIPTOR_OFFSET, table.descriptor());
+        return seal(tableKey(table.name()), record);
+    }
+
+    static MetaCounters decodeCounters(final String source, final byte[] bytes)
+    {
+        final ByteBuffer record = open(source, COUNTERS_KEY, KIND_COUNTERS, COUNTERS_LENGTH, bytes);
+        return new MetaCounters(
+            record.getLong(CLUSTER_ID_OFFSET),
+            record.getInt(NEXT_INCARNATION_OFFSET),
+            record.getInt(NEXT_NODE_ID_OFFSET),
+            record.getInt(NEXT_WRITER_NUMBER_OFFSET),
+            record.getLong(EPOCH_CEILING_OFFSET),
+            record.getLong(MEMBERSHIP_VERSION_OFFSET),
+            record.getInt(NEXT_TABLE_ID_OFFSET));
+    }
+
+    static StoredNode decodeNode(final String source, final String key, final byte[] bytes)
+    {
+        final ByteBuffer record = open(source, key, KIND_NODE, NODE_LENGTH, bytes);
+        final NodeRole role = NodeRole.ofCode(record.getShort(ROLE_OFFSET));
+        final StoredNodeState state = StoredNodeState.of(record.getShort(STATE_OFFSET));
+
+        if (null == role || null == state)
+        {
+            throw corrupt(source, key, "role=" + record.getShort(ROLE_OFFSET) + " state=" +
+                record.getShort(STATE_OFFSET) + " are not both known");
+        }
+
+        return new StoredNode(
+            record.getInt(NODE_ID_OFFSET),
+            record.getInt(INCARNATION_OFFSET),
+            role,
+            state,
+            record.getInt(WRITER_NUMBER_OFFSET),
+            new DeviceAddress(record.getLong(GID_HIGH_OFFSET), record.getLong(GID_LOW_OFFSET)),
+            record.getInt(SERVICE_PORT_OFFSET),
+            record.getLong(REGION_ADDRESS_OFFSET),
+            record.getLong(REGION_LENGTH_OFFSET),
+            record.getInt(REMOTE_KEY_OFFSET));
+    }
+
+    static StoredTable decodeTable(final String source, final String key, final byte[] bytes)
+    {
+        final ByteBuffer record = open(source, key, KIND_TABLE, -1, bytes);
+
+        if (bytes.length < DESCRIPTOR_OFFSET)
+        {
+            throw corrupt(source, key, "it has no descriptor");
+        }
+
+        final byte[] descriptor = new byte[record.capacity() - DESCRIPTOR_OFFSET];
+        record.get(DESCRIPTOR_OFFSET, descriptor);
+        return new StoredTable(key.substring(TABLE_PREFIX.length()), record.getInt(TABLE_ID_OFFSET), descriptor);
+    }
+
+    private static ByteBuffer begin(final int kind, final int lengthBytes)
+    {
+        final ByteBuffer record = ByteBuffer.allocate(lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
+        record.putInt(MAGIC_OFFSET, MAGIC);
+        record.putShort(KIND_OFFSET, (short)kind);
+        record.putShort(VERSION_OFFSET, (short)FORMAT_VERSION);
+        record.putInt(PAYLOAD_LENGTH_OFFSET, lengthBytes - HEADER_LENGTH);
+        return record;
+    }
+
+    private static byte[] seal(final String key, final ByteBuffer record)
+    {
+        record.putLong(CHECKSUM_OFFSET, checksum(key, record));
+        return record.array();
+    }
+
+    /** Checks everything that can be checked without knowing the payload; the version before the checksum. */
+    private static ByteBuffer open(
+        final String source, final String key, final int kind, final int lengthBytes, final byte[] bytes)
+    {
+        final ByteBuffer record = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+
+        if (bytes.length < HEADER_LENGTH || MAGIC != record.getInt(MAGIC_OFFSET))
+        {
+            throw corrupt(source, key, "it does not begin as a record (length=" + bytes.length + ")");
+        }
+
+        if (FORMAT_VERSION != record.getShort(VERSION_OFFSET))
+        {
+            throw new MetaStoreException(
+                MetaStoreException.Category.UNKNOWN_VERSION,
+                "record '" + key + "' in " + source + " has format version " +
+                (0xFFFF & record.getShort(VERSION_OFFSET)) + ", this build knows version " + FORMAT_VERSION +
+                ": use the build that wrote it, or another data folder",
+                null);
+        }
+
+        if (kind != record.getShort(KIND_OFFSET) ||
+            bytes.length - HEADER_LENGTH != record.getInt(PAYLOAD_LENGTH_OFFSET) ||
+            -1 != lengthBytes && bytes.length != lengthBytes)
+        {
+            throw corrupt(source, key, "kind=" + record.getShort(KIND_OFFSET) + " length=" + bytes.length +
+                " are not those of kind=" + kind);
+        }
+
+        if (checksum(key, record) != record.getLong(CHECKSUM_OFFSET))
+        {
+            throw corrupt(source, key, "its checksum does not match");
+        }
+
+        return record;
+    }
+
+    private static long checksum(final String key, final ByteBuffer record)
+    {
+        final byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
+        final ByteBuffer covered = ByteBuffer.allocate(record.capacity() - Long.BYTES + keyBytes.length);
+        covered.put(record.array(), 0, CHECKSUM_OFFSET);
+        covered.put(keyBytes);
+        covered.put(record.array(), HEADER_LENGTH, record.capacity() - HEADER_LENGTH);
+        return LongHashFunction.xx3().hashBytes(covered.array());
+    }
+
+    static MetaStoreException corrupt(final String source, final String key, final String what)
+    {
+        return new MetaStoreException(
+            MetaStoreException.Category.CORRUPT,
+            "record '" + key + "' in " + source + " is corrupt: " + what +
+            "; restore the folder from a copy, or start a new cluster with an empty one",
+            null);
+    }
+}

@@ -1,0 +1,48 @@
+package io.verbena.meta.store;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Turns stored records into a {@link MetaState}; refuses the first one that is not as it must be. */
+final class MetaStateReader
+{
+    private final String source;
+    private final List<StoredNode> nodes = new ArrayList<>();
+    private final List<StoredTable> tables = new ArrayList<>();
+    private MetaCounters counters;
+
+    MetaStateReader(final String source)
+    {
+        this.source = source;
+    }
+
+    void accept(final String key, final byte[] bytes)
+    {
+        if (MetaRecordDescriptor.COUNTERS_KEY.equals(key))
+        {
+            counters = MetaRecordDescriptor.decodeCounters(source, bytes);
+        }
+        else if (key.startsWith(MetaRecordDescriptor.NODE_PREFIX))
+        {
+            nodes.add(MetaRecordDescriptor.decodeNode(source, key, bytes));
+        }
+        else if (key.startsWith(MetaRecordDescriptor.TABLE_PREFIX))
+        {
+            tables.add(MetaRecordDescriptor.decodeTable(source, key, bytes));
+        }
+        else
+        {
+            throw MetaRecordDescriptor.corrupt(source, key, "no record has such a key");
+        }
+    }
+
+    MetaState state()
+    {
+        if (null == counters && !(nodes.isEmpty() && tables.isEmpty()))
+        {
+            throw MetaRecordDescriptor.corrupt(source, MetaRecordDescriptor.COUNTERS_KEY, "it is missing");
+        }
+
+        return new MetaState(counters, List.copyOf(nodes), List.copyOf(tables));
+    }
+}

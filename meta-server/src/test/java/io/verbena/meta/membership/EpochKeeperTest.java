@@ -1,0 +1,135 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaState;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class EpochKeeperTest
+{
+    private static final long INTERVAL_NS = 10;
+
+    private final InMemoryMetaStore store = new InMemoryMetaStore();
+    private long nowNs;
+    private EpochKeeper epochs = start();
+
+    @Test
+    void shouldGrowByItselfWhenNobodyCounts()
+    {
+        assertThat(advance()).isTrue();
+        assertThat(epochs.epoch()).isEqualTo(2);
+        assertThat(epochs.safeEpoch()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotGrowFasterThanItsInterval()
+    {
+        nowNs += INTERVAL_NS - 1;
+        assertThat(epochs.advance(nowNs)).isFalse();
+        nowNs++;
+        assertThat(epochs.advance(nowNs)).isTrue();
+        assertThat(epochs.advance(nowNs)).isFalse();
+    }
+
+    @Test
+    void shouldWaitForTheSlowestAndNeverBeTwoAhead()
+    {
+        epochs.join(1);
+        epochs.join(2);
+        assertThat(advance()).isTrue();
+        epochs.onPassed(1, 1);
+        assertThat(advance()).isFalse();
+        assertThat(epochs.safeEpoch()).isZero();
+
+        epochs.onPassed(2, 1);
+        assertThat(epochs.safeEpoch()).isEqualTo(1);
+        assertThat(advance()).isTrue();
+        assertThat(epochs.epoch()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldIgnoreOldWordAndRefuseWhatCannotBe()
+    {
+        epochs.join(1);
+        advance();
+        assertThat(epochs.onPassed(1, 1)).isTrue();
+        assertThat(epochs.onPassed(1, 0)).isTrue();
+        assertThat(epochs.safeEpoch()).isEqualTo(1);
+        assertThat(epochs.onPassed(1, 2)).isFalse();
+        assertThat(epochs.onPassed(9, 0)).isFalse();
+        assertThat(epochs.safeEpoch()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldGoOnWhenTheSlowestIsReleased()
+    {
+        epochs.join(1);
+        epochs.join(2);
+        advance();
+        epochs.onPassed(1, 1);
+
+        epochs.release(2);
+
+        assertThat(epochs.nodeCount()).isEqualTo(1);
+        assertThat(epochs.safeEpoch()).isEqualTo(1);
+        assertThat(advance()).isTrue();
+    }
+
+    @Test
+    void shouldNotLetAJoiningNodeLowerTheSafeEpoch()
+    {
+        for (int i = 0; i < 5; i++)
+        {
+            advance();
+        }
+
+        final long safeEpoch = epochs.safeEpoch();
+        epochs.join(1);
+
+        assertThat(epochs.safeEpoch()).isEqualTo(safeEpoch);
+    }
+
+    @Test
+    void shouldBeginAboveAllAnnouncedEpochsAndHoldTheSafeOneWhenRestarted()
+    {
+        for (int i = 0; i < 2 * EpochKeeper.RESERVED_EPOCHS; i++)
+        {
+            advance();
+        }
+
+        final long announced = epochs.epoch();
+        epochs = start();
+        epochs.restore(1);
+        final long first = epochs.epoch();
+        assertThat(first).isGreaterThan(announced);
+        assertThat(epochs.safeEpoch()).isZero();
+        assertThat(advance()).as("what node 1 passed is not known").isFalse();
+
+        epochs.onPassed(1, announced);
+        assertThat(epochs.safeEpoch()).isZero();
+
+        for (long passed = first - 1; passed < first + EpochKeeper.RESTART_BARRIER_EPOCHS; passed++)
+        {
+            epochs.onPassed(1, passed);
+            assertThat(epochs.safeEpoch()).isZero();
+            assertThat(advance()).isTrue();
+        }
+
+        epochs.onPassed(1, first + EpochKeeper.RESTART_BARRIER_EPOCHS);
+        assertThat(epochs.safeEpoch()).isEqualTo(first + EpochKeeper.RESTART_BARRIER_EPOCHS);
+    }
+
+    private EpochKeeper start()
+    {
+        final MetaState state = store.load();
+        return new EpochKeeper(
+            MembershipConductor.openLedger(store, state, 1), !state.isNew(), INTERVAL_NS, nowNs);
+    }
+
+    private boolean advance()
+    {
+        nowNs += INTERVAL_NS;
+        return epochs.advance(nowNs);
+    }
+}

@@ -1,0 +1,390 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStore;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.StoredNodeState;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.DeviceAddress;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/** The rules one by one, with a clock moved by hand. */
+class MembershipConductorTest
+{
+    private static final long LEASE_NS = 1_000;
+    private static final long MARGIN_NS = 100;
+    private static final long STEP_NS = 50;
+
+    private final InMemoryMetaStore store = new InMemoryMetaStore();
+    private final List<String> events = new ArrayList<>();
+    private final List<Integer> fenceCalls = new ArrayList<>();
+    private boolean storeFails;
+    private boolean nodesAreGone;
+    private long nowNs = -5_000;
+    private MembershipConductor conductor = start();
+
+    @Test
+    void shouldGiveEachRegistrationNumbersOfItsOwn()
+    {
+        final Member first = register(NodeRole.COMPUTE_NODE);
+        final Member second = register(NodeRole.COMPUTE_NODE);
+        final Member memory = register(NodeRole.MEMORY_NODE);
+
+        assertThat(second.incarnation()).isGreaterThan(first.incarnation());
+        assertThat(memory.incarnation()).isGreaterThan(second.incarnation());
+        assertThat(second.nodeId()).isNotEqualTo(first.nodeId()).isBetween(1, 65_535);
+        assertThat(second.node().writerNumber()).isNotEqualTo(first.node().writerNumber()).isBetween(1, 65_535);
+        assertThat(memory.node().writerNumber()).isZero();
+        assertThat(conductor.table().version()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldKeepALeaseUntilItsMarginIsOverWhenNothingIsHeard()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        register(NodeRole.MEMORY_NODE);
+
+        passTime(LEASE_NS + MARGIN_NS - STEP_NS);
+        assertThat(member.isLive()).isTrue();
+        passTime(STEP_NS);
+        assertThat(member.node().state()).isEqualTo(StoredNodeState.FENCING);
+        assertThat(events).contains("ended " + member.nodeId());
+    }
+
+    @Test
+    void shouldRenewFromTheMomentTheHeartbeatCame()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        passTime(LEASE_NS);
+        conductor.heartbeat(member.nodeId(), member.incarnation(), 0, nowNs);
+        passTime(LEASE_NS);
+        assertThat(member.isLive()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseHeartbeatsWhenLeaseEndedOrIdentityIsWrong()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        assertRefused(member.nodeId(), member.incarnation() + 1, 0, MembershipRefusedException.Reason.UNKNOWN_NODE);
+        assertRefused(member.nodeId() + 1, member.incarnation(), 0, MembershipRefusedException.Reason.UNKNOWN_NODE);
+        assertRefused(member.nodeId(), member.incarnation(), 99, MembershipRefusedException.Reason.IMPOSSIBLE);
+        passTime(LEASE_NS + MARGIN_NS);
+        assertRefused(member.nodeId(), member.incarnation(), 0, MembershipRefusedException.Reason.UNKNOWN_NODE);
+    }
+
+    @Test
+    void shouldNotBlameNodesWhenTheServerItselfWasAway()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        passTime(LEASE_NS / 2);
+
+        nowNs += 100 * LEASE_NS;
+        doWork();
+
+        assertThat(member.isLive()).isTrue();
+        passTime(LEASE_NS / 2 + MARGIN_NS);
+        assertThat(member.isLive()).isFalse();
+    }
+
+    @Test
+    void shouldHoldTheEpochAndTheNumbersUntilEveryMemoryNodeHasAnswered()
+    {
+        final Member memory1 = register(NodeRole.MEMORY_NODE);
+        final Member memory2 = register(NodeRole.MEMORY_NODE);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        passTime(STEP_NS);
+        final long safeEpoch = conductor.safeEpoch();
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        doWork();
+        assertThat(fenceCalls).containsExactlyInAnyOrder(memory1.nodeId(), memory2.nodeId());
+        final FencingRound round = conductor.rounds().getFirst();
+
+        round.onAnswer(memory1.nodeId(), true, nowNs);
+        round.onAnswer(memory2.nodeId(), false, nowNs);
+        passTimeWithHeartbeats(10 * LEASE_NS, memory1, memory2);
+        assertThat(conductor.safeEpoch()).isEqualTo(safeEpoch);
+        assertThat(conductor.table().member(member.nodeId())).isSameAs(member);
+        assertThat(events).doesNotContain("fenced " + member.nodeId());
+        assertThat(fenceCalls.stream().filter((id) -> id == memory2.nodeId()).count()).isEqualTo(2);
+
+        round.onAnswer(memory2.nodeId(), true, nowNs);
+        passTimeWithHeartbeats(10 * STEP_NS, memory1, memory2);
+        assertThat(conductor.safeEpoch()).isGreaterThan(safeEpoch);
+        assertThat(conductor.table().member(member.nodeId())).isNull();
+        assertThat(events).contains("fenced " + member.nodeId());
+    }
+
+    @Test
+    void shouldWaitForALostMemoryNodeUntilItComesBackOrWasGoneInGoodOrder()
+    {
+        final Member lost = register(NodeRole.MEMORY_NODE);
+        conductor.heartbeat(lost.nodeId(), lost.incarnation(), 0, nowNs);
+        passTime(LEASE_NS + MARGIN_NS);
+        final Member left = register(NodeRole.MEMORY_NODE);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        assertThat(lost.node().state()).isEqualTo(StoredNodeState.LOST);
+
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        conductor.leave(left.nodeId(), left.incarnation(), nowNs);
+        doWork();
+        assertThat(conductor.rounds()).hasSize(1);
+        final Member back = conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), lost.nodeId(), nowNs);
+        doWork();
+
+        assertThat(conductor.rounds()).isEmpty();
+        assertThat(back.nodeId()).isEqualTo(lost.nodeId());
+        assertThat(back.incarnation()).isGreaterThan(member.incarnation());
+    }
+
+    @Test
+    void shouldNotWaitForAMemoryNodeThatWasNeverHeardOf()
+    {
+        final Member unheard = register(NodeRole.MEMORY_NODE);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        doWork();
+        assertThat(conductor.rounds()).hasSize(1);
+
+        passTime(LEASE_NS + MARGIN_NS);
+
+        assertThat(conductor.rounds()).isEmpty();
+        assertThat(unheard.node().state()).isEqualTo(StoredNodeState.LEFT);
+    }
+
+    @Test
+    void shouldForgetThePastWhenItsNodesAreKnownToBeGone()
+    {
+        final Member memory = register(NodeRole.MEMORY_NODE);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        final Member ending = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(ending.nodeId(), ending.incarnation(), nowNs);
+        nodesAreGone = true;
+
+        conductor = start();
+
+        assertThat(conductor.rounds()).isEmpty();
+        assertThat(conductor.table().member(member.nodeId())).isNull();
+        assertThat(conductor.table().member(memory.nodeId()).node().state()).isEqualTo(StoredNodeState.LEFT);
+        final Member next = register(NodeRole.COMPUTE_NODE);
+        assertThat(next.incarnation()).isGreaterThan(ending.incarnation());
+        assertThat(next.nodeId()).isNotEqualTo(memory.nodeId());
+        nowNs += 10;
+        doWork();
+        assertThat(conductor.epoch()).isGreaterThan(1);
+    }
+
+    @Test
+    void shouldRefuseToGiveAnIdAwayWhenItsHolderLivesOrIsNoMemoryNode()
+    {
+        final Member memory = register(NodeRole.MEMORY_NODE);
+        final Member compute = register(NodeRole.COMPUTE_NODE);
+
+        assertThat(catchThrowableOfType(
+            MembershipRefusedException.class,
+            () -> conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), memory.nodeId(), nowNs)).reason())
+            .isEqualTo(MembershipRefusedException.Reason.TRY_LATER);
+
+        for (final int nodeId : new int[]{compute.nodeId(), 999})
+        {
+            assertThat(catchThrowableOfType(
+                MembershipRefusedException.class,
+                () -> conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), nodeId, nowNs)).reason())
+                .isEqualTo(MembershipRefusedException.Reason.UNKNOWN_NODE);
+        }
+    }
+
+    @Test
+    void shouldRefuseMoreNodesWhenFull()
+    {
+        for (int i = 0; i < 8; i++)
+        {
+            register(NodeRole.COMPUTE_NODE);
+        }
+
+        assertThat(catchThrowableOfType(
+            MembershipRefusedException.class, () -> register(NodeRole.COMPUTE_NODE)).reason())
+            .isEqualTo(MembershipRefusedException.Reason.EXHAUSTED);
+    }
+
+    @Test
+    void shouldTakeUpLeasesFencingAndNumbersWhenRestarted()
+    {
+        final Member memory = register(NodeRole.MEMORY_NODE);
+        final Member alive = register(NodeRole.COMPUTE_NODE);
+        final Member ending = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(ending.nodeId(), ending.incarnation(), nowNs);
+        passTime(LEASE_NS / 2);
+        final long epoch = conductor.epoch();
+        final long version = conductor.table().version();
+
+        conductor = start();
+
+        assertThat(conductor.epoch()).isGreaterThan(epoch);
+        assertThat(conductor.safeEpoch()).isZero();
+        assertThat(conductor.table().version()).isEqualTo(version);
+        passTime(LEASE_NS);
+        assertThat(conductor.table().member(alive.nodeId()).isLive()).isTrue();
+        assertThat(conductor.heartbeat(alive.nodeId(), alive.incarnation(), 0, nowNs).node()).isEqualTo(alive.node());
+        assertThat(conductor.rounds()).singleElement()
+            .satisfies((round) -> assertThat(round.isPending(memory.nodeId())).isTrue());
+        final Member next = register(NodeRole.COMPUTE_NODE);
+        assertThat(next.incarnation()).isGreaterThan(ending.incarnation());
+        assertThat(next.node().writerNumber())
+            .isNotIn(alive.node().writerNumber(), ending.node().writerNumber());
+    }
+
+    @Test
+    void shouldBeAsBeforeWhenTheStoreFails()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        storeFails = true;
+
+        assertThatThrownBy(() -> register(NodeRole.COMPUTE_NODE)).isInstanceOf(MetaStoreException.class);
+        assertThatThrownBy(() -> conductor.leave(member.nodeId(), member.incarnation(), nowNs))
+            .isInstanceOf(MetaStoreException.class);
+        assertThat(member.isLive()).isTrue();
+        assertThat(conductor.table().members()).containsExactly(member);
+        assertThatThrownBy(() -> passTime(LEASE_NS + MARGIN_NS)).isInstanceOf(MetaStoreException.class);
+        assertThat(member.isLive()).isTrue();
+        assertThat(conductor.rounds()).isEmpty();
+
+        storeFails = false;
+        doWork();
+        doWork();
+        assertThat(conductor.table().members()).isEmpty();
+        assertThat(register(NodeRole.COMPUTE_NODE).incarnation()).isEqualTo(member.incarnation() + 1);
+    }
+
+    @Test
+    void shouldGoRoundWhenNumbersEnd()
+    {
+        Member last = null;
+        final Member stays = register(NodeRole.COMPUTE_NODE);
+        final Member memory = register(NodeRole.MEMORY_NODE);
+
+        for (int i = 0; i < 65_600; i++)
+        {
+            if (null != last)
+            {
+                conductor.leave(last.nodeId(), last.incarnation(), nowNs);
+                conductor.rounds().getFirst().onAnswer(memory.nodeId(), true, nowNs);
+                doWork();
+            }
+
+            last = register(NodeRole.COMPUTE_NODE);
+            assertThat(last.nodeId()).isBetween(1, 65_535).isNotIn(stays.nodeId(), memory.nodeId());
+            assertThat(last.node().writerNumber()).isBetween(1, 65_535).isNotEqualTo(stays.node().writerNumber());
+        }
+    }
+
+    private MembershipConductor start()
+    {
+        final MetaState state = store.load();
+        final MetaStore writes = new FailingStore();
+        return new MembershipConductor(
+            MembershipConductor.openLedger(writes, state, 1),
+            state,
+            new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 2 * LEASE_NS, nodesAreGone),
+            new Events(),
+            nowNs);
+    }
+
+    private Member register(final NodeRole role)
+    {
+        return conductor.register(endpoint(role), nowNs);
+    }
+
+    private static NodeEndpoint endpoint(final NodeRole role)
+    {
+        return new NodeEndpoint(role, new DeviceAddress(1, 2), 1, 4096, 4096, 7);
+    }
+
+    private void passTime(final long durationNs)
+    {
+        passTimeWithHeartbeats(durationNs);
+    }
+
+    private void passTimeWithHeartbeats(final long durationNs, final Member... members)
+    {
+        for (long passedNs = 0; passedNs < durationNs; passedNs += STEP_NS)
+        {
+            nowNs += STEP_NS;
+
+            for (final Member member : members)
+            {
+                conductor.heartbeat(member.nodeId(), member.incarnation(), 0, nowNs);
+            }
+
+            doWork();
+        }
+    }
+
+    private void doWork()
+    {
+        conductor.doWork(nowNs, (memoryNodeId, round) -> fenceCalls.add(memoryNodeId));
+    }
+
+    private void assertRefused(
+        final int nodeId, final int incarnation, final long passed, final MembershipRefusedException.Reason reason)
+    {
+        assertThat(catchThrowableOfType(
+            MembershipRefusedException.class,
+            () -> conductor.heartbeat(nodeId, incarnation, passed, nowNs)).reason()).isEqualTo(reason);
+    }
+
+    private final class FailingStore implements MetaStore
+    {
+        @Override
+        public MetaState load()
+        {
+            return store.load();
+        }
+
+        @Override
+        public void write(final MetaBatch batch)
+        {
+            if (storeFails)
+            {
+                throw new MetaStoreException(MetaStoreException.Category.WRITE_FAILED, "disk full", null);
+            }
+
+            store.write(batch);
+        }
+
+        @Override
+        public void close()
+        {
+            store.close();
+        }
+    }
+
+    private final class Events implements MembershipListener
+    {
+        @Override
+        public void onJoined(final Member member)
+        {
+            events.add("joined " + member.nodeId());
+        }
+
+        @Override
+        public void onEnded(final Member member)
+        {
+            events.add("ended " + member.nodeId());
+        }
+
+        @Override
+        public void onFenced(final Member member)
+        {
+            events.add("fenced " + member.nodeId());
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.verbena.meta.membership;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** A memory node of the {@link ClusterModel}. */
+final class ModelMemory
+{
+    final int nodeId;
+    int incarnation;
+    long leaseEndsNs;
+    boolean paused;
+    boolean ready;
+    int pauseLength;
+    final Set<Integer> sessions = new HashSet<>();
+    final Set<Integer> fenced = new HashSet<>();
+    final Set<Integer> membersAtStart = new HashSet<>();
+
+    ModelMemory(final int nodeId)
+    {
+        this.nodeId = nodeId;
+    }
+
+    boolean admits(final int computeIncarnation)
+    {
+        return ready && !fenced.contains(computeIncarnation) &&
+            (computeIncarnation > incarnation || membersAtStart.contains(computeIncarnation));
+    }
+}

@@ -1,0 +1,139 @@
+package io.verbena.meta.store;
+
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.DeviceAddress;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class MetaRecordDescriptorTest
+{
+    private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
+    private static final StoredNode NODE = new StoredNode(
+        0xFFFF,
+        0x7FFFFFFF,
+        NodeRole.COMPUTE_NODE,
+        StoredNodeState.FENCING,
+        0xABCD,
+        new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L),
+        18515,
+        0x7F0000001000L,
+        1L << 32,
+        0x80000001);
+    private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
+
+    @Test
+    void shouldMatchGoldenBytes() throws IOException
+    {
+        final Map<String, String> golden = golden();
+
+        assertThat(golden).containsExactlyInAnyOrderEntriesOf(Map.of(
+            "counters", hex(MetaRecordDescriptor.encode(COUNTERS)),
+            "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
+            "table/t", hex(MetaRecordDescriptor.encode(TABLE))));
+    }
+
+    @Test
+    void shouldReadBackWhatWasWritten()
+    {
+        assertThat(MetaRecordDescriptor.decodeCounters("x", MetaRecordDescriptor.encode(COUNTERS))).isEqualTo(COUNTERS);
+        assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", MetaRecordDescriptor.encode(NODE)))
+            .isEqualTo(NODE);
+        assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", MetaRecordDescriptor.encode(TABLE)).descriptor())
+            .isEqualTo(TABLE.descriptor());
+    }
+
+    @Test
+    void shouldRefuseRecordWhenAnyBitIsFlipped()
+    {
+        final byte[] record = MetaRecordDescriptor.encode(NODE);
+
+        for (int bit = 0; bit < record.length * 8; bit++)
+        {
+            final byte[] damaged = record.clone();
+            damaged[bit / 8] ^= (byte)(1 << (bit % 8));
+            assertThatThrownBy(() -> MetaRecordDescriptor.decodeNode("x", "node/65535", damaged))
+                .as("bit %d", bit)
+                .isInstanceOf(MetaStoreException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseRecordWhenCutShortOrUnderAnotherKey()
+    {
+        final byte[] record = MetaRecordDescriptor.encode(NODE);
+
+        for (int length = 0; length < record.length; length++)
+        {
+            final byte[] cut = Arrays.copyOf(record, length);
+            assertThatThrownBy(() -> MetaRecordDescriptor.decodeNode("x", "node/65535", cut))
+                .isInstanceOf(MetaStoreException.class);
+        }
+
+        assertThatThrownBy(() -> MetaRecordDescriptor.decodeNode("x", "node/00001", record))
+            .isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("checksum");
+    }
+
+    @Test
+    void shouldRefuseRandomBytes()
+    {
+        final Random random = new Random(42);
+
+        for (int i = 0; i < 1000; i++)
+        {
+            final byte[] bytes = new byte[random.nextInt(120)];
+            random.nextBytes(bytes);
+            assertThatThrownBy(() -> MetaRecordDescriptor.decodeTable("x", "table/t", bytes))
+                .isInstanceOf(MetaStoreException.class);
+        }
+    }
+
+    @Test
+    void shouldBeDocumentedWithTheseOffsets() throws Exception
+    {
+        final String page = Files.readString(Path.of("..", "docs", "format", "meta-records.md"));
+
+        for (final Field field : MetaRecordDescriptor.class.getDeclaredFields())
+        {
+            if (field.getName().endsWith("_OFFSET") || field.getName().endsWith("_LENGTH"))
+            {
+                assertThat(page).contains("| " + field.getInt(null) + " | `" + field.getName() + "` |");
+            }
+        }
+
+        assertThat(page).contains("Format version: " + MetaRecordDescriptor.FORMAT_VERSION + "\n");
+    }
+
+    private static String hex(final byte[] bytes)
+    {
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    private static Map<String, String> golden() throws IOException
+    {
+        final Map<String, String> records = new TreeMap<>();
+
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-1.hex"))
+        {
+            new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
+                .map((line) -> line.split(" "))
+                .forEach((parts) -> records.put(parts[0], parts[1]));
+        }
+
+        return records;
+    }
+}
