@@ -1,0 +1,76 @@
+package io.verbena.client;
+
+/** The checks that come before anything is sent. */
+final class Arguments
+{
+    /** Longest timeout, so that deadlines never overflow: 30 days. */
+    static final long MAX_TIMEOUT_NS = 30L * 24 * 3600 * 1_000_000_000L;
+
+    private Arguments()
+    {
+    }
+
+    static void checkKey(final byte[] key)
+    {
+        if (null == key)
+        {
+            throw new KvInvalidRequestException("key is null");
+        }
+        if (key.length < 1 || key.length > KvLimits.MAX_KEY_BYTES)
+        {
+            throw new KvInvalidRequestException(
+                "key must have 1 to " + KvLimits.MAX_KEY_BYTES + " bytes: keyBytes=" + key.length);
+        }
+    }
+
+    static void checkValue(final byte[] value)
+    {
+        if (null == value)
+        {
+            throw new KvInvalidRequestException("value is null; to remove a record use delete");
+        }
+        if (value.length > KvLimits.MAX_VALUE_BYTES)
+        {
+            throw new KvInvalidRequestException(
+                "value must have 0 to " + KvLimits.MAX_VALUE_BYTES + " bytes: valueBytes=" + value.length);
+        }
+    }
+
+    static void checkVersion(final long expectedVersion)
+    {
+        if (expectedVersion < 1)
+        {
+            throw new KvInvalidRequestException(
+                "expectedVersion must be 1 or more, as a read or a write told it: expectedVersion=" + expectedVersion);
+        }
+    }
+
+    /** @return the timeout, cut to {@link #MAX_TIMEOUT_NS}. */
+    static long checkTimeout(final long timeoutNs)
+    {
+        if (timeoutNs < 1)
+        {
+            throw new KvInvalidRequestException("timeoutNs must be 1 or more: timeoutNs=" + timeoutNs);
+        }
+        return Math.min(timeoutNs, MAX_TIMEOUT_NS);
+    }
+
+    static void checkTableName(final String name)
+    {
+        if (null == name || name.isEmpty() || name.length() > KvLimits.MAX_TABLE_NAME_LENGTH)
+        {
+            throw new KvInvalidRequestException("table name must have 1 to " + KvLimits.MAX_TABLE_NAME_LENGTH +
+                " characters: length=" + (null == name ? "null" : name.length()));
+        }
+        for (int i = 0; i < name.length(); i++)
+        {
+            final char c = name.charAt(i);
+            final boolean letterOrDigit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            if (!letterOrDigit && c != '.' && c != '_' && c != '-')
+            {
+                throw new KvInvalidRequestException(
+                    "table name may have ASCII letters, digits, '.', '_' and '-' only: name=" + name);
+            }
+        }
+    }
+}

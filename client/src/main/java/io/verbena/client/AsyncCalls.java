@@ -1,0 +1,127 @@
+package io.verbena.client;
+
+import io.verbena.compute.RequestKind;
+import io.verbena.compute.TableReference;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The asynchronous operations in flight: their number, their deadlines, and those that wait for a node to take them.
+ * Thread-safe, except {@link #sweep(long)}, which one thread calls.
+ */
+final class AsyncCalls
+{
+    private final ComputeNodeSet nodes;
+    private final NanoClock clock;
+    private final StatisticsCells statistics;
+    private final Executor completionExecutor;
+    private final int maxInFlight;
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final Set<AsyncCall<?>> outstanding = ConcurrentHashMap.newKeySet();
+    private final Runnable sweepWaker;
+    private volatile boolean closed;
+
+    AsyncCalls(
+        final ComputeNodeSet nodes, final NanoClock clock, final StatisticsCells statistics,
+        final KvClientOptions options, final Runnable sweepWaker)
+    {
+        this.nodes = nodes;
+        this.clock = clock;
+        this.statistics = statistics;
+        completionExecutor = options.completionExecutor();
+        maxInFlight = options.maxAsyncInFlight();
+        this.sweepWaker = sweepWaker;
+    }
+
+    <T> CompletableFuture<T> run(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long expectedVersion, final long deadlineNs, final Conversion<T> conversion)
+    {
+        if (closed)
+        {
+            throw Verdict.closed();
+        }
+        if (inFlight.incrementAndGet() > maxInFlight)
+        {
+            inFlight.decrementAndGet();
+            return CompletableFuture.failedFuture(new KvUnavailableException("too many asynchronous operations in " +
+                "flight: maxAsyncInFlight=" + maxInFlight + "; wait for some of them, or raise the limit"));
+        }
+        final AsyncCall<T> call =
+            new AsyncCall<>(this, kind, table, key, value, expectedVersion, deadlineNs, conversion);
+        call.attempt();
+        // Only now may the sweep see it: before, this thread drives it.
+        outstanding.add(call);
+        if (call.isFinished())
+        {
+            outstanding.remove(call);
+        }
+        else
+        {
+            sweepWaker.run();
+        }
+        return call.future();
+    }
+
+    /**
+     * Looks after deadlines and calls that no node has taken yet. Never blocks.
+     *
+     * @param nowNs of the clock.
+     */
+    void sweep(final long nowNs)
+    {
+        for (final AsyncCall<?> call : outstanding)
+        {
+            call.sweep(nowNs);
+        }
+    }
+
+    /** @return calls whose futures are not complete. */
+    int inFlight()
+    {
+        return inFlight.get();
+    }
+
+    /** Called once for each call, by the thread that ends it. */
+    void finished(final AsyncCall<?> call)
+    {
+        inFlight.decrementAndGet();
+        outstanding.remove(call);
+    }
+
+    void close()
+    {
+        closed = true;
+    }
+
+    boolean isClosed()
+    {
+        return closed;
+    }
+
+    ComputeNodeSet nodes()
+    {
+        return nodes;
+    }
+
+    NanoClock clock()
+    {
+        return clock;
+    }
+
+    StatisticsCells statistics()
+    {
+        return statistics;
+    }
+
+    Executor completionExecutor()
+    {
+        return completionExecutor;
+    }
+}

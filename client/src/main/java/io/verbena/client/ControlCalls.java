@@ -1,0 +1,155 @@
+package io.verbena.client;
+
+import io.verbena.compute.ComputeEndpoint;
+import io.verbena.compute.ControlRequest;
+import io.verbena.compute.NodeRequest;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Runs control requests for threads that wait, on any node that serves. Thread-safe. */
+final class ControlCalls
+{
+    private static final class Call extends ControlRequest
+    {
+        private final CallWaiter waiter = new CallWaiter();
+
+        Call(final Kind kind, final String tableName, final long expectedRecords, final long deadlineNs)
+        {
+            super(kind, tableName, expectedRecords, deadlineNs);
+        }
+
+        @Override
+        protected void onDone()
+        {
+            waiter.signal();
+        }
+    }
+
+    private final ComputeNodeSet nodes;
+    private final NanoClock clock;
+    private final long timeoutNs;
+    private volatile boolean closed;
+
+    ControlCalls(final ComputeNodeSet nodes, final NanoClock clock, final long timeoutNs)
+    {
+        this.nodes = nodes;
+        this.clock = clock;
+        this.timeoutNs = timeoutNs;
+    }
+
+    void close()
+    {
+        closed = true;
+    }
+
+    /**
+     * Runs one request on any node.
+     *
+     * @return what {@link ControlRequest.Kind} promises.
+     * @throws KvException when it failed.
+     */
+    Object run(final ControlRequest.Kind kind, final String tableName, final long expectedRecords)
+    {
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        String refusal = "there is no compute node";
+        for (int attempt = 0; ; attempt++)
+        {
+            final RoutingView view = nodes.view();
+            checkMayTry(kind, view, attempt, deadlineNs, refusal);
+            if (view.count() > 0)
+            {
+                final Call call = new Call(kind, tableName, expectedRecords, deadlineNs);
+                final ComputeEndpoint endpoint = view.endpoint(0, attempt);
+                if (ComputeEndpoint.ACCEPTED == endpoint.submit(call))
+                {
+                    awaitAnswer(call, deadlineNs);
+                    if (ControlRequest.Status.NOT_SERVING != call.status())
+                    {
+                        return result(call);
+                    }
+                    refusal = call.detail();
+                }
+            }
+        }
+    }
+
+    /**
+     * Tells every node, as far as each still serves.
+     *
+     * @param kind      of request.
+     * @param tableName of the table meant.
+     */
+    void tellAll(final ControlRequest.Kind kind, final String tableName)
+    {
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        for (final ComputeEndpoint endpoint : nodes.view().endpoints())
+        {
+            final Call call = new Call(kind, tableName, 0, deadlineNs);
+            if (ComputeEndpoint.ACCEPTED == endpoint.submit(call))
+            {
+                awaitAnswer(call, deadlineNs);
+            }
+        }
+    }
+
+    private void checkMayTry(
+        final ControlRequest.Kind kind, final RoutingView view, final int attempt, final long deadlineNs,
+        final String refusal)
+    {
+        if (closed)
+        {
+            throw Verdict.closed();
+        }
+        if (0 == view.count() || (attempt > 0 && 0 == attempt % view.count()))
+        {
+            final long remainingNs = deadlineNs - clock.nanoTime();
+            if (remainingNs <= 0)
+            {
+                throw new KvUnavailableException(kind + " found no node that could serve it before its deadline: " +
+                    refusal);
+            }
+            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
+        }
+    }
+
+    private void awaitAnswer(final Call call, final long deadlineNs)
+    {
+        if (call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS))
+        {
+            return;
+        }
+        if (call.withdraw())
+        {
+            throw new KvTimeoutException(facts(call) + " was not begun before its deadline");
+        }
+        if (call.abandon())
+        {
+            throw new KvOutcomeUnknownException(facts(call) + " was not answered before its deadline");
+        }
+        assert NodeRequest.DONE == call.state() : call;
+    }
+
+    private static Object result(final Call call)
+    {
+        return switch (call.status())
+        {
+            case OK -> call.result();
+            case NOT_FOUND -> throw new KvNoSuchTableException("no such table: name=" + call.tableName());
+            case ALREADY_EXISTS -> throw new KvTableExistsException("table exists: name=" + call.tableName());
+            case NO_MEMORY -> throw new KvOutOfMemoryException(facts(call) +
+                " found no memory for its buckets; expect fewer records or add memory: " + call.detail());
+            case REFUSED -> throw new KvInvalidRequestException(facts(call) + " was refused: " + call.detail());
+            case TIMED_OUT -> throw new KvTimeoutException(facts(call) + " was not done in time: " + call.detail());
+            case OUTCOME_UNKNOWN -> throw new KvOutcomeUnknownException(facts(call) +
+                " may have been done, list the tables to see: " + call.detail());
+            case NOT_SERVING -> throw new AssertionError(call);
+        };
+    }
+
+    private static String facts(final Call call)
+    {
+        return call.kind() + (null == call.tableName() ? "" : " " + call.tableName());
+    }
+}

@@ -1,0 +1,58 @@
+package io.verbena.client;
+
+import java.util.List;
+
+/**
+ * A connection of an application to a store: hands out its tables. The interface is the same whether operations run on
+ * compute nodes in this process or elsewhere. Thread-safe: one client serves any number of threads. Closed by whoever
+ * opened it; see {@link #close()}.
+ *
+ * <p>Every method here and on {@link KvTable} either returns, or throws a {@link KvException}, at the latest when its
+ * deadline has passed (plus the time the caller's thread needs to be scheduled).
+ */
+public interface KvClient extends AutoCloseable
+{
+    /**
+     * Finds a table. Blocks for a call of the meta server when this client has not met the table before.
+     *
+     * @param name of the table, see {@link TableOptions} for what a name may be.
+     * @return a handle that stays valid until the table is dropped or this client is closed; handles need no closing.
+     * @throws KvNoSuchTableException when there is none of this name; {@link #createTable} makes one.
+     */
+    KvTable table(String name);
+
+    /**
+     * Creates a table and waits until it can be used from every compute node.
+     *
+     * @param name    1 to 128 letters, digits, {@code '.'}, {@code '_'} or {@code '-'}.
+     * @param options how much it is to hold.
+     * @return a handle as {@link #table(String)} gives it.
+     * @throws KvTableExistsException   when there is one of this name already, whatever its options.
+     * @throws KvOutOfMemoryException   when the memory nodes cannot hold its buckets.
+     * @throws KvOutcomeUnknownException when the meta server did not answer in time; {@link #tables()} tells.
+     */
+    KvTable createTable(String name, TableOptions options);
+
+    /** @return names of all tables, sorted, as the meta server knows them at one instant within the call. */
+    List<String> tables();
+
+    /**
+     * Drops a table. Operations on it that overlap the drop may still succeed; later ones fail with
+     * {@link KvNoSuchTableException} as soon as their compute node has heard of it, and a new table of the same name
+     * never shows this one's records. In this version the memory of a dropped table is not given back.
+     *
+     * @param name of the table.
+     * @throws KvNoSuchTableException when there is none of this name.
+     */
+    void dropTable(String name);
+
+    /** @return what the operations of this client have cost so far, as one snapshot; see there how exact it is. */
+    OperationStatistics statistics();
+
+    /**
+     * Refuses new operations with {@link KvClosedException} and lets running ones end by themselves: each still
+     * returns its result or fails by its own deadline. Idempotent, does not block, leaves the cluster alone.
+     */
+    @Override
+    void close();
+}

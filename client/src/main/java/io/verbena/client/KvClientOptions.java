@@ -1,0 +1,80 @@
+package io.verbena.client;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How a client behaves. Fluent and mutable; a client copies what it needs when it is opened. Not thread-safe.
+ */
+public final class KvClientOptions
+{
+    /** Deadline of an operation that names none: 5 seconds. */
+    public static final long DEFAULT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Asynchronous operations in flight at once: 4,096. */
+    public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
+
+    private long timeoutNs = DEFAULT_TIMEOUT_NS;
+    private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
+    private Executor completionExecutor = ForkJoinPool.commonPool();
+
+    /** @return nanoseconds an operation may take when it names no timeout. */
+    public long timeoutNs()
+    {
+        return timeoutNs;
+    }
+
+    /**
+     * @param timeoutNs for operations that name none, 1 or more.
+     * @return this.
+     */
+    public KvClientOptions timeoutNs(final long timeoutNs)
+    {
+        if (timeoutNs < 1)
+        {
+            throw new KvInvalidRequestException("timeoutNs=" + timeoutNs + " must be 1 or more");
+        }
+        this.timeoutNs = timeoutNs;
+        return this;
+    }
+
+    /** @return most asynchronous operations in flight; one more fails with {@link KvUnavailableException}. */
+    public int maxAsyncInFlight()
+    {
+        return maxAsyncInFlight;
+    }
+
+    /**
+     * @param maxAsyncInFlight 1 or more.
+     * @return this.
+     */
+    public KvClientOptions maxAsyncInFlight(final int maxAsyncInFlight)
+    {
+        if (maxAsyncInFlight < 1)
+        {
+            throw new KvInvalidRequestException("maxAsyncInFlight=" + maxAsyncInFlight + " must be 1 or more");
+        }
+        this.maxAsyncInFlight = maxAsyncInFlight;
+        return this;
+    }
+
+    /** @return what completes futures, and so runs the stages that depend on them. */
+    public Executor completionExecutor()
+    {
+        return completionExecutor;
+    }
+
+    /**
+     * By default the common pool, so that a dependent stage may block. {@code Runnable::run} is faster and completes
+     * futures on the compute node's own thread: then no dependent stage may block or use this client synchronously.
+     *
+     * @param completionExecutor to complete futures with; belongs to the caller.
+     * @return this.
+     */
+    public KvClientOptions completionExecutor(final Executor completionExecutor)
+    {
+        this.completionExecutor = completionExecutor;
+        return this;
+    }
+}

@@ -1,0 +1,16 @@
+package io.verbena.client;
+
+/**
+ * The table has no free slot for a key like this one; not applied. Make a table with more {@link
+ * TableOptions#expectedRecords()}.
+ */
+public final class KvTableFullException extends KvException
+{
+    private static final long serialVersionUID = 1L;
+
+    /** @param message with the facts, in one line. */
+    public KvTableFullException(final String message)
+    {
+        super(Category.NO_SPACE, message);
+    }
+}

@@ -1,0 +1,20 @@
+package io.verbena.client;
+
+/** The operations that {@link OperationStatistics} tells apart. */
+public enum OperationKind
+{
+    /** {@link KvTable#get(byte[])} of a record that was there. */
+    GET,
+    /** {@link KvTable#get(byte[])} that found nothing. */
+    GET_ABSENT,
+    /** {@link KvTable#exists(byte[])}. */
+    EXISTS,
+    /** {@link KvTable#put(byte[], byte[])}. */
+    PUT,
+    /** {@link KvTable#putIfAbsent(byte[], byte[])}. */
+    PUT_IF_ABSENT,
+    /** {@link KvTable#replace(byte[], byte[], long)}. */
+    REPLACE,
+    /** Both forms of delete. */
+    DELETE
+}

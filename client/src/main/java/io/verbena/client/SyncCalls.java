@@ -1,0 +1,112 @@
+package io.verbena.client;
+
+import io.verbena.compute.ComputeEndpoint;
+import io.verbena.compute.NodeRequest;
+import io.verbena.compute.RequestKind;
+import io.verbena.compute.TableReference;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Runs operations for threads that wait: chooses a node, hands over, waits, and tries the next node while the operation
+ * has had no effect and its deadline has not passed. Thread-safe. Allocates nothing but failures.
+ */
+final class SyncCalls
+{
+    private final ComputeNodeSet nodes;
+    private final NanoClock clock;
+    private final StatisticsCells statistics;
+    private volatile boolean closed;
+
+    SyncCalls(final ComputeNodeSet nodes, final NanoClock clock, final StatisticsCells statistics)
+    {
+        this.nodes = nodes;
+        this.clock = clock;
+        this.statistics = statistics;
+    }
+
+    void close()
+    {
+        closed = true;
+    }
+
+    /**
+     * Runs one operation to its end.
+     *
+     * @return the answered request, to be read, and then forgotten, before the calling thread's next call.
+     * @throws KvException when the operation failed.
+     */
+    SyncCall run(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long expectedVersion, final long deadlineNs)
+    {
+        final int partition = RoutingView.partition(key);
+        String refusal = null;
+        for (int attempt = 0; ; attempt++)
+        {
+            final SyncCall call = SyncCall.ofThread();
+            call.ask(kind, table, key, value, expectedVersion, deadlineNs);
+            final RoutingView view = nodes.view();
+            checkMayTry(call, view, attempt, deadlineNs, refusal);
+            if (view.count() > 0 && ComputeEndpoint.ACCEPTED == view.endpoint(partition, attempt).submitAndWork(call))
+            {
+                awaitAnswer(call, deadlineNs);
+                if (isOver(call, deadlineNs))
+                {
+                    return call;
+                }
+                refusal = call.detail();
+            }
+        }
+    }
+
+    private void checkMayTry(
+        final SyncCall call, final RoutingView view, final int attempt, final long deadlineNs, final String refusal)
+    {
+        if (closed)
+        {
+            throw Verdict.closed();
+        }
+        if (0 == view.count() || (attempt > 0 && 0 == attempt % view.count()))
+        {
+            final long remainingNs = deadlineNs - clock.nanoTime();
+            if (remainingNs <= 0)
+            {
+                throw Verdict.unavailable(call, 0 == view.count() ? "there is no compute node" : refusal);
+            }
+            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
+        }
+    }
+
+    private void awaitAnswer(final SyncCall call, final long deadlineNs)
+    {
+        if (call.waiter().await(call, clock, deadlineNs + Verdict.GRACE_NS))
+        {
+            return;
+        }
+        if (call.withdraw())
+        {
+            throw Verdict.timedOut(call);
+        }
+        if (call.abandon())
+        {
+            throw Verdict.givenUp(call);
+        }
+        assert NodeRequest.DONE == call.state() : call;
+    }
+
+    private boolean isOver(final SyncCall call, final long deadlineNs)
+    {
+        final boolean again = Verdict.mayTryAgain(call) && deadlineNs - clock.nanoTime() > 0;
+        final KvException failure = again ? null : Verdict.failure(call);
+        statistics.count(call, !again, null != failure);
+        if (null != failure)
+        {
+            call.forget();
+            throw failure;
+        }
+        return !again;
+    }
+}

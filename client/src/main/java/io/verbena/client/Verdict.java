@@ -1,0 +1,89 @@
+package io.verbena.client;
+
+import io.verbena.compute.OperationAnswer;
+import io.verbena.compute.OperationRequest;
+
+/** What an answer means for a call: it is over, well or badly, or another node may try. */
+final class Verdict
+{
+    /** How long after the deadline a node may still answer, before its caller gives up on it: 5 ms. */
+    static final long GRACE_NS = 5_000_000;
+    /** Pause when every node has refused a call once: 200 microseconds. */
+    static final long BACK_OFF_NS = 200_000;
+
+    private Verdict()
+    {
+    }
+
+    /**
+     * @param request answered.
+     * @return true if the operation had no effect and another node, or this one later, may take it.
+     */
+    static boolean mayTryAgain(final OperationRequest request)
+    {
+        final OperationAnswer answer = request.answer();
+        return OperationAnswer.NOT_SERVING == answer || OperationAnswer.UNREACHABLE == answer ||
+            (OperationAnswer.OUTCOME_UNKNOWN == answer && request.kind().isRead());
+    }
+
+    /**
+     * @param request answered, not to be tried again.
+     * @return the exception its caller gets, or null if it succeeded.
+     */
+    static KvException failure(final OperationRequest request)
+    {
+        return switch (request.answer())
+        {
+            case TABLE_FULL -> new KvTableFullException(facts(request) +
+                " found no free slot; make a table with more expectedRecords");
+            case NO_MEMORY -> new KvOutOfMemoryException(facts(request) +
+                " found no memory for the value; delete records or add memory");
+            case TIMED_OUT -> timedOut(request);
+            case OUTCOME_UNKNOWN -> request.kind().isRead() ?
+                unavailable(request, request.detail()) : outcomeUnknown(request, request.detail());
+            case NO_SUCH_TABLE -> new KvNoSuchTableException("table was dropped: name=" + request.table().name() +
+                ", id=" + request.table().id());
+            case CORRUPT -> new KvCorruptException(facts(request) +
+                " met a record whose bytes fail their checksum; check the table's memory");
+            case NOT_SERVING, UNREACHABLE -> unavailable(request, request.detail());
+            case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH -> null;
+        };
+    }
+
+    static KvException timedOut(final OperationRequest request)
+    {
+        return new KvTimeoutException(facts(request) + " was not applied before its deadline");
+    }
+
+    /**
+     * @param request that a node had begun when its caller gave up.
+     * @return the exception for its kind: what reads did does not matter.
+     */
+    static KvException givenUp(final OperationRequest request)
+    {
+        return request.kind().isRead() ?
+            timedOut(request) : outcomeUnknown(request, "no answer before the deadline");
+    }
+
+    static KvException unavailable(final OperationRequest request, final String detail)
+    {
+        return new KvUnavailableException(facts(request) + " found no node that could serve it before its deadline" +
+            (null == detail ? "" : ": " + detail));
+    }
+
+    static KvClosedException closed()
+    {
+        return new KvClosedException("client is closed");
+    }
+
+    private static KvException outcomeUnknown(final OperationRequest request, final String detail)
+    {
+        return new KvOutcomeUnknownException(facts(request) + " has an unknown outcome" +
+            (null == detail ? "" : " (" + detail + ')') + "; read the record before repeating it");
+    }
+
+    private static String facts(final OperationRequest request)
+    {
+        return request.kind() + " in table " + request.table().name();
+    }
+}

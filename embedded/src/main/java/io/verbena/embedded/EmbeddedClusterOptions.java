@@ -1,0 +1,153 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvClientOptions;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What an embedded cluster is made of. Fluent and mutable; a cluster copies what it needs when it starts. Not
+ * thread-safe.
+ */
+public final class EmbeddedClusterOptions
+{
+    /** Memory nodes of a default cluster. */
+    public static final int DEFAULT_MEMORY_NODES = 2;
+    /** Registered memory of each, in bytes: 256 MiB. */
+    public static final long DEFAULT_MEMORY_BYTES_PER_NODE = 256L << 20;
+    /** Compute nodes of a default cluster. */
+    public static final int DEFAULT_COMPUTE_NODES = 1;
+    /** Deadline of each single step of starting, changing and closing: 20 s, for machines under load. */
+    public static final long DEFAULT_STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    /** Most nodes of one kind. */
+    public static final int MAX_NODES = 64;
+    /** Least memory of a memory node, in bytes. */
+    public static final long MIN_MEMORY_BYTES_PER_NODE = 4L << 20;
+
+    private int memoryNodes = DEFAULT_MEMORY_NODES;
+    private long memoryBytesPerNode = DEFAULT_MEMORY_BYTES_PER_NODE;
+    private int computeNodes = DEFAULT_COMPUTE_NODES;
+    private Path dataDirectory;
+    private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
+    private KvClientOptions clientOptions = new KvClientOptions();
+
+    /** @return memory nodes, each on a thread of its own. */
+    public int memoryNodes()
+    {
+        return memoryNodes;
+    }
+
+    /**
+     * @param memoryNodes 1 to {@link #MAX_NODES}.
+     * @return this.
+     */
+    public EmbeddedClusterOptions memoryNodes(final int memoryNodes)
+    {
+        this.memoryNodes = checkRange("memoryNodes", memoryNodes, 1);
+        return this;
+    }
+
+    /** @return registered memory of each memory node, in bytes. */
+    public long memoryBytesPerNode()
+    {
+        return memoryBytesPerNode;
+    }
+
+    /**
+     * @param memoryBytesPerNode {@link #MIN_MEMORY_BYTES_PER_NODE} or more; taken from /dev/shm when the cluster
+     *                           starts.
+     * @return this.
+     */
+    public EmbeddedClusterOptions memoryBytesPerNode(final long memoryBytesPerNode)
+    {
+        if (memoryBytesPerNode < MIN_MEMORY_BYTES_PER_NODE)
+        {
+            throw new EmbeddedClusterException("memoryBytesPerNode=" + memoryBytesPerNode + " must be " +
+                MIN_MEMORY_BYTES_PER_NODE + " or more");
+        }
+        this.memoryBytesPerNode = memoryBytesPerNode;
+        return this;
+    }
+
+    /** @return compute nodes at the start, each on a thread of its own. */
+    public int computeNodes()
+    {
+        return computeNodes;
+    }
+
+    /**
+     * @param computeNodes 0 to {@link #MAX_NODES}; with 0, operations wait for {@link
+     *                     EmbeddedCluster#addComputeNode()}.
+     * @return this.
+     */
+    public EmbeddedClusterOptions computeNodes(final int computeNodes)
+    {
+        this.computeNodes = checkRange("computeNodes", computeNodes, 0);
+        return this;
+    }
+
+    /** @return where the meta server keeps its files, or null for a temporary folder deleted on close. */
+    public Path dataDirectory()
+    {
+        return dataDirectory;
+    }
+
+    /**
+     * The meta server's files only: records live in memory and end with the cluster, in this version, and so do the
+     * tables; what is kept are the numbers that must never be given twice.
+     *
+     * @param dataDirectory created if missing, kept on close, used by one cluster at a time; null for a temporary one.
+     * @return this.
+     */
+    public EmbeddedClusterOptions dataDirectory(final Path dataDirectory)
+    {
+        this.dataDirectory = dataDirectory;
+        return this;
+    }
+
+    /** @return nanoseconds each step of starting, changing and closing may take. */
+    public long stepTimeoutNs()
+    {
+        return stepTimeoutNs;
+    }
+
+    /**
+     * @param stepTimeoutNs 1 or more.
+     * @return this.
+     */
+    public EmbeddedClusterOptions stepTimeoutNs(final long stepTimeoutNs)
+    {
+        if (stepTimeoutNs < 1)
+        {
+            throw new EmbeddedClusterException("stepTimeoutNs=" + stepTimeoutNs + " must be 1 or more");
+        }
+        this.stepTimeoutNs = stepTimeoutNs;
+        return this;
+    }
+
+    /** @return how {@link EmbeddedCluster#client()} behaves. */
+    public KvClientOptions clientOptions()
+    {
+        return clientOptions;
+    }
+
+    /**
+     * @param clientOptions for {@link EmbeddedCluster#client()}.
+     * @return this.
+     */
+    public EmbeddedClusterOptions clientOptions(final KvClientOptions clientOptions)
+    {
+        this.clientOptions = Objects.requireNonNull(clientOptions);
+        return this;
+    }
+
+    private static int checkRange(final String name, final int value, final int least)
+    {
+        if (value < least || value > MAX_NODES)
+        {
+            throw new EmbeddedClusterException(name + '=' + value + " must be " + least + " to " + MAX_NODES);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,159 @@
+package io.verbena.embedded;
+
+import io.verbena.compute.ComputeEndpoint;
+import io.verbena.compute.ComputeNode;
+import io.verbena.compute.ComputeNodeRunner;
+import io.verbena.compute.ControlRequest;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** A compute node of an embedded cluster: its device, its agent, its thread. */
+final class EmbeddedComputeNode implements ComputeNodeHandle
+{
+    private static final class CountersRequest extends ControlRequest
+    {
+        private final CountDownLatch done = new CountDownLatch(1);
+
+        CountersRequest(final long deadlineNs)
+        {
+            super(Kind.VERB_COUNTERS, null, 0, deadlineNs);
+        }
+
+        @Override
+        protected void onDone()
+        {
+            done.countDown();
+        }
+    }
+
+    private final Device device;
+    private final ComputeNode node;
+    private final ComputeNodeRunner runner;
+
+    EmbeddedComputeNode(final Device device, final ComputeNode node, final ComputeNodeRunner runner)
+    {
+        this.device = device;
+        this.node = node;
+        this.runner = runner;
+    }
+
+    ComputeEndpoint endpoint()
+    {
+        return node.endpoint();
+    }
+
+    void awaitServing(final long timeoutNs)
+    {
+        runner.awaitServing(timeoutNs);
+    }
+
+    /** Asks it to leave, without waiting. */
+    void beginLeave()
+    {
+        node.leave();
+    }
+
+    /**
+     * Waits until it has left, and frees what it used.
+     *
+     * @param timeoutNs longest wait; afterwards it is killed.
+     * @return true if it left in time.
+     */
+    boolean leave(final long timeoutNs)
+    {
+        final boolean left = runner.leave(timeoutNs);
+        device.close();
+        return left;
+    }
+
+    void kill(final long timeoutNs)
+    {
+        if (!runner.kill(timeoutNs))
+        {
+            throw new EmbeddedClusterException("thread of compute node " + nodeId() + " did not end in time");
+        }
+        device.close();
+    }
+
+    /**
+     * @param timeoutNs longest wait.
+     * @return what it has posted so far, or in all its life when it has ended.
+     */
+    VerbCounters counters(final long timeoutNs)
+    {
+        final long deadlineNs = device.clock().nanoTime() + timeoutNs;
+        final CountersRequest request = new CountersRequest(deadlineNs);
+        try
+        {
+            if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) &&
+                request.done.await(timeoutNs, TimeUnit.NANOSECONDS))
+            {
+                return (VerbCounters)request.result();
+            }
+            while (null == node.finalCounters() && deadlineNs - device.clock().nanoTime() > 0)
+            {
+                Thread.sleep(1);
+            }
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+        if (null == node.finalCounters())
+        {
+            throw new EmbeddedClusterException("compute node " + nodeId() + " did not tell its counters in time");
+        }
+        return node.finalCounters();
+    }
+
+    @Override
+    public int nodeId()
+    {
+        return node.nodeId();
+    }
+
+    @Override
+    public int incarnation()
+    {
+        return node.incarnation();
+    }
+
+    @Override
+    public boolean isServing()
+    {
+        return ComputeNode.State.SERVING == node.state();
+    }
+
+    @Override
+    public long joinToReadyNs()
+    {
+        return node.timeline().joinToReadyNs();
+    }
+
+    @Override
+    public long joinToFirstRequestNs()
+    {
+        return node.timeline().joinToFirstRequestNs();
+    }
+
+    @Override
+    public String joinBreakdown()
+    {
+        return node.timeline().breakdown();
+    }
+
+    @Override
+    public long operationCount()
+    {
+        return node.operationCount();
+    }
+
+    @Override
+    public String toString()
+    {
+        return node.toString();
+    }
+}

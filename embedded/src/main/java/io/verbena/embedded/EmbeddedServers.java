@@ -1,0 +1,222 @@
+package io.verbena.embedded;
+
+import io.verbena.memory.MemoryNode;
+import io.verbena.memory.MemoryNodeConfiguration;
+import io.verbena.memory.MemoryNodeState;
+import io.verbena.meta.MetaServer;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.soft.SoftFabric;
+import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.verbs.Device;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/** The fabric, the meta server and the memory nodes of an embedded cluster. One thread at a time. */
+final class EmbeddedServers
+{
+    private static final long POLL_NS = 100_000;
+    /** A step of closing gets no less than this, however short the deadlines of the user: 2 s. */
+    static final long MIN_CLOSE_NS = 2_000_000_000;
+
+    private final long stepTimeoutNs;
+    private final List<Device> devices = new ArrayList<>();
+    private final List<AgentThread> memoryNodes = new ArrayList<>();
+    private DataFolder dataFolder;
+    private SoftFabric fabric;
+    private RocksMetaStore store;
+    private NanoClock clock;
+    private AgentThread metaServer;
+    private PeerAddress metaServerAddress;
+
+    private EmbeddedServers(final long stepTimeoutNs)
+    {
+        this.stepTimeoutNs = stepTimeoutNs;
+    }
+
+    /**
+     * Starts the servers and waits until the memory nodes are ready.
+     *
+     * @param options of the cluster.
+     * @return the servers, closed by the caller.
+     * @throws EmbeddedClusterException when one did not start; everything begun was undone.
+     */
+    static EmbeddedServers start(final EmbeddedClusterOptions options)
+    {
+        final EmbeddedServers servers = new EmbeddedServers(options.stepTimeoutNs());
+        try
+        {
+            servers.startMetaServer(options.dataDirectory());
+            servers.startMemoryNodes(options.memoryNodes(), options.memoryBytesPerNode());
+            return servers;
+        }
+        catch (final RuntimeException ex)
+        {
+            try
+            {
+                servers.close();
+            }
+            catch (final RuntimeException suppressed)
+            {
+                ex.addSuppressed(suppressed);
+            }
+            throw startFailure(ex);
+        }
+    }
+
+    static EmbeddedClusterException startFailure(final RuntimeException ex)
+    {
+        return ex instanceof final EmbeddedClusterException told ?
+            told : new EmbeddedClusterException("cluster could not be started: " + ex.getMessage(), ex);
+    }
+
+    NanoClock clock()
+    {
+        return clock;
+    }
+
+    PeerAddress metaServerAddress()
+    {
+        return metaServerAddress;
+    }
+
+    Path dataDirectory()
+    {
+        return dataFolder.path();
+    }
+
+    /**
+     * @param name for messages.
+     * @return a new device, closed by the caller before the servers.
+     */
+    Device openDevice(final String name)
+    {
+        return fabric.openDevice(name);
+    }
+
+    /** Keeps all servers from sleeping, for somebody who is about to call them several times in a row. */
+    void keepAwake(final long durationNs)
+    {
+        metaServer.idleStrategy().keepAwake(durationNs);
+        memoryNodes.forEach((thread) -> thread.idleStrategy().keepAwake(durationNs));
+    }
+
+    /** Ends {@link #keepAwake(long)}. */
+    void letSleep()
+    {
+        metaServer.idleStrategy().letSleep();
+        memoryNodes.forEach((thread) -> thread.idleStrategy().letSleep());
+    }
+
+    private void startMetaServer(final Path dataDirectory)
+    {
+        dataFolder = DataFolder.open(dataDirectory);
+        store = RocksMetaStore.open(dataFolder.path().resolve("meta"));
+        forgetEarlierRun();
+        fabric = SoftFabric.open(new SoftFabricOptions());
+        final Device device = openServerDevice("meta-server");
+        clock = device.clock();
+        final MetaServer server = MetaServer.open(
+            device,
+            store,
+            // Every node of an embedded cluster ends with its process, and the data folder is locked by one process.
+            new MetaServerConfiguration().maxNodes(4 * EmbeddedClusterOptions.MAX_NODES).previousNodesAreGone(true));
+        metaServerAddress = server.address();
+        metaServer = AgentThread.start("verbena-meta-server", server, clock);
+    }
+
+    /**
+     * All nodes of an earlier run lived in the process that held this folder, so they are dead, and their memory, which
+     * the tables were in, is gone. What must never go back (incarnations, epochs, writer numbers) stays.
+     */
+    private void forgetEarlierRun()
+    {
+        final MetaState state = store.load();
+        final MetaBatch batch = new MetaBatch();
+        state.nodes().forEach((node) -> batch.removeNode(node.nodeId()));
+        state.tables().forEach((table) -> batch.removeTable(table.name()));
+        if (!state.nodes().isEmpty() || !state.tables().isEmpty())
+        {
+            store.write(batch);
+        }
+    }
+
+    private void startMemoryNodes(final int count, final long lengthBytes)
+    {
+        keepAwake(stepTimeoutNs);
+        final List<MemoryNode> nodes = new ArrayList<>();
+        for (int i = 1; i <= count; i++)
+        {
+            final Device device = openServerDevice("memory-" + i);
+            final MemoryNode node = MemoryNode.open(
+                device, metaServerAddress,
+                new MemoryNodeConfiguration().regionLengthBytes(lengthBytes).joinTimeoutNs(stepTimeoutNs));
+            nodes.add(node);
+            memoryNodes.add(AgentThread.start("verbena-memory-" + i, node, clock));
+        }
+        keepAwake(stepTimeoutNs);
+        nodes.forEach(this::awaitReady);
+        letSleep();
+    }
+
+    private Device openServerDevice(final String name)
+    {
+        final Device device = fabric.openDevice(name);
+        devices.add(device);
+        return device;
+    }
+
+    private void awaitReady(final MemoryNode node)
+    {
+        final long deadlineNs = clock.nanoTime() + stepTimeoutNs;
+        while (!node.isReady())
+        {
+            if (MemoryNodeState.FAILED == node.state() || clock.nanoTime() - deadlineNs >= 0)
+            {
+                throw new EmbeddedClusterException(
+                    "memory node did not become ready: state=" + node.state() + " " + node.failure());
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+    }
+
+    /** Ends threads, then frees what they used, in the reverse order of their start. */
+    void close()
+    {
+        final long timeoutNs = Math.max(stepTimeoutNs, MIN_CLOSE_NS);
+        final Closing closing = new Closing();
+        memoryNodes.forEach((thread) -> closing.step(() -> thread.close(timeoutNs)));
+        if (null != metaServer)
+        {
+            closing.step(() -> metaServer.close(timeoutNs));
+        }
+        devices.reversed().forEach((device) -> closing.step(device::close));
+        if (null != fabric)
+        {
+            closing.step(fabric::close);
+        }
+        if (null != store)
+        {
+            closing.step(store::close);
+        }
+        if (null != dataFolder)
+        {
+            closing.step(dataFolder::close);
+        }
+        closing.throwIfFailed();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "EmbeddedServers{metaServer=" + metaServerAddress + ", memoryNodes=" + memoryNodes.size() + '}';
+    }
+}

@@ -1,0 +1,277 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvClosedException;
+import io.verbena.client.KvInvalidRequestException;
+import io.verbena.client.KvLimits;
+import io.verbena.client.KvNoSuchTableException;
+import io.verbena.client.KvOutOfMemoryException;
+import io.verbena.client.KvTable;
+import io.verbena.client.KvTableExistsException;
+import io.verbena.client.KvTableFullException;
+import io.verbena.client.OperationKind;
+import io.verbena.client.OperationStatistics;
+import io.verbena.client.PutResult;
+import io.verbena.client.ReplaceResult;
+import io.verbena.client.TableOptions;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a user of the store sees, on one cluster of two compute nodes that all tests share. */
+@Timeout(60)
+class EmbeddedClusterTest
+{
+    private static final byte[] KEY = bytes("key");
+    private static final byte[] VALUE = bytes("value");
+    private static final byte[] OTHER = bytes("another value");
+
+    private static EmbeddedCluster cluster;
+    private static KvClient client;
+
+    @BeforeAll
+    static void start()
+    {
+        cluster = EmbeddedCluster.start(new EmbeddedClusterOptions().memoryBytesPerNode(48 << 20).computeNodes(2));
+        client = cluster.client();
+    }
+
+    @AfterAll
+    static void stop()
+    {
+        cluster.close();
+    }
+
+    @Test
+    void shouldStoreFindReplaceAndDelete(final TestInfo info)
+    {
+        final KvTable table = table(info, 100);
+
+        assertThat(table.get(KEY)).isEmpty();
+        final long first = table.put(KEY, VALUE);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(table.get(KEY).orElseThrow().version()).isEqualTo(first);
+        assertThat(table.exists(KEY)).isTrue();
+
+        final ReplaceResult replaced = table.replace(KEY, OTHER, first);
+        assertThat(replaced.replaced()).isTrue();
+        assertThat(replaced.version()).isGreaterThan(first);
+        assertThat(table.replace(KEY, VALUE, first))
+            .isEqualTo(new ReplaceResult(ReplaceResult.Outcome.VERSION_MISMATCH, replaced.version()));
+
+        assertThat(table.delete(KEY, first).deleted()).isFalse();
+        assertThat(table.delete(KEY, replaced.version()).deleted()).isTrue();
+        assertThat(table.delete(KEY)).isFalse();
+        assertThat(table.exists(KEY)).isFalse();
+    }
+
+    @Test
+    void shouldPutOnlyIfAbsent(final TestInfo info)
+    {
+        final KvTable table = table(info, 100);
+
+        final PutResult stored = table.putIfAbsent(KEY, VALUE);
+        assertThat(stored.stored()).isTrue();
+        assertThat(table.putIfAbsent(KEY, OTHER)).isEqualTo(new PutResult(false, stored.version()));
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+    }
+
+    @Test
+    void shouldTakeLongestAndShortestKeysAndValues(final TestInfo info)
+    {
+        final KvTable table = table(info, 100);
+        final byte[] longKey = new byte[KvLimits.MAX_KEY_BYTES];
+        final byte[] longValue = new byte[KvLimits.MAX_VALUE_BYTES];
+        longValue[longValue.length - 1] = 7;
+
+        table.put(longKey, longValue);
+        table.put(new byte[] {1}, new byte[0]);
+
+        assertThat(table.get(longKey).orElseThrow().value()).isEqualTo(longValue);
+        assertThat(table.get(new byte[] {1}).orElseThrow().value()).isEmpty();
+        assertThatThrownBy(() -> table.put(new byte[KvLimits.MAX_KEY_BYTES + 1], VALUE))
+            .isInstanceOf(KvInvalidRequestException.class);
+    }
+
+    @Test
+    void shouldKeepTablesApart(final TestInfo info)
+    {
+        final KvTable one = table(info, 100);
+        final KvTable other = client.createTable(info.getDisplayName().replaceAll("\\W", "") + ".2",
+            new TableOptions(100));
+
+        one.put(KEY, VALUE);
+
+        assertThat(other.get(KEY)).isEmpty();
+    }
+
+    @Test
+    void shouldFindListAndDropTables()
+    {
+        assertThatThrownBy(() -> client.table("unknown")).isInstanceOf(KvNoSuchTableException.class)
+            .hasMessageContaining("unknown");
+        final KvTable made = client.createTable("made", new TableOptions(100));
+        made.put(KEY, VALUE);
+        assertThat(client.tables()).contains("made").isSorted();
+        assertThatThrownBy(() -> client.createTable("made", new TableOptions(100)))
+            .isInstanceOf(KvTableExistsException.class).hasMessageContaining("made");
+        assertThat(client.table("made").get(KEY)).isPresent();
+
+        client.dropTable("made");
+
+        assertThat(client.tables()).doesNotContain("made");
+        assertThatThrownBy(() -> made.get(KEY)).isInstanceOf(KvNoSuchTableException.class);
+        assertThatThrownBy(() -> client.dropTable("made")).isInstanceOf(KvNoSuchTableException.class);
+
+        final KvTable again = client.createTable("made", new TableOptions(100));
+        assertThat(again.get(KEY)).isEmpty();
+        assertThatThrownBy(() -> made.get(KEY)).as("the handle of the dropped table")
+            .isInstanceOf(KvNoSuchTableException.class);
+    }
+
+    @Test
+    void shouldSayThatATableIsTooLarge()
+    {
+        assertThatThrownBy(() -> client.createTable("large", new TableOptions(50_000_000)))
+            .isInstanceOfAny(KvInvalidRequestException.class, KvOutOfMemoryException.class)
+            .hasMessageContaining("expect");
+        assertThat(client.tables()).doesNotContain("large");
+    }
+
+    @Test
+    void shouldSayThatATableIsFull(final TestInfo info)
+    {
+        final KvTable table = table(info, 10);
+
+        assertThatThrownBy(() ->
+        {
+            for (int i = 0; i < 100_000; i++)
+            {
+                table.put(bytes("key" + i), new byte[0]);
+            }
+        }).isInstanceOf(KvTableFullException.class).hasMessageContaining("expectedRecords");
+
+        assertThat(table.get(bytes("key0"))).as("what was stored stays").isPresent();
+    }
+
+    @Test
+    void shouldRunAsynchronously(final TestInfo info)
+    {
+        final KvTable table = table(info, 2000);
+        final List<CompletableFuture<Long>> puts = new ArrayList<>();
+        for (int i = 0; i < 1000; i++)
+        {
+            puts.add(table.putAsync(bytes("key" + i), bytes("value" + i)));
+        }
+        puts.forEach((put) -> assertThat(put.join()).isPositive());
+
+        for (int i = 0; i < 1000; i++)
+        {
+            assertThat(table.getAsync(bytes("key" + i)).join().orElseThrow().value()).isEqualTo(bytes("value" + i));
+        }
+    }
+
+    /** A stage that blocks on the same client must not block the node that would have to answer it. */
+    @Test
+    void shouldAllowDependentStagesToBlock(final TestInfo info)
+    {
+        final KvTable table = table(info, 100);
+
+        assertThat(table.putAsync(KEY, VALUE).thenApply((version) -> table.get(KEY).orElseThrow().version()).join())
+            .isPositive();
+    }
+
+    @Test
+    void shouldAgreeWithTheFabricOnEveryVerb(final TestInfo info)
+    {
+        final KvTable table = table(info, 1000);
+        table.put(bytes("warm"), VALUE);
+        final OperationStatistics before = client.statistics();
+        final VerbCounters fabricBefore = cluster.computeVerbCounters();
+
+        for (int i = 0; i < 300; i++)
+        {
+            table.put(bytes("key" + i % 100), bytes("value" + i));
+            table.get(bytes("key" + i % 100));
+            table.get(bytes("absent" + i));
+            table.putIfAbsent(bytes("new" + i), VALUE);
+            table.delete(bytes("new" + i));
+        }
+
+        final OperationStatistics operations = client.statistics().since(before);
+        final VerbCounters fabric = cluster.computeVerbCounters();
+        assertThat(oneSided(fabric) - oneSided(fabricBefore)).isEqualTo(operations.verbs());
+        assertThat(operations.count()).isEqualTo(1500);
+        assertThat(operations.meanRoundTrips(OperationKind.GET)).as("cached by its own put").isEqualTo(1.0);
+        assertThat(operations.meanRoundTrips(OperationKind.GET_ABSENT)).isBetween(1.0, 1.1);
+        assertThat(operations.meanRoundTrips(OperationKind.PUT_IF_ABSENT)).isBetween(3.0, 3.1);
+        assertThat(operations.meanRoundTrips(OperationKind.DELETE)).isEqualTo(1.0);
+    }
+
+    @Test
+    void shouldGiveEachClientItsOwnStatisticsAndEnd(final TestInfo info)
+    {
+        final String name = table(info, 100).name();
+        final KvClient other = cluster.openClient(new KvClientOptions());
+        final KvTable table = other.table(name);
+        table.put(KEY, VALUE);
+        assertThat(other.statistics().count()).isEqualTo(1);
+
+        other.close();
+
+        assertThatThrownBy(() -> table.get(KEY)).isInstanceOf(KvClosedException.class);
+        assertThat(client.table(name).get(KEY)).isPresent();
+    }
+
+    @Test
+    void shouldDescribeItsComputeNodes(final TestInfo info)
+    {
+        table(info, 100).put(KEY, VALUE);
+
+        assertThat(cluster.computeNodes()).hasSize(2).allSatisfy((node) ->
+        {
+            assertThat(node.isServing()).isTrue();
+            assertThat(node.nodeId()).isPositive();
+            assertThat(node.incarnation()).isPositive();
+            assertThat(node.joinToReadyNs()).isPositive();
+            assertThat(node.joinBreakdown()).contains("register=");
+        });
+        assertThat(cluster.computeNodes()).extracting(ComputeNodeHandle::nodeId).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void shouldRefuseToRemoveWhatIsNotThere()
+    {
+        assertThatThrownBy(() -> cluster.removeComputeNode(60_000))
+            .isInstanceOf(EmbeddedClusterException.class).hasMessageContaining("60000");
+        assertThatThrownBy(() -> cluster.killComputeNode(60_000)).isInstanceOf(EmbeddedClusterException.class);
+    }
+
+    private static long oneSided(final VerbCounters counters)
+    {
+        return counters.reads + counters.writes + counters.compareSwaps + counters.fetchAdds;
+    }
+
+    private static KvTable table(final TestInfo info, final long expectedRecords)
+    {
+        return client.createTable(info.getTestMethod().orElseThrow().getName(), new TableOptions(expectedRecords));
+    }
+
+    private static byte[] bytes(final String text)
+    {
+        return text.getBytes(UTF_8);
+    }
+}

@@ -1,0 +1,37 @@
+package io.verbena.compute;
+
+/** A compute node as submitting threads see it, in this process or elsewhere. Thread-safe. */
+public interface ComputeEndpoint
+{
+    /** The node has the request and will answer it. */
+    int ACCEPTED = RequestQueue.ACCEPTED;
+    /** The node's queue has no room now; the request is still the caller's. */
+    int FULL = RequestQueue.FULL;
+    /** The node takes no requests any more, and has not begun this one. */
+    int CLOSED = RequestQueue.CLOSED;
+
+    /** @return stays the same for the life of the endpoint, unique in the cluster for ever; keys are routed by it. */
+    int id();
+
+    /**
+     * Hands a request over; never blocks. The answer may come before this returns.
+     *
+     * @param request IDLE or DONE. Unless ACCEPTED it stays with the caller, who may submit it elsewhere if its state
+     *                is not ABANDONED.
+     * @return {@link #ACCEPTED}, {@link #FULL} or {@link #CLOSED}.
+     */
+    int submit(NodeRequest request);
+
+    /**
+     * As {@link #submit}, for a thread that will wait for the answer: where the node is in this process and nobody
+     * works on it now, the calling thread does, for a bounded time, so that the answer is often there on return. Must
+     * not be called by a thread that is answering another request.
+     *
+     * @param request as for {@link #submit}.
+     * @return as {@link #submit}.
+     */
+    default int submitAndWork(final NodeRequest request)
+    {
+        return submit(request);
+    }
+}

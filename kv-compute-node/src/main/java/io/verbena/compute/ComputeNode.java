@@ -1,0 +1,439 @@
+package io.verbena.compute;
+
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A compute node: joins the cluster, keeps its lease, and runs operations on one-sided tables for any number of
+ * submitting threads. Everything happens in {@link #doWork()}, called by one thread at a time, without blocking; so it
+ * runs on a thread of its own that gives waiting submitters a turn ({@link ComputeNodeRunner}), in a simulation, or in
+ * the thread of its only user ({@link DirectTable}).
+ *
+ * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
+ * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
+ *
+ * <p>{@link #endpoint()}, {@link #state()} and the figures may be used by any thread.
+ */
+public final class ComputeNode implements Agent
+{
+    /** Life of a node. */
+    public enum State
+    {
+        /** Not serving yet, or not any more until it has joined again. */
+        JOINING,
+        /** Takes operations. */
+        SERVING,
+        /** Finishes what it has begun, and takes nothing new. */
+        LEAVING,
+        /** Has left in order. */
+        LEFT,
+        /** Could not join, or was closed without leaving; {@link ComputeNode#failure()} says more. */
+        FAILED
+    }
+
+    /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
+    private static final int MAX_ACCEPTS = 32;
+    /** Pause before joining again: 20 ms. */
+    private static final long REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** Longest sleep of a node that has nothing to do: 50 ms. */
+    private static final long MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** Longest sleep of a node that awaits something that does not wake it: 50 microseconds. */
+    private static final long BUSY_SLEEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final Device device;
+    private final PeerAddress metaServer;
+    private final ComputeNodeConfiguration configuration;
+    private final NanoClock clock;
+    private final RequestQueue queue;
+    private final JoinTimeline timeline;
+    private final OperationDesk desk;
+    private final VerbCounters closedCounters = new VerbCounters();
+    private final AtomicLong operationCount = new AtomicLong();
+    private NodeSession session;
+    private long answeredAtLastLook;
+    private long joinBeganNs;
+    private long rejoinAtNs;
+    private volatile int nodeId;
+    private volatile int incarnation;
+    private volatile int firstIncarnation;
+    private volatile State state = State.JOINING;
+    private volatile String failure = "";
+    private volatile boolean leaveAsked;
+    private volatile VerbCounters finalCounters;
+    private volatile SharedDuty sharedDuty;
+
+    private final ComputeEndpoint endpoint = new ComputeEndpoint()
+    {
+        @Override
+        public int id()
+        {
+            return firstIncarnation;
+        }
+
+        @Override
+        public int submit(final NodeRequest request)
+        {
+            return queue.offer(request);
+        }
+
+        @Override
+        public int submitAndWork(final NodeRequest request)
+        {
+            final SharedDuty duty = sharedDuty;
+            return null == duty ? queue.offer(request) : duty.submit(request);
+        }
+
+        @Override
+        public String toString()
+        {
+            return ComputeNode.this.toString();
+        }
+    };
+
+    /**
+     * @param device        to work on; the caller closes it after the node.
+     * @param metaServer    where the meta server is reached.
+     * @param configuration read now and later, not to be changed.
+     * @param beganNs       when somebody decided to have this node, for {@link #timeline()}.
+     */
+    public ComputeNode(
+        final Device device, final PeerAddress metaServer, final ComputeNodeConfiguration configuration,
+        final long beganNs)
+    {
+        this.device = device;
+        this.metaServer = metaServer;
+        this.configuration = configuration;
+        clock = device.clock();
+        queue = new RequestQueue(configuration.queueCapacity());
+        timeline = new JoinTimeline(beganNs);
+        desk = new OperationDesk(configuration.operationSlots(), clock, timeline);
+        joinBeganNs = clock.nanoTime();
+    }
+
+    /** @return where requests are handed over; takes them as soon as {@link #state()} is not FAILED or LEFT. */
+    public ComputeEndpoint endpoint()
+    {
+        return endpoint;
+    }
+
+    /** @return where it stands. */
+    public State state()
+    {
+        return state;
+    }
+
+    /** @return why it is FAILED, or why it had to join again last; empty otherwise. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return id of its present registration; 0 before the first. */
+    public int nodeId()
+    {
+        return nodeId;
+    }
+
+    /** @return incarnation of its present registration; 0 before the first. */
+    public int incarnation()
+    {
+        return incarnation;
+    }
+
+    /** @return when it reached what. */
+    public JoinTimeline timeline()
+    {
+        return timeline;
+    }
+
+    /** @return operations answered so far. */
+    public long operationCount()
+    {
+        return operationCount.get();
+    }
+
+    /** @return what it posted in all its life, once it is closed; null before (ask by {@link ControlRequest}). */
+    public VerbCounters finalCounters()
+    {
+        return finalCounters;
+    }
+
+    /** Asks the node to leave; returns at once, {@link #state()} becomes LEFT. Any thread. */
+    public void leave()
+    {
+        leaveAsked = true;
+        queue.wake();
+    }
+
+    @Override
+    public String roleName()
+    {
+        return "verbena-" + configuration.name();
+    }
+
+    @Override
+    public int doWork()
+    {
+        final long nowNs = clock.nanoTime();
+        if (State.LEFT == state || State.FAILED == state)
+        {
+            return refuseAll("node has stopped");
+        }
+        int workCount = null == session ? pollRejoin(nowNs) : session.poll(nowNs);
+        if (null != session)
+        {
+            workCount += followSession(nowNs);
+        }
+        if (null != session && session.isServing(nowNs))
+        {
+            workCount += takeRequests(nowNs);
+        }
+        else
+        {
+            workCount += refuseAll(State.LEAVING == state ? "node leaves" : "node joins");
+        }
+        if (desk.answeredCount() != operationCount.getPlain())
+        {
+            operationCount.lazySet(desk.answeredCount());
+        }
+        return workCount;
+    }
+
+    private int pollRejoin(final long nowNs)
+    {
+        if (leaveAsked)
+        {
+            stop(State.LEFT);
+            return 1;
+        }
+        if (nowNs - rejoinAtNs < 0 && 0 != rejoinAtNs)
+        {
+            return 0;
+        }
+        session = new NodeSession(device, metaServer, configuration, desk, timeline);
+        return 1;
+    }
+
+    private int followSession(final long nowNs)
+    {
+        switch (session.step())
+        {
+            case SERVING ->
+            {
+                if (State.JOINING == state)
+                {
+                    nodeId = session.registration().nodeId();
+                    incarnation = session.registration().incarnation();
+                    firstIncarnation = 0 == firstIncarnation ? incarnation : firstIncarnation;
+                    state = State.SERVING;
+                }
+                if (leaveAsked)
+                {
+                    state = State.LEAVING;
+                    queue.close();
+                    session.leave();
+                }
+            }
+            case LEFT -> stop(State.LEFT);
+            case FAILED -> onSessionFailed(nowNs);
+            default ->
+            {
+                if (leaveAsked && State.LEAVING != state)
+                {
+                    state = State.LEAVING;
+                    session.leave();
+                }
+                else if (0 == nodeId && nowNs - joinBeganNs > configuration.joinTimeoutNs())
+                {
+                    failure = "compute node could not join within its deadline: step=" + session.step() + " " + failure;
+                    stop(State.FAILED);
+                }
+                return 0;
+            }
+        }
+        return 0;
+    }
+
+    private void onSessionFailed(final long nowNs)
+    {
+        failure = session.failure();
+        closeSession();
+        if (leaveAsked)
+        {
+            stop(State.LEFT);
+        }
+        else if (0 == nodeId && nowNs - joinBeganNs > configuration.joinTimeoutNs())
+        {
+            failure = "compute node could not join within its deadline: " + failure;
+            stop(State.FAILED);
+        }
+        else
+        {
+            state = State.JOINING;
+            rejoinAtNs = nowNs + REJOIN_PAUSE_NS;
+        }
+    }
+
+    private int takeRequests(final long nowNs)
+    {
+        int taken = 0;
+        NodeRequest request;
+        while (taken < MAX_ACCEPTS && desk.hasRoom() && null != (request = queue.poll()))
+        {
+            if (request instanceof final OperationRequest operation)
+            {
+                desk.accept(operation);
+            }
+            else if (request.start() && !answerCounters((ControlRequest)request))
+            {
+                session.accept((ControlRequest)request, nowNs);
+            }
+            taken++;
+        }
+        return taken;
+    }
+
+    private int refuseAll(final String detail)
+    {
+        int refused = 0;
+        NodeRequest request;
+        while (refused < MAX_ACCEPTS && null != (request = queue.poll()))
+        {
+            if (request instanceof final OperationRequest operation)
+            {
+                OperationDesk.refuse(operation, OperationAnswer.NOT_SERVING, detail);
+            }
+            else if (request.start() && !answerCounters((ControlRequest)request))
+            {
+                ((ControlRequest)request).answer(ControlRequest.Status.NOT_SERVING, null, detail);
+                request.complete();
+            }
+            refused++;
+        }
+        return refused;
+    }
+
+    private boolean answerCounters(final ControlRequest request)
+    {
+        if (ControlRequest.Kind.VERB_COUNTERS != request.kind())
+        {
+            return false;
+        }
+        final VerbCounters counters = new VerbCounters().add(closedCounters);
+        request.answer(ControlRequest.Status.OK, null == session ? counters : counters.add(session.counters()), null);
+        request.complete();
+        return true;
+    }
+
+    private void stop(final State end)
+    {
+        queue.close();
+        closeSession();
+        finalCounters = closedCounters;
+        while (refuseAll("node has stopped") > 0)
+        {
+            // the queue is closed, so this ends
+        }
+        operationCount.lazySet(desk.answeredCount());
+        state = end;
+    }
+
+    private void closeSession()
+    {
+        if (null != session)
+        {
+            closedCounters.add(session.counters());
+            final NodeSession ended = session;
+            session = null;
+            ended.close();
+        }
+    }
+
+    /**
+     * Ends the node at once, as the end of its process would: nothing is said to anybody, what was begun has an unknown
+     * outcome. Idempotent. By the node's thread, or after it has ended.
+     */
+    @Override
+    public void onClose()
+    {
+        if (State.LEFT != state && State.FAILED != state)
+        {
+            failure = failure.isEmpty() ? "node was closed without leaving" : failure;
+            stop(State.FAILED);
+        }
+    }
+
+    /** Notes why the node's thread ends; it closes the node next. */
+    void onError(final Throwable error)
+    {
+        failure = "duty cycle failed: " + error;
+    }
+
+    /**
+     * Says how long the node's thread may sleep before the next duty cycle, given that requests wake it.
+     *
+     * @return nanoseconds, 0 or more.
+     */
+    long sleepNs()
+    {
+        if (isBusy())
+        {
+            return BUSY_SLEEP_NS;
+        }
+        return Math.min(MAX_SLEEP_NS, session.idleNs(clock.nanoTime()));
+    }
+
+    /** @return true if the duty cycle has to go on, requests or not. By the thread that runs it. */
+    boolean isBusy()
+    {
+        return null == session || session.isBusy();
+    }
+
+    /** Lets submitting threads run the duty cycle, in turns that this hands out; before any of them submits. */
+    void shareDuty(final SharedDuty duty)
+    {
+        sharedDuty = duty;
+    }
+
+    /** @return true if operations were answered since the last call of this, or somebody waits for the node now. */
+    boolean hasWorkedForCallers()
+    {
+        final boolean answered = answeredAtLastLook != desk.answeredCount();
+        answeredAtLastLook = desk.answeredCount();
+        return answered || isBusy();
+    }
+
+    RequestQueue queue()
+    {
+        return queue;
+    }
+
+    NodeSession session()
+    {
+        return session;
+    }
+
+    OperationDesk desk()
+    {
+        return desk;
+    }
+
+    NanoClock clock()
+    {
+        return clock;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "ComputeNode{name=" + configuration.name() + ", nodeId=" + nodeId + ", incarnation=" + incarnation +
+            ", state=" + state + '}';
+    }
+}

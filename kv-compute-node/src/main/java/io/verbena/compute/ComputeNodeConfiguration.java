@@ -1,0 +1,152 @@
+package io.verbena.compute;
+
+import org.agrona.concurrent.EpochNanoClock;
+
+import java.util.concurrent.TimeUnit;
+
+/** Settings of a {@link ComputeNode}; fluent, read once when the node is made. Not thread-safe. */
+public final class ComputeNodeConfiguration
+{
+    private String name = "compute";
+    private int operationSlots = 64;
+    private int queueCapacity = 4096;
+    private int locationCacheEntries = 1 << 16;
+    private long heartbeatIntervalNs = TimeUnit.MILLISECONDS.toNanos(25);
+    private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
+    private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
+    private EpochNanoClock versionClock;
+
+    /** @return name of the node in messages and threads. */
+    public String name()
+    {
+        return name;
+    }
+
+    /**
+     * @param name of the node in messages and threads.
+     * @return this.
+     */
+    public ComputeNodeConfiguration name(final String name)
+    {
+        this.name = name;
+        return this;
+    }
+
+    /** @return operations under way at once. */
+    public int operationSlots()
+    {
+        return operationSlots;
+    }
+
+    /**
+     * @param operationSlots operations under way at once, 1 to 4,096; more wait in the queue. Default 64.
+     * @return this.
+     */
+    public ComputeNodeConfiguration operationSlots(final int operationSlots)
+    {
+        this.operationSlots = operationSlots;
+        return this;
+    }
+
+    /** @return requests that can wait for the node. */
+    public int queueCapacity()
+    {
+        return queueCapacity;
+    }
+
+    /**
+     * @param queueCapacity requests that can wait for the node, 2 or more; then it answers FULL. Default 4,096.
+     * @return this.
+     */
+    public ComputeNodeConfiguration queueCapacity(final int queueCapacity)
+    {
+        this.queueCapacity = queueCapacity;
+        return this;
+    }
+
+    /** @return bound of the location cache, in keys. */
+    public int locationCacheEntries()
+    {
+        return locationCacheEntries;
+    }
+
+    /**
+     * @param locationCacheEntries bound of the location cache, in keys of 64 bytes each; 0 turns it off. Default
+     *                             65,536.
+     * @return this.
+     */
+    public ComputeNodeConfiguration locationCacheEntries(final int locationCacheEntries)
+    {
+        this.locationCacheEntries = locationCacheEntries;
+        return this;
+    }
+
+    /** @return pause between heartbeats. */
+    public long heartbeatIntervalNs()
+    {
+        return heartbeatIntervalNs;
+    }
+
+    /**
+     * Epochs, and with them the reuse of memory, cannot advance faster than the slowest node's heartbeats: a block that
+     * was overwritten is free again after about eight of these.
+     *
+     * @param heartbeatIntervalNs pause between heartbeats of a node at work, well below the lease; default 25 ms. An
+     *                            idle node pauses four times as long, at most a quarter of its lease.
+     * @return this.
+     */
+    public ComputeNodeConfiguration heartbeatIntervalNs(final long heartbeatIntervalNs)
+    {
+        this.heartbeatIntervalNs = heartbeatIntervalNs;
+        return this;
+    }
+
+    /** @return deadline of one control call. */
+    public long callTimeoutNs()
+    {
+        return callTimeoutNs;
+    }
+
+    /**
+     * @param callTimeoutNs deadline of one control call and of one connection; default 2 s.
+     * @return this.
+     */
+    public ComputeNodeConfiguration callTimeoutNs(final long callTimeoutNs)
+    {
+        this.callTimeoutNs = callTimeoutNs;
+        return this;
+    }
+
+    /** @return deadline of the first join. */
+    public long joinTimeoutNs()
+    {
+        return joinTimeoutNs;
+    }
+
+    /**
+     * @param joinTimeoutNs after which a node that has never served gives up; default 15 s. A node that has served
+     *                      tries to join again for as long as it is run.
+     * @return this.
+     */
+    public ComputeNodeConfiguration joinTimeoutNs(final long joinTimeoutNs)
+    {
+        this.joinTimeoutNs = joinTimeoutNs;
+        return this;
+    }
+
+    /** @return nanoseconds since 1970 for versions, or null for the wall clock. */
+    public EpochNanoClock versionClock()
+    {
+        return versionClock;
+    }
+
+    /**
+     * @param versionClock nanoseconds since 1970 for versions; null for the wall clock. Simulations give a virtual one.
+     * @return this.
+     */
+    public ComputeNodeConfiguration versionClock(final EpochNanoClock versionClock)
+    {
+        this.versionClock = versionClock;
+        return this;
+    }
+}

@@ -1,0 +1,308 @@
+package io.verbena.compute;
+
+import io.verbena.compute.ControlRequest.Status;
+import io.verbena.control.ChunkLease;
+import io.verbena.control.ChunkPurpose;
+import io.verbena.control.ChunkRun;
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MemoryNodeStat;
+import io.verbena.control.TableEntry;
+import io.verbena.table.TableCreator;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TablePlan;
+import io.verbena.table.format.TableDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Creates a table: asks that the name is free, takes a table id, asks the memory nodes how long their chunks are,
+ * leases chunks, formats them one-sidedly, and makes the table known. Whatever fails before the last step changes
+ * nothing but chunks, which are returned. If the last answer is lost, the meta server is asked once more who owns the
+ * name.
+ */
+final class CreateTableTask extends ControlTask
+{
+    private enum Step
+    {
+        CHECK_NAME, TAKE_ID, ASK_NODES, LEASE, FORMAT, PUBLISH, RESOLVE
+    }
+
+    /** Most runs that one lease call may bring. */
+    private static final int MAX_LEASE = ChunkLease.MAX_RUNS;
+
+    private final MetaLink metaLink;
+    private final TableEngine engine;
+    private final TableRegistry tables;
+    private final List<MemoryLink> memoryLinks;
+    private final SplittableRandom random;
+    private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
+    private final List<ControlCall<ChunkLease>> leases = new ArrayList<>();
+    private final List<MemoryLink> leaseLinks = new ArrayList<>();
+    private Step step = Step.CHECK_NAME;
+    private ControlCall<TableEntry> nameCall;
+    private ControlCall<Integer> idCall;
+    private ControlCall<Void> publishCall;
+    private TablePlan plan;
+    private TableCreator creator;
+    private TableEntry entry;
+    private int tableId;
+
+    CreateTableTask(
+        final ControlRequest request, final MetaLink metaLink, final TableEngine engine, final TableRegistry tables,
+        final List<MemoryLink> readyLinks, final SplittableRandom random, final long nowNs)
+    {
+        super(request);
+        this.metaLink = metaLink;
+        this.engine = engine;
+        this.tables = tables;
+        this.memoryLinks = readyLinks;
+        this.random = random;
+        nameCall = metaLink.client().table(request.tableName(), remainingNs(nowNs));
+    }
+
+    @Override
+    int poll(final long nowNs)
+    {
+        return switch (step)
+        {
+            case CHECK_NAME -> pollCheckName(nowNs);
+            case TAKE_ID -> pollTakeId(nowNs);
+            case ASK_NODES -> pollAskNodes(nowNs);
+            case LEASE -> pollLease(nowNs);
+            case FORMAT -> pollFormat(nowNs);
+            case PUBLISH -> pollPublish(nowNs);
+            case RESOLVE -> pollResolve();
+        };
+    }
+
+    private int pollCheckName(final long nowNs)
+    {
+        if (!nameCall.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK == nameCall.status())
+        {
+            end(Status.ALREADY_EXISTS, null, null);
+        }
+        else if (ControlStatus.NO_SUCH_TABLE != nameCall.status())
+        {
+            endAs(nameCall);
+        }
+        else if (memoryLinks.isEmpty())
+        {
+            end(Status.TIMED_OUT, null, "no memory node is connected");
+        }
+        else
+        {
+            idCall = metaLink.client().allocateTableId(remainingNs(nowNs));
+            step = Step.TAKE_ID;
+        }
+        return 1;
+    }
+
+    private int pollTakeId(final long nowNs)
+    {
+        if (!idCall.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != idCall.status())
+        {
+            endAs(idCall);
+            return 1;
+        }
+        tableId = idCall.result();
+        for (final MemoryLink link : memoryLinks)
+        {
+            stats.add(link.client().stat(remainingNs(nowNs)));
+        }
+        step = Step.ASK_NODES;
+        return 1;
+    }
+
+    private int pollAskNodes(final long nowNs)
+    {
+        long chunkBytes = Long.MAX_VALUE;
+        for (final ControlCall<MemoryNodeStat> stat : stats)
+        {
+            if (!stat.isDone())
+            {
+                return 0;
+            }
+            if (ControlStatus.OK != stat.status())
+            {
+                endAs(stat);
+                return 1;
+            }
+            chunkBytes = Math.min(chunkBytes, stat.result().chunkLengthBytes());
+        }
+        final int[] memoryNodeIds = memoryLinks.stream().mapToInt(MemoryLink::memoryNodeId).toArray();
+        try
+        {
+            plan = TablePlan.forRecords(request().tableName(), tableId, random.nextLong(),
+                request().expectedRecords(), memoryNodeIds, chunkBytes);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            end(Status.REFUSED, null, ex.getMessage());
+            return 1;
+        }
+        final int descriptorBytes = TableDescriptor.ENTRIES_OFFSET + plan.subtableCount() * Long.BYTES +
+            request().tableName().length() + TableDescriptor.CHECKSUM_BYTES;
+        if (descriptorBytes > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            end(Status.REFUSED, null, "expectedRecords=" + request().expectedRecords() + " needs " +
+                plan.subtableCount() + " subtables, more than a table of this version can name; expect fewer records");
+            return 1;
+        }
+        lease(nowNs);
+        return 1;
+    }
+
+    private void lease(final long nowNs)
+    {
+        for (final MemoryLink link : memoryLinks)
+        {
+            int wanted = plan.chunksAt(link.memoryNodeId());
+            while (wanted > 0)
+            {
+                final int count = Math.min(wanted, MAX_LEASE);
+                leases.add(link.client().leaseChunks(ChunkPurpose.INDEX, count, false, remainingNs(nowNs)));
+                leaseLinks.add(link);
+                wanted -= count;
+            }
+        }
+        step = Step.LEASE;
+    }
+
+    private int pollLease(final long nowNs)
+    {
+        for (final ControlCall<ChunkLease> lease : leases)
+        {
+            if (!lease.isDone())
+            {
+                return 0;
+            }
+        }
+        for (final ControlCall<ChunkLease> lease : leases)
+        {
+            if (ControlStatus.OK != lease.status())
+            {
+                returnChunks(nowNs);
+                endAs(lease);
+                return 1;
+            }
+        }
+        for (int i = 0; i < leases.size(); i++)
+        {
+            place(leaseLinks.get(i).memoryNodeId(), leases.get(i).result());
+        }
+        creator = engine.createTable(plan, request().deadlineNs());
+        step = Step.FORMAT;
+        return 1;
+    }
+
+    private void place(final int memoryNodeId, final ChunkLease lease)
+    {
+        for (final ChunkRun run : lease.runs())
+        {
+            for (int i = 0; i < run.chunkCount(); i++)
+            {
+                plan.place(memoryNodeId, run.offset() + (long)i * lease.chunkLengthBytes());
+            }
+        }
+    }
+
+    private int pollFormat(final long nowNs)
+    {
+        if (TableCreator.State.RUNNING == creator.state())
+        {
+            return 0;
+        }
+        if (TableCreator.State.FAILED == creator.state())
+        {
+            returnChunks(nowNs);
+            end(Status.TIMED_OUT, null, creator.failure());
+            return 1;
+        }
+        entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
+        publishCall = metaLink.client().createTable(entry, remainingNs(nowNs));
+        step = Step.PUBLISH;
+        return 1;
+    }
+
+    private int pollPublish(final long nowNs)
+    {
+        if (!publishCall.isDone())
+        {
+            return 0;
+        }
+        switch (publishCall.status())
+        {
+            case OK -> endCreated();
+            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY ->
+            {
+                nameCall = metaLink.client().table(request().tableName(), remainingNs(nowNs));
+                step = Step.RESOLVE;
+            }
+            default ->
+            {
+                returnChunks(nowNs);
+                endAs(publishCall);
+            }
+        }
+        return 1;
+    }
+
+    private int pollResolve()
+    {
+        if (!nameCall.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK == nameCall.status() && tableId == nameCall.result().tableId())
+        {
+            endCreated();
+        }
+        else
+        {
+            end(Status.OUTCOME_UNKNOWN, null, publishCall.failure());
+        }
+        return 1;
+    }
+
+    private void endCreated()
+    {
+        tables.open(entry);
+        end(Status.OK, new TableReference(entry.name(), tableId), null);
+    }
+
+    /** Best effort: what cannot be returned stays leased until this node leaves. */
+    private void returnChunks(final long nowNs)
+    {
+        for (int i = 0; i < leases.size(); i++)
+        {
+            if (ControlStatus.OK == leases.get(i).status() && leaseLinks.get(i).isReady())
+            {
+                leaseLinks.get(i).client().returnChunks(leases.get(i).result().runs(), remainingNs(nowNs));
+            }
+        }
+    }
+
+    @Override
+    void stop()
+    {
+        if (Step.PUBLISH == step || Step.RESOLVE == step)
+        {
+            end(Status.OUTCOME_UNKNOWN, null, "node stops");
+        }
+        else
+        {
+            end(Status.NOT_SERVING, null, "node stops");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.verbena.compute;
+
+import io.verbena.compute.ControlRequest.Status;
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.TableEntry;
+import io.verbena.table.format.FormatException;
+
+/** Finds a table at the meta server, and opens it here. */
+final class FindTableTask extends ControlTask
+{
+    private final TableRegistry tables;
+    private final ControlCall<TableEntry> call;
+
+    FindTableTask(
+        final ControlRequest request, final MetaLink metaLink, final TableRegistry tables, final long nowNs)
+    {
+        super(request);
+        this.tables = tables;
+        call = metaLink.client().table(request.tableName(), remainingNs(nowNs));
+    }
+
+    @Override
+    int poll(final long nowNs)
+    {
+        if (!call.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != call.status())
+        {
+            endAs(call);
+            return 1;
+        }
+        final TableEntry entry = call.result();
+        try
+        {
+            tables.open(entry);
+            end(Status.OK, new TableReference(entry.name(), entry.tableId()), null);
+        }
+        catch (final FormatException ex)
+        {
+            end(Status.REFUSED, null, ex.getMessage());
+        }
+        return 1;
+    }
+
+    @Override
+    void stop()
+    {
+        end(Status.NOT_SERVING, null, "node stops");
+    }
+}

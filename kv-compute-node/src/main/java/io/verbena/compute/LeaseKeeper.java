@@ -1,0 +1,109 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.Heartbeat;
+import io.verbena.control.Registration;
+import io.verbena.table.TableEngine;
+
+import java.util.function.LongSupplier;
+
+/**
+ * Sends heartbeats and knows how long this registration may act. The lease counts from before the request that renewed
+ * it was sent, on the local clock, so it ends here before it ends at the meta server. Owned by the node's thread.
+ */
+final class LeaseKeeper
+{
+    /** An idle node beats more slowly by this factor. */
+    private static final int IDLE_FACTOR = 4;
+
+    private final MetaLink metaLink;
+    private final TableEngine engine;
+    private final int nodeId;
+    private final int incarnation;
+    private final long intervalNs;
+    private final long idleIntervalNs;
+    private final long timeoutNs;
+    private final LongSupplier operationCount;
+    private long operationsAtLastBeat;
+    private ControlCall<Heartbeat> call;
+    private long nextAtNs;
+    private long leaseEndsNs;
+    private boolean lost;
+
+    LeaseKeeper(
+        final MetaLink metaLink, final TableEngine engine, final ControlCall<Registration> registered,
+        final ComputeNodeConfiguration configuration, final LongSupplier operationCount)
+    {
+        final Registration registration = registered.result();
+        this.metaLink = metaLink;
+        this.engine = engine;
+        nodeId = registration.nodeId();
+        incarnation = registration.incarnation();
+        leaseEndsNs = registered.calledAtNs() + registration.leaseNs();
+        intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
+        idleIntervalNs = Math.min(IDLE_FACTOR * intervalNs, registration.leaseNs() / 4);
+        this.operationCount = operationCount;
+        timeoutNs = Math.min(configuration.callTimeoutNs(), registration.leaseNs() / 2);
+        nextAtNs = registered.calledAtNs() + intervalNs;
+    }
+
+    /**
+     * @param nowNs time now.
+     * @return true if this registration may still touch memory.
+     */
+    boolean isHeld(final long nowNs)
+    {
+        return !lost && leaseEndsNs - nowNs > 0;
+    }
+
+    /** @return true while a heartbeat is under way. */
+    boolean isWaiting()
+    {
+        return null != call;
+    }
+
+    long nextAtNs()
+    {
+        return nextAtNs;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (null != call)
+        {
+            if (!call.isDone())
+            {
+                return 0;
+            }
+            onAnswer();
+            return 1;
+        }
+        if (nowNs - nextAtNs >= 0 && metaLink.isUsable())
+        {
+            call = metaLink.client().heartbeat(nodeId, incarnation, engine.passedEpoch(), timeoutNs);
+            final long operations = operationCount.getAsLong();
+            nextAtNs = nowNs + (operations == operationsAtLastBeat ? idleIntervalNs : intervalNs);
+            operationsAtLastBeat = operations;
+            return 1;
+        }
+        return 0;
+    }
+
+    private void onAnswer()
+    {
+        final ControlCall<Heartbeat> ended = call;
+        call = null;
+        if (ControlStatus.OK == ended.status())
+        {
+            final Heartbeat heartbeat = ended.result();
+            leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
+            engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
+        }
+        else if (ControlStatus.UNKNOWN_NODE == ended.status())
+        {
+            lost = true;
+        }
+        // Any other failure is retried at the next interval; the lease goes on running.
+    }
+}

@@ -1,0 +1,95 @@
+package io.verbena.compute;
+
+import io.verbena.control.MetaClient;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.PeerDirectory;
+
+/**
+ * The connection of a node to the meta server: calls, and one-sided lookups of the view. Made anew when it breaks.
+ * Owned by the node's thread.
+ */
+final class MetaLink implements AutoCloseable
+{
+    /** Pause before a broken connection is made anew: 5 ms. */
+    private static final long RECONNECT_PAUSE_NS = 5_000_000;
+
+    private final RaasContext raas;
+    private final PeerAddress metaServer;
+    private final long timeoutNs;
+    private VirtualQp vqp;
+    private MetaClient client;
+    private PeerDirectory directory;
+    private long reconnectAtNs;
+
+    MetaLink(final RaasContext raas, final PeerAddress metaServer, final long timeoutNs)
+    {
+        this.raas = raas;
+        this.metaServer = metaServer;
+        this.timeoutNs = timeoutNs;
+        connect();
+    }
+
+    /** @return proxy for calls; good until the next {@link #poll}, calls in it end by themselves. */
+    MetaClient client()
+    {
+        return client;
+    }
+
+    /** @return lookups; good until the next {@link #poll}. */
+    PeerDirectory directory()
+    {
+        return directory;
+    }
+
+    /** @return true if calls can be made: READY, or CONNECTING. */
+    boolean isUsable()
+    {
+        return VirtualQp.State.FAILED != vqp.state();
+    }
+
+    String failure()
+    {
+        return vqp.failure();
+    }
+
+    int poll(final long nowNs)
+    {
+        int workCount = directory.poll();
+        if (!isUsable())
+        {
+            if (0 == reconnectAtNs)
+            {
+                reconnectAtNs = nowNs + RECONNECT_PAUSE_NS;
+            }
+            else if (nowNs - reconnectAtNs >= 0)
+            {
+                close();
+                connect();
+                workCount++;
+            }
+        }
+        return workCount;
+    }
+
+    private void connect()
+    {
+        reconnectAtNs = 0;
+        vqp = raas.connect(metaServer, MetaLink::onUnexpectedBatch, timeoutNs);
+        client = new MetaClient(raas, vqp);
+        directory = new PeerDirectory(raas, metaServer, timeoutNs);
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
+    }
+
+    @Override
+    public void close()
+    {
+        directory.close();
+        vqp.close();
+    }
+}

@@ -1,0 +1,457 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.NodePage;
+import io.verbena.control.NodeRegistration;
+import io.verbena.control.Registration;
+import io.verbena.control.TablePage;
+import io.verbena.control.TableEntry;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.OpenTable;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.collections.Int2ObjectHashMap;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * One registration of a node, from joining to its end: connections, engine, lease. A node that loses its lease throws
+ * the whole session away, connections included, and begins another one, so that nothing of the old registration can
+ * reach memory under the new one. Owned by the node's thread.
+ */
+final class NodeSession implements AutoCloseable
+{
+    /** Where it stands. */
+    enum Step
+    {
+        REGISTERING, DISCOVERING, CONNECTING, SERVING, LEAVING, LEFT, FAILED
+    }
+
+    /** Tables opened while joining; any further one is opened by its first operation. */
+    private static final int MAX_TABLES_OPENED_ON_JOIN = 64;
+    /** How often an idle node looks for the answer to a heartbeat: every 2 ms. */
+    private static final long HEARTBEAT_POLL_NS = 2_000_000;
+
+    private final ComputeNodeConfiguration configuration;
+    private final OperationDesk desk;
+    private final JoinTimeline timeline;
+    private final RaasContext raas;
+    private final MetaLink metaLink;
+    private final Int2ObjectHashMap<MemoryLink> links = new Int2ObjectHashMap<>();
+    private final List<MemoryLink> linkList = new ArrayList<>();
+    private final List<ControlTask> tasks = new ArrayList<>();
+    private final ControlCall<Registration> registering;
+    private final SplittableRandom random;
+    private Step step = Step.REGISTERING;
+    private String failure = "";
+    private TableEngine engine;
+    private TableRegistry tables;
+    private LeaseKeeper lease;
+    private ControlCall<NodePage> nodesCall;
+    private ControlCall<TablePage> tablesCall;
+    private List<ControlCall<TableEntry>> tableCalls;
+    private ControlCall<Void> leaving;
+
+    NodeSession(
+        final Device device, final PeerAddress metaServer, final ComputeNodeConfiguration configuration,
+        final OperationDesk desk, final JoinTimeline timeline)
+    {
+        this.configuration = configuration;
+        this.desk = desk;
+        this.timeline = timeline;
+        raas = RaasContext.open(device, new RaasConfiguration());
+        timeline.opened(raas.clock().nanoTime());
+        random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
+        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
+        registering = metaLink.client().register(
+            new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), 0, new RemoteRegion(0, 0, 0)),
+            configuration.callTimeoutNs());
+    }
+
+    Step step()
+    {
+        return step;
+    }
+
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return what it was registered as; only after REGISTERING. */
+    Registration registration()
+    {
+        return registering.result();
+    }
+
+    TableEngine engine()
+    {
+        return engine;
+    }
+
+    TableRegistry tables()
+    {
+        return tables;
+    }
+
+    VerbCounters counters()
+    {
+        return raas.counters();
+    }
+
+    /**
+     * @param nowNs time now.
+     * @return true if operations may be begun.
+     */
+    boolean isServing(final long nowNs)
+    {
+        return Step.SERVING == step && lease.isHeld(nowNs);
+    }
+
+    /** @return true if somebody waits for something that may go on at any moment. */
+    boolean isBusy()
+    {
+        return Step.SERVING != step || desk.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
+            tables.isWaiting() || isLinkWaiting();
+    }
+
+    /**
+     * @param nowNs time now.
+     * @return how long it need not be polled, if nothing else happens; while not {@link #isBusy()}.
+     */
+    long idleNs(final long nowNs)
+    {
+        long untilNs = lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs();
+        for (int i = 0; i < linkList.size(); i++)
+        {
+            untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
+        }
+        return untilNs - nowNs;
+    }
+
+    int poll(final long nowNs)
+    {
+        int workCount = raas.poll() + metaLink.poll(nowNs);
+        workCount += switch (step)
+        {
+            case REGISTERING -> pollRegistering();
+            case DISCOVERING -> pollDiscovering(nowNs) + pollLinks(nowNs);
+            case CONNECTING -> pollConnecting(nowNs) + pollLinks(nowNs);
+            case SERVING -> pollServing(nowNs);
+            case LEAVING -> pollLeaving(nowNs);
+            case LEFT, FAILED -> 0;
+        };
+        if (null != lease && Step.LEFT != step && Step.FAILED != step)
+        {
+            workCount += lease.poll(nowNs);
+            if (!lease.isHeld(nowNs) && null == leaving)
+            {
+                fail("lease ran out: nodeId=" + registration().nodeId() + ", incarnation=" +
+                    registration().incarnation());
+            }
+        }
+        return workCount;
+    }
+
+    private int pollRegistering()
+    {
+        if (!registering.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != registering.status())
+        {
+            fail("cannot register at the meta server: " + registering.status() + " " + registering.failure());
+            return 1;
+        }
+        raas.identity(registration().identity());
+        openEngine();
+        timeline.registered(raas.clock().nanoTime());
+        nodesCall = metaLink.client().nodes(0, configuration.callTimeoutNs());
+        tablesCall = metaLink.client().tables("", configuration.callTimeoutNs());
+        step = Step.DISCOVERING;
+        return 1;
+    }
+
+    private void openEngine()
+    {
+        final TableEngineConfiguration engineConfiguration = new TableEngineConfiguration()
+            .operationSlots(configuration.operationSlots())
+            .locationCacheEntries(configuration.locationCacheEntries())
+            .writerNumber(registration().writerNumber())
+            .clientId(registration().nodeId())
+            .initialEpoch(registration().epoch())
+            .seed(random.nextLong())
+            .operationListener(desk)
+            .chunkSource((memoryNodeId) -> links.get(memoryNodeId).requestChunk());
+        if (null != configuration.versionClock())
+        {
+            engineConfiguration.versionClock(configuration.versionClock());
+        }
+        engine = TableEngine.open(
+            raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
+        engine.onEpoch(registration().epoch(), registration().safeEpoch());
+        tables = new TableRegistry(metaLink, this::openTable, configuration.callTimeoutNs());
+        desk.open(engine, tables);
+        lease = new LeaseKeeper(metaLink, engine, registering, configuration, desk::answeredCount);
+    }
+
+    private OpenTable openTable(final TableDescriptor descriptor)
+    {
+        for (int i = 0; i < descriptor.subtableCount(); i++)
+        {
+            link(DirectoryEntry.memoryNodeId(descriptor.entry(i)));
+        }
+        return engine.openTable(descriptor);
+    }
+
+    private void link(final int memoryNodeId)
+    {
+        if (!links.containsKey(memoryNodeId))
+        {
+            final MemoryLink link =
+                new MemoryLink(raas, metaLink, engine, memoryNodeId, configuration.callTimeoutNs());
+            links.put(memoryNodeId, link);
+            linkList.add(link);
+        }
+    }
+
+    private int pollDiscovering(final long nowNs)
+    {
+        if (null != nodesCall && nodesCall.isDone())
+        {
+            return onNodes(nowNs);
+        }
+        if (null != tablesCall && tablesCall.isDone())
+        {
+            return onTableNames(nowNs);
+        }
+        if (null == nodesCall && null == tablesCall)
+        {
+            timeline.discovered(nowNs);
+            step = Step.CONNECTING;
+            return 1;
+        }
+        return 0;
+    }
+
+    private int onNodes(final long nowNs)
+    {
+        final ControlCall<NodePage> call = nodesCall;
+        nodesCall = null;
+        if (ControlStatus.OK != call.status())
+        {
+            fail("cannot list the nodes: " + call.status() + " " + call.failure());
+            return 1;
+        }
+        for (final PeerRecord node : call.result().nodes())
+        {
+            if (NodeRole.MEMORY_NODE == node.role())
+            {
+                link(node.nodeId());
+            }
+        }
+        if (call.result().hasMore())
+        {
+            nodesCall = metaLink.client().nodes(
+                call.result().nodes().getLast().nodeId(), configuration.callTimeoutNs());
+        }
+        return 1;
+    }
+
+    private int onTableNames(final long nowNs)
+    {
+        final ControlCall<TablePage> call = tablesCall;
+        tablesCall = null;
+        if (ControlStatus.OK != call.status())
+        {
+            fail("cannot list the tables: " + call.status() + " " + call.failure());
+            return 1;
+        }
+        tableCalls = new ArrayList<>();
+        for (final String name : call.result().names())
+        {
+            if (tableCalls.size() < MAX_TABLES_OPENED_ON_JOIN)
+            {
+                tableCalls.add(metaLink.client().table(name, configuration.callTimeoutNs()));
+            }
+        }
+        return 1;
+    }
+
+    private int pollConnecting(final long nowNs)
+    {
+        for (final ControlCall<TableEntry> call : tableCalls)
+        {
+            if (!call.isDone())
+            {
+                return 0;
+            }
+        }
+        for (final MemoryLink link : linkList)
+        {
+            if (link.isConnecting())
+            {
+                return 0; // one that has failed already does not hold up the join: its memory node may be gone
+            }
+        }
+        timeline.connected(nowNs);
+        tableCalls.forEach(this::openOnJoin);
+        tableCalls = null;
+        step = Step.SERVING;
+        timeline.ready(raas.clock().nanoTime());
+        return 1;
+    }
+
+    /** What cannot be opened now, because it was just dropped or is of another version, is told to who asks for it. */
+    private void openOnJoin(final ControlCall<TableEntry> call)
+    {
+        if (ControlStatus.OK == call.status())
+        {
+            try
+            {
+                tables.open(call.result());
+            }
+            catch (final FormatException ex)
+            {
+                failure = ex.getMessage();
+            }
+        }
+    }
+
+    private int pollServing(final long nowNs)
+    {
+        return pollLinks(nowNs) + engine.poll() + tables.poll(desk) + desk.poll() + pollTasks(nowNs);
+    }
+
+    private int pollLinks(final long nowNs)
+    {
+        int workCount = 0;
+        for (int i = 0; i < linkList.size(); i++)
+        {
+            workCount += linkList.get(i).poll(nowNs);
+        }
+        return workCount;
+    }
+
+    private boolean isLinkWaiting()
+    {
+        for (int i = 0; i < linkList.size(); i++)
+        {
+            if (linkList.get(i).isConnecting() || linkList.get(i).isLeasing())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int pollTasks(final long nowNs)
+    {
+        int workCount = 0;
+        for (int i = tasks.size() - 1; i >= 0; i--)
+        {
+            final ControlTask task = tasks.get(i);
+            workCount += task.poll(nowNs);
+            if (task.hasEnded())
+            {
+                tasks.remove(i);
+            }
+        }
+        return workCount;
+    }
+
+    /** Begins a control request that came out of the queue; while serving. */
+    void accept(final ControlRequest request, final long nowNs)
+    {
+        switch (request.kind())
+        {
+            case FIND_TABLE -> tasks.add(new FindTableTask(request, metaLink, tables, nowNs));
+            case CREATE_TABLE -> tasks.add(new CreateTableTask(
+                request, metaLink, engine, tables, linkList.stream().filter(MemoryLink::isReady).toList(), random,
+                nowNs));
+            case DROP_TABLE -> tasks.add(new DropTableTask(request, metaLink, tables, nowNs));
+            case LIST_TABLES -> tasks.add(new ListTablesTask(request, metaLink, nowNs));
+            case FORGET_TABLE ->
+            {
+                tables.forget(request.tableName());
+                request.answer(ControlRequest.Status.OK, null, null);
+                request.complete();
+            }
+            case VERB_COUNTERS -> throw new IllegalStateException("answered by the node: " + request);
+        }
+    }
+
+    /** Begins to leave: what was begun is finished, then the meta server is told. */
+    void leave()
+    {
+        if (Step.SERVING == step)
+        {
+            step = Step.LEAVING;
+        }
+        else if (Step.LEFT != step)
+        {
+            step = Step.FAILED;
+        }
+    }
+
+    private int pollLeaving(final long nowNs)
+    {
+        if (null != leaving)
+        {
+            step = leaving.isDone() ? Step.LEFT : step;
+            return leaving.isDone() ? 1 : 0;
+        }
+        final int workCount = pollServing(nowNs);
+        if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting())
+        {
+            leaving = metaLink.client().leave(
+                registration().nodeId(), registration().incarnation(), configuration.callTimeoutNs());
+            return workCount + 1;
+        }
+        return workCount;
+    }
+
+    private void fail(final String why)
+    {
+        failure = why;
+        step = Step.FAILED;
+    }
+
+    /**
+     * Ends everything at once; operations under way get an unknown outcome. Nothing of it reaches memory afterwards.
+     */
+    @Override
+    public void close()
+    {
+        linkList.forEach(MemoryLink::close);
+        metaLink.close();
+        if (null != engine)
+        {
+            engine.close();
+        }
+        raas.close();
+        final String why = failure.isEmpty() ? "node stopped" : failure;
+        tasks.forEach(ControlTask::stop);
+        tasks.clear();
+        if (null != tables)
+        {
+            tables.close(desk);
+        }
+        desk.close(why);
+    }
+}

@@ -1,0 +1,276 @@
+package io.verbena.compute;
+
+import io.verbena.table.OpenTable;
+import io.verbena.table.Operation;
+import io.verbena.table.OperationKind;
+import io.verbena.table.OperationListener;
+import io.verbena.table.OperationResult;
+import io.verbena.table.TableEngine;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+
+/**
+ * Carries operations from requests into the engine and answers back. Owned by the node's thread. Allocates nothing but
+ * the value that a GET returns.
+ */
+final class OperationDesk implements OperationListener, TableRegistry.Waiters
+{
+    /** Correlation of the one operation that the owner thread runs for itself, see {@link DirectTable}. */
+    static final long DIRECT = -1;
+
+    private static final int STAGED_VALUE_OFFSET = 1 << 16;
+    private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
+    private static final int[] ENGINE_KINDS = engineKinds();
+
+    private final byte[] staging = new byte[STAGING_BYTES];
+    private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
+    private final NanoClock clock;
+    private final JoinTimeline timeline;
+    private final OperationRequest[] inFlight;
+    private final int[] freeSlots;
+    private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
+    private int freeCount;
+    private TableEngine engine;
+    private TableRegistry tables;
+    private OperationListener directListener;
+    private long answeredCount;
+
+    OperationDesk(final int slotCount, final NanoClock clock, final JoinTimeline timeline)
+    {
+        this.clock = clock;
+        this.timeline = timeline;
+        inFlight = new OperationRequest[slotCount];
+        freeSlots = new int[slotCount];
+        for (int i = 0; i < slotCount; i++)
+        {
+            freeSlots[i] = i;
+        }
+        freeCount = slotCount;
+    }
+
+    void open(final TableEngine engine, final TableRegistry tables)
+    {
+        this.engine = engine;
+        this.tables = tables;
+    }
+
+    void directListener(final OperationListener directListener)
+    {
+        this.directListener = directListener;
+    }
+
+    /** @return true if one more operation can be begun. */
+    boolean hasRoom()
+    {
+        return freeCount > 0 && engine.freeSlots() > 0 && overflow.isEmpty();
+    }
+
+    /** @return operations handed to the engine, or kept, and not answered. */
+    int active()
+    {
+        return inFlight.length - freeCount + overflow.size();
+    }
+
+    /** @return operations answered so far. */
+    long answeredCount()
+    {
+        return answeredCount;
+    }
+
+    /** Begins operations whose table was opened while the engine had no room. */
+    int poll()
+    {
+        int workCount = 0;
+        while (!overflow.isEmpty() && freeCount > 0 && engine.freeSlots() > 0)
+        {
+            accept(overflow.poll());
+            workCount++;
+        }
+        return workCount;
+    }
+
+    /** Begins an operation that came out of the queue; {@link #hasRoom()} must hold. */
+    void accept(final OperationRequest request)
+    {
+        if (NodeRequest.QUEUED != request.state())
+        {
+            return; // withdrawn
+        }
+        if (request.deadlineNs() - clock.nanoTime() <= 0)
+        {
+            refuse(request, OperationAnswer.TIMED_OUT, null);
+            return;
+        }
+        final OpenTable table = tables.find(request.table().id());
+        if (null == table)
+        {
+            tables.await(request);
+            return;
+        }
+        begin(request, table);
+    }
+
+    /**
+     * The key and value are copied before the node takes the request: until then its submitter is still there, and does
+     * not change them; afterwards the submitter may leave at any time.
+     */
+    private void begin(final OperationRequest request, final OpenTable table)
+    {
+        final byte[] key = request.key();
+        final byte[] value = request.value();
+        System.arraycopy(key, 0, staging, 0, key.length);
+        if (null != value)
+        {
+            System.arraycopy(value, 0, staging, STAGED_VALUE_OFFSET, value.length);
+        }
+        if (!request.start())
+        {
+            return;
+        }
+        final int slot = freeSlots[--freeCount];
+        inFlight[slot] = request;
+        final int kind = ENGINE_KINDS[request.kind().ordinal()];
+        final boolean begun = null == value ?
+            engine.begin(kind, table, stagingSegment, 0, key.length, request.expectedVersion(), request.deadlineNs(),
+                slot) :
+            engine.begin(kind, table, stagingSegment, 0, key.length, stagingSegment, STAGED_VALUE_OFFSET, value.length,
+                request.expectedVersion(), request.deadlineNs(), slot);
+        if (!begun)
+        {
+            throw new IllegalStateException("engine refused an operation although it had free slots: " + request);
+        }
+    }
+
+    @Override
+    public void onOperationComplete(final Operation operation)
+    {
+        if (DIRECT == operation.correlationId())
+        {
+            directListener.onOperationComplete(operation);
+            return;
+        }
+        final int slot = (int)operation.correlationId();
+        final OperationRequest request = inFlight[slot];
+        inFlight[slot] = null;
+        freeSlots[freeCount++] = slot;
+        answeredCount++;
+        if (!timeline.hasAnswered())
+        {
+            timeline.firstAnswer(clock.nanoTime());
+        }
+        if (!request.isAbandoned())
+        {
+            answer(request, operation);
+            request.complete();
+        }
+    }
+
+    private static void answer(final OperationRequest request, final Operation operation)
+    {
+        byte[] value = null;
+        if (RequestKind.GET == request.kind() && OperationResult.FOUND == operation.result())
+        {
+            value = new byte[operation.valueLength()];
+            if (value.length > 0)
+            {
+                operation.copyValueTo(MemorySegment.ofArray(value), 0);
+            }
+        }
+        request.answer(answerOf(operation.result()), value, operation.version(), detailOf(operation.result()));
+        request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
+    }
+
+    private static OperationAnswer answerOf(final int result)
+    {
+        return switch (result)
+        {
+            case OperationResult.FOUND -> OperationAnswer.FOUND;
+            case OperationResult.NOT_FOUND -> OperationAnswer.NOT_FOUND;
+            case OperationResult.STORED -> OperationAnswer.STORED;
+            case OperationResult.DELETED -> OperationAnswer.DELETED;
+            case OperationResult.EXISTS -> OperationAnswer.EXISTS;
+            case OperationResult.VERSION_MISMATCH -> OperationAnswer.VERSION_MISMATCH;
+            case OperationResult.TABLE_FULL -> OperationAnswer.TABLE_FULL;
+            case OperationResult.NO_MEMORY -> OperationAnswer.NO_MEMORY;
+            case OperationResult.TIMED_OUT_NOT_APPLIED -> OperationAnswer.TIMED_OUT;
+            case OperationResult.OUTCOME_UNKNOWN -> OperationAnswer.OUTCOME_UNKNOWN;
+            case OperationResult.TABLE_CHANGED -> OperationAnswer.NO_SUCH_TABLE;
+            case OperationResult.CORRUPT -> OperationAnswer.CORRUPT;
+            default -> OperationAnswer.UNREACHABLE;
+        };
+    }
+
+    private static String detailOf(final int result)
+    {
+        return switch (result)
+        {
+            case OperationResult.OUTCOME_UNKNOWN, OperationResult.NODE_UNAVAILABLE -> "memory node did not answer";
+            case OperationResult.RESTRUCTURING -> "table is being restructured by another version";
+            case OperationResult.CORRUPT -> "a record fails its checksum";
+            default -> null;
+        };
+    }
+
+    @Override
+    public void onOpen(final OperationRequest request)
+    {
+        if (freeCount > 0 && engine.freeSlots() > 0)
+        {
+            accept(request);
+        }
+        else
+        {
+            overflow.add(request);
+        }
+    }
+
+    @Override
+    public void onFailure(final OperationRequest request, final OperationAnswer answer, final String detail)
+    {
+        refuse(request, answer, detail);
+    }
+
+    /** Answers a request that was not begun. */
+    static void refuse(final OperationRequest request, final OperationAnswer answer, final String detail)
+    {
+        if (request.start())
+        {
+            request.answer(answer, null, 0, detail);
+            request.complete();
+        }
+    }
+
+    /** Answers everything that is left, after the engine was closed: nobody will hear of these operations any more. */
+    void close(final String detail)
+    {
+        for (int slot = 0; slot < inFlight.length; slot++)
+        {
+            final OperationRequest request = inFlight[slot];
+            if (null != request)
+            {
+                inFlight[slot] = null;
+                freeSlots[freeCount++] = slot;
+                request.answer(OperationAnswer.OUTCOME_UNKNOWN, null, 0, detail);
+                request.complete();
+            }
+        }
+        overflow.forEach((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
+        overflow.clear();
+    }
+
+    private static int[] engineKinds()
+    {
+        final int[] kinds = new int[RequestKind.values().length];
+        kinds[RequestKind.GET.ordinal()] = OperationKind.GET;
+        kinds[RequestKind.EXISTS.ordinal()] = OperationKind.EXISTS;
+        kinds[RequestKind.PUT.ordinal()] = OperationKind.PUT;
+        kinds[RequestKind.PUT_IF_ABSENT.ordinal()] = OperationKind.PUT_IF_ABSENT;
+        kinds[RequestKind.REPLACE.ordinal()] = OperationKind.REPLACE;
+        kinds[RequestKind.DELETE.ordinal()] = OperationKind.DELETE;
+        kinds[RequestKind.DELETE_BY_VERSION.ordinal()] = OperationKind.DELETE_VERSION;
+        return kinds;
+    }
+}

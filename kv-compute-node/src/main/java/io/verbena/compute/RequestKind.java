@@ -1,0 +1,33 @@
+package io.verbena.compute;
+
+/** What an {@link OperationRequest} asks for. */
+public enum RequestKind
+{
+    /** Value and version of a record. */
+    GET(true),
+    /** Whether there is a record. */
+    EXISTS(true),
+    /** Write, whatever was there. */
+    PUT(false),
+    /** Write if nothing was there. */
+    PUT_IF_ABSENT(false),
+    /** Write if the version is the expected one. */
+    REPLACE(false),
+    /** Delete, whatever was there. */
+    DELETE(false),
+    /** Delete if the version is the expected one. */
+    DELETE_BY_VERSION(false);
+
+    private final boolean read;
+
+    RequestKind(final boolean read)
+    {
+        this.read = read;
+    }
+
+    /** @return true if it changes nothing, so that it may be repeated whatever became of it. */
+    public boolean isRead()
+    {
+        return read;
+    }
+}

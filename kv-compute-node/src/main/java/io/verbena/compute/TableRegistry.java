@@ -1,0 +1,184 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.TableEntry;
+import io.verbena.table.OpenTable;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.collections.Int2ObjectHashMap;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.function.Function;
+
+/**
+ * The tables a node has open, by id, and the operations that wait for one to be opened. A table that is not open is
+ * fetched from the meta server when the first operation names it. Owned by the node's thread.
+ */
+final class TableRegistry
+{
+    private static final class Fetch
+    {
+        private final TableReference table;
+        private final ControlCall<TableEntry> call;
+        private final ArrayDeque<OperationRequest> waiting = new ArrayDeque<>();
+
+        Fetch(final TableReference table, final ControlCall<TableEntry> call)
+        {
+            this.table = table;
+            this.call = call;
+        }
+    }
+
+    /** What becomes of operations that waited. */
+    interface Waiters
+    {
+        /** The table is open: begin, or queue again. */
+        void onOpen(OperationRequest request);
+
+        /** It cannot be opened. */
+        void onFailure(OperationRequest request, OperationAnswer answer, String detail);
+    }
+
+    private final Int2ObjectHashMap<OpenTable> open = new Int2ObjectHashMap<>();
+    private final Int2ObjectHashMap<Fetch> fetches = new Int2ObjectHashMap<>();
+    private final MetaLink metaLink;
+    private final Function<TableDescriptor, OpenTable> opener;
+    private final long timeoutNs;
+
+    TableRegistry(
+        final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final long timeoutNs)
+    {
+        this.metaLink = metaLink;
+        this.opener = opener;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /**
+     * @param tableId of a table.
+     * @return the table, or null when it is not open here.
+     */
+    OpenTable find(final int tableId)
+    {
+        return open.get(tableId);
+    }
+
+    /**
+     * Opens a table, if it is not open.
+     *
+     * @param entry as the meta server knows it.
+     * @throws FormatException when this version cannot read its descriptor.
+     */
+    void open(final TableEntry entry)
+    {
+        if (!open.containsKey(entry.tableId()))
+        {
+            open.put(entry.tableId(), opener.apply(TableDescriptor.decode(entry.descriptor())));
+        }
+    }
+
+    /**
+     * Forgets a table of this name: operations that come later ask the meta server again.
+     *
+     * @param name of a table that was dropped.
+     */
+    void forget(final String name)
+    {
+        final Iterator<OpenTable> tables = open.values().iterator();
+        while (tables.hasNext())
+        {
+            if (tables.next().descriptor().name().equals(name))
+            {
+                tables.remove();
+            }
+        }
+    }
+
+    /** Keeps an operation until its table was fetched. */
+    void await(final OperationRequest request)
+    {
+        final TableReference table = request.table();
+        Fetch fetch = fetches.get(table.id());
+        if (null == fetch)
+        {
+            fetch = new Fetch(table, metaLink.client().table(table.name(), timeoutNs));
+            fetches.put(table.id(), fetch);
+        }
+        fetch.waiting.add(request);
+    }
+
+    /** @return true while a table is being fetched. */
+    boolean isWaiting()
+    {
+        return !fetches.isEmpty();
+    }
+
+    int poll(final Waiters waiters)
+    {
+        if (fetches.isEmpty())
+        {
+            return 0;
+        }
+        int workCount = 0;
+        final Iterator<Fetch> pending = fetches.values().iterator();
+        while (pending.hasNext())
+        {
+            final Fetch fetch = pending.next();
+            if (fetch.call.isDone())
+            {
+                pending.remove();
+                finish(fetch, waiters);
+                workCount++;
+                break; // waiters may begin fetches: the iterator is of no more use
+            }
+        }
+        return workCount;
+    }
+
+    /** Ends all waiting; the registry is of no more use. */
+    void close(final Waiters waiters)
+    {
+        for (final Fetch fetch : fetches.values())
+        {
+            fetch.waiting.forEach((request) -> waiters.onFailure(request, OperationAnswer.NOT_SERVING, "node stops"));
+        }
+        fetches.clear();
+    }
+
+    private void finish(final Fetch fetch, final Waiters waiters)
+    {
+        OperationAnswer answer = OperationAnswer.NO_SUCH_TABLE;
+        String detail = null;
+        if (ControlStatus.OK == fetch.call.status())
+        {
+            try
+            {
+                open(fetch.call.result());
+            }
+            catch (final FormatException ex)
+            {
+                answer = OperationAnswer.UNREACHABLE;
+                detail = ex.getMessage();
+            }
+        }
+        else if (ControlStatus.NO_SUCH_TABLE != fetch.call.status())
+        {
+            answer = OperationAnswer.UNREACHABLE;
+            detail = fetch.call.failure();
+        }
+        final boolean isOpen = open.containsKey(fetch.table.id());
+        for (final OperationRequest request : fetch.waiting)
+        {
+            if (isOpen)
+            {
+                waiters.onOpen(request);
+            }
+            else
+            {
+                waiters.onFailure(request, answer, detail);
+            }
+        }
+    }
+}
