@@ -1,0 +1,22 @@
+package io.verbena.cli;
+
+/**
+ * Ends a subcommand with one line for the user and an {@link ExitStatus}; the line names the value and the remedy.
+ */
+final class CommandFailedException extends RuntimeException
+{
+    private static final long serialVersionUID = 1L;
+
+    private final int exitStatus;
+
+    CommandFailedException(final int exitStatus, final String message, final Throwable cause)
+    {
+        super(message, cause);
+        this.exitStatus = exitStatus;
+    }
+
+    int exitStatus()
+    {
+        return exitStatus;
+    }
+}

@@ -1,0 +1,151 @@
+package io.verbena.cli;
+
+import io.verbena.load.LoadException;
+import io.verbena.load.demo.Demo;
+import io.verbena.load.demo.DemoOptions;
+import io.verbena.load.demo.DemoReport;
+import io.verbena.load.demo.InterruptedRunException;
+import io.verbena.load.report.Progress;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/**
+ * {@code verbena demo}: the store end to end in one process.
+ */
+@Command(
+    name = "demo",
+    description = {
+        "Start a cluster in this process, load it, run a YCSB workload while a compute node comes and one leaves; " +
+        "check that no operation failed, that what clients saw is linearizable and that no acknowledged write is " +
+        "lost; report."},
+    footer = {"", "Exit status 0: all checks hold; 1: an operation failed or a check did.", "",
+        "Examples: verbena demo",
+        "          verbena demo --workload f --seconds 30 --rate 20000 --json f.json",
+        "          verbena demo -P my.properties"})
+final class DemoCommand implements Callable<Integer>
+{
+    private static final long BYTES_PER_MIB = 1 << 20;
+    private static final long MOST_MIB = 1L << 30;
+
+    /** Makes a run of these options; the tests put faults into it. */
+    interface DemoFactory
+    {
+        Demo create(DemoOptions options, Progress progress);
+    }
+
+    private final DemoFactory factory;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-w", "--workload"}, paramLabel = "a|b|c|d|f",
+        description = "YCSB core workload: a update heavy, b read mostly, c read only, d read latest, " +
+            "f read-modify-write. Default: a.")
+    private String workload;
+
+    @Option(names = "-P", paramLabel = "FILE", description = "A YCSB property file instead; its recordcount, " +
+        "maxexecutiontime, threadcount and target hold where the options below are not given.")
+    private Path propertyFile;
+
+    @Option(names = "--records", paramLabel = "N", description = "Records to load. Default: 100,000.")
+    private Long records;
+
+    @Option(names = "--seconds", paramLabel = "S", description = "Length of the run. Default: 10.")
+    private Long seconds;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Threads that run the workload. Default: 8.")
+    private Long threads;
+
+    @Option(names = "--rate", paramLabel = "N", description = "Operations a second over all threads; latencies then " +
+        "count from when an operation was meant to start. Default: as fast as it goes.")
+    private Long rate;
+
+    @Option(names = "--memory", paramLabel = "MIB", description = "Registered memory of each of the two memory " +
+        "nodes, in MiB of /dev/shm. Default: what the workload needs.")
+    private Long memoryMib;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to this file too.")
+    private Path json;
+
+    @Option(names = "--history", paramLabel = "FILE", description = "Keep the register clients' history in this " +
+        "file, for: verbena check --model versioned-kv-map FILE.")
+    private Path history;
+
+    DemoCommand()
+    {
+        this(Demo::new);
+    }
+
+    DemoCommand(final DemoFactory factory)
+    {
+        this.factory = factory;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException
+    {
+        try
+        {
+            final Demo demo = factory.create(options(), Terminal.progress());
+            final OutputFile output = OutputFile.open("--json", json);
+            OutputFile.open("--history", history);
+            final DemoReport report = demo.run();
+            spec.commandLine().getOut().print(report.text());
+            spec.commandLine().getOut().flush();
+            output.write(report.json());
+            return report.passed() ? ExitStatus.OK : ExitStatus.FAILED;
+        }
+        catch (final InterruptedRunException ex)
+        {
+            // Said already, by what closed the cluster.
+            return ExitStatus.INTERRUPTED;
+        }
+        catch (final LoadException ex)
+        {
+            throw new CommandFailedException(exitStatus(ex.reason()), ex.getMessage(), ex);
+        }
+    }
+
+    private DemoOptions options()
+    {
+        if (workload != null && propertyFile != null)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--workload " + workload + " and -P " + propertyFile + ": choose one", null);
+        }
+        return new DemoOptions()
+            .workload(workload == null ? "a" : workload)
+            .propertyFile(propertyFile)
+            .records(given("--records", records, DemoOptions.MAX_RECORDS))
+            .seconds(given("--seconds", seconds, DemoOptions.MAX_SECONDS))
+            .threads((int)given("--threads", threads, DemoOptions.MAX_THREADS))
+            .rate(given("--rate", rate, DemoOptions.MAX_RATE))
+            .history(history)
+            .memoryBytesPerNode(given("--memory", memoryMib, MOST_MIB) * BYTES_PER_MIB);
+    }
+
+    private static long given(final String option, final Long value, final long most)
+    {
+        if (value != null && (value < 1 || value > most))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, option + " " + value + ": must be 1 to " + most, null);
+        }
+        return value == null ? 0 : value;
+    }
+
+    private static int exitStatus(final LoadException.Reason reason)
+    {
+        return switch (reason)
+        {
+            case USAGE -> ExitStatus.USAGE;
+            case BAD_DATA -> ExitStatus.BAD_DATA;
+            case CANNOT_CREATE -> ExitStatus.CANNOT_CREATE;
+            case FAILED -> ExitStatus.FAILED;
+        };
+    }
+}

@@ -1,0 +1,27 @@
+package io.verbena.cli;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/**
+ * Why a file could not be read or written, in words; the JDK's own messages are often only the file's name. Stateless.
+ */
+final class FileErrors
+{
+    private FileErrors()
+    {
+    }
+
+    static String reason(final IOException ex)
+    {
+        return switch (ex)
+        {
+            case final NoSuchFileException _ -> "no such file or folder";
+            case final AccessDeniedException _ -> "permission denied";
+            case final FileSystemException system when system.getReason() != null -> system.getReason();
+            default -> String.valueOf(ex.getMessage());
+        };
+    }
+}

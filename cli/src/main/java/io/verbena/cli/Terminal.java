@@ -1,0 +1,48 @@
+package io.verbena.cli;
+
+import io.verbena.load.report.Progress;
+
+import java.io.Console;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What is known of the place where output goes. Stateless.
+ */
+final class Terminal
+{
+    private Terminal()
+    {
+    }
+
+    /**
+     * Progress on standard error, as fits it.
+     */
+    static Progress progress()
+    {
+        final Console console = System.console();
+        return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM")) ?
+            Progress.onTerminal(System.err, columns()) : Progress.plain(System.err);
+    }
+
+    // The JDK does not tell the width of a terminal; stty does, on every Unix. Without it: 0, not known.
+    private static int columns()
+    {
+        try
+        {
+            final Process process = new ProcessBuilder("stty", "size").redirectInput(new File("/dev/tty")).start();
+            final String size = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+            return process.waitFor() == 0 ? Integer.parseInt(size.substring(size.indexOf(' ') + 1)) : 0;
+        }
+        catch (final IOException | NumberFormatException ex)
+        {
+            return 0;
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package io.verbena.cli;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The map in {@code docs/architecture.md} as rules over the compiled classes of all modules and over their POMs.
+ */
+class ArchitectureTest
+{
+    /** What may ask the operating system for the time, each with its reason. */
+    private static final Set<String> CLOCKS = Set.of(
+        // The default clock of a check; every other way to give one is a parameter.
+        "io.verbena.elle.linear.LinearOptions",
+        // Bounds and figures of the command, which lives in real time.
+        "io.verbena.elle.command.HistoryCheck",
+        "io.verbena.elle.bench.CheckBenchmark",
+        // Waits for other processes and threads of this machine, which do not know virtual time.
+        "io.verbena.rdma.soft");
+
+    /** A module, the package it owns, and the modules its POM names. */
+    enum Module
+    {
+        RDMA_CORE("rdma-core", "rdma"),
+        RAAS("raas", "raas", RDMA_CORE),
+        ELLE("elle", "elle"),
+        KV_TABLE("kv-table", "table", RAAS),
+        CONTROL_PLANE("control-plane", "control", RAAS),
+        META_SERVER("meta-server", "meta", CONTROL_PLANE),
+        KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE),
+        KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_TABLE),
+        CLIENT("client", "client", KV_COMPUTE_NODE),
+        EMBEDDED("embedded", "embedded", CLIENT, META_SERVER, KV_MEMORY_NODE),
+        LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
+        CLI("cli", "cli", LOAD_TESTS);
+
+        private final String folder;
+        private final String classes;
+        private final List<Module> edges;
+
+        Module(final String folder, final String name, final Module... edges)
+        {
+            this.folder = folder;
+            this.classes = "io.verbena." + name + "..";
+            this.edges = List.of(edges);
+        }
+
+        private Set<Module> reachable()
+        {
+            final Set<Module> reachable = new TreeSet<>(edges);
+            edges.forEach(edge -> reachable.addAll(edge.reachable()));
+            return reachable;
+        }
+    }
+
+    private static JavaClasses production;
+
+    @BeforeAll
+    static void readClasses()
+    {
+        final List<Path> folders = Arrays.stream(Module.values())
+            .map(module -> SourceTree.root().resolve(module.folder).resolve("target/classes")).toList();
+        production = new ClassFileImporter().importPaths(folders);
+    }
+
+    @Test
+    void shouldSeeTheClassesOfEveryModule()
+    {
+        for (final Module module : Module.values())
+        {
+            assertThat(production.that(resideInAPackage(module.classes))).as(module.folder).isNotEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldImportOnlyModulesBelow(final Module module)
+    {
+        final List<String> others = new ArrayList<>();
+        for (final Module other : Module.values())
+        {
+            if (other != module && !module.reachable().contains(other))
+            {
+                others.add(other.classes);
+            }
+        }
+        check(noClasses().that().resideInAPackage(module.classes)
+            .should().dependOnClassesThat().resideInAnyPackage(others.toArray(new String[0])));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNameItsEdgesInItsPom(final Module module)
+    {
+        final String pom = SourceTree.text(SourceTree.root().resolve(module.folder).resolve("pom.xml"));
+        final Set<String> named = new TreeSet<>();
+        final Matcher dependency = Pattern.compile(
+            "<dependency>\\s*<groupId>io\\.verbena</groupId>\\s*<artifactId>([^<]+)</artifactId>(.*?)</dependency>",
+            Pattern.DOTALL).matcher(pom);
+        while (dependency.find())
+        {
+            if (!dependency.group(2).contains("<scope>test</scope>"))
+            {
+                named.add(dependency.group(1));
+            }
+        }
+        assertThat(named).containsExactlyInAnyOrderElementsOf(module.edges.stream().map(edge -> edge.folder).toList());
+    }
+
+    @Test
+    void shouldBelongToAModule()
+    {
+        final String[] packages = Arrays.stream(Module.values()).map(module -> module.classes).toArray(String[]::new);
+        check(classes().should().resideInAnyPackage(packages));
+    }
+
+    @Test
+    void shouldKeepEachLibraryWhereItBelongs()
+    {
+        onlyIn("org.rocksdb..", Module.META_SERVER, Module.KV_MEMORY_NODE);
+        onlyIn("site.ycsb..", Module.LOAD_TESTS);
+        onlyIn("org.HdrHistogram..", Module.LOAD_TESTS);
+        onlyIn("picocli..", Module.CLI);
+    }
+
+    @Test
+    void shouldKeepTheCheckerFreeOfEverythingElse()
+    {
+        check(classes().that().resideInAPackage(Module.ELLE.classes)
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "javax..", Module.ELLE.classes));
+    }
+
+    @Test
+    void shouldCallNativeCodeOnlyFromRdmaCore()
+    {
+        check(noClasses().that().resideOutsideOfPackage(Module.RDMA_CORE.classes)
+            .should().dependOnClassesThat().belongToAnyOf(Linker.class, SymbolLookup.class));
+    }
+
+    @Test
+    void shouldKeepTestLibrariesOutOfProduction()
+    {
+        check(noClasses().should().dependOnClassesThat(
+            resideInAnyPackage("org.junit..", "org.assertj..", "com.tngtech..", "org.opentest4j..")));
+    }
+
+    @Test
+    void shouldKnowTheSoftAndSimProvidersOnlyWhereAClusterIsPutTogether()
+    {
+        check(noClasses().that().resideOutsideOfPackages(Module.RDMA_CORE.classes, Module.EMBEDDED.classes)
+            .should().dependOnClassesThat().resideInAnyPackage("io.verbena.rdma.soft..", "io.verbena.rdma.sim.."));
+    }
+
+    @Test
+    void shouldAskTheOperatingSystemForTheTimeOnlyInClocks()
+    {
+        final DescribedPredicate<JavaClass> isNoClock = DescribedPredicate.describe("are no clocks",
+            type -> !CLOCKS.contains(type.getName()) && !CLOCKS.contains(type.getPackageName()));
+        check(noClasses().that(isNoClock).should().callMethod(System.class, "nanoTime")
+            .orShould().callMethod(System.class, "currentTimeMillis"));
+    }
+
+    @Test
+    void shouldHaveNamesThatSaySomething()
+    {
+        check(noClasses().should().haveSimpleNameEndingWith("Manager")
+            .orShould().haveSimpleNameEndingWith("Helper")
+            .orShould().haveSimpleNameEndingWith("Util")
+            .orShould().haveSimpleNameEndingWith("Utils")
+            .orShould().haveSimpleNameEndingWith("Impl")
+            .orShould().haveSimpleNameStartingWith("Simple")
+            .orShould().haveSimpleNameStartingWith("Mock"));
+    }
+
+    private static void onlyIn(final String library, final Module... modules)
+    {
+        final String[] packages = Arrays.stream(modules).map(module -> module.classes).toArray(String[]::new);
+        check(noClasses().that().resideOutsideOfPackages(packages)
+            .should().dependOnClassesThat().resideInAPackage(library));
+    }
+
+    private static void check(final ArchRule rule)
+    {
+        rule.check(production);
+    }
+}

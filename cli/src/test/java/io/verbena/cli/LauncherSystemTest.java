@@ -1,0 +1,301 @@
+package io.verbena.cli;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LauncherSystemTest
+{
+    @TempDir
+    private Path folder;
+
+    private LauncherTree tree;
+
+    @BeforeEach
+    void makeTree() throws IOException
+    {
+        tree = new LauncherTree(folder.toRealPath());
+    }
+
+    @Test
+    void shouldBuildAndPassArgumentsOnFromAnyFolderThroughSymbolicLinks() throws IOException
+    {
+        tree.maven("3.9.9").jdk("temurin-25", "25.0.1");
+        final Path link = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("second"));
+        Files.createSymbolicLink(folder.resolve("second"), Path.of("a tree with spaces/verbena"));
+        final Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+
+        final LauncherTree.Run run = tree.run(elsewhere, link, "demo", "two words", "*", "");
+
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).contains("in " + elsewhere.toRealPath()).endsWith("<demo>\n<two words>\n<*>\n<>\n")
+            .contains("<@" + tree.root() + "/config/jvm.args>")
+            .contains("<" + tree.root() + "/cli/target/cli.jar:" + tree.root() + "/pom.xml>");
+        assertThat(run.err()).contains("building");
+    }
+
+    @Test
+    void shouldStartJavaWithTheFlagsAndTheClassPathOnly()
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("java", "Hello.java", "two words");
+
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out())
+            .contains("<@" + tree.root() + "/config/jvm.args>")
+            .endsWith("/pom.xml>\n<Hello.java>\n<two words>\n")
+            .doesNotContain("VerbenaCommand");
+    }
+
+    @Test
+    void shouldReturnTheStatusOfTheCommand()
+    {
+        tree.maven("3.9.9").environment("JAVA_EXITS", "65").jdk("jdk", "25");
+
+        assertThat(tree.run("demo").status()).isEqualTo(65);
+    }
+
+    @Test
+    void shouldNotBuildAgainWhenNothingChanged() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.run("version");
+
+        final LauncherTree.Run second = tree.run("version");
+
+        assertThat(second.status()).isZero();
+        assertThat(second.err()).isEmpty();
+        assertThat(tree.mavenCalls()).hasSize(1);
+    }
+
+    @Test
+    void shouldStartWithoutMavenWhenTheBuildIsCurrent() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.run("version");
+        Files.delete(folder.resolve("bin/mvn"));
+
+        assertThat(tree.run("version").status()).isZero();
+    }
+
+    @Test
+    void shouldBuildAgainWhenASourceIsNewer() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        for (final String changed : List.of("cli/src/main/java/A.java", "pom.xml", "cli/pom.xml", "config/jvm.args"))
+        {
+            tree.run("version");
+            final int before = tree.mavenCalls().size();
+            Files.setLastModifiedTime(tree.root().resolve(changed), FileTime.from(Instant.now().plusSeconds(100)));
+            tree.run("version");
+            assertThat(tree.mavenCalls()).as(changed).hasSize(before + 1);
+            Files.setLastModifiedTime(tree.root().resolve(changed), FileTime.from(Instant.EPOCH));
+        }
+    }
+
+    @Test
+    void shouldBuildAgainWhenASourceOrAJarIsGone() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.run("version");
+        Files.delete(tree.root().resolve("cli/src/main/java/A.java"));
+        tree.run("version");
+        assertThat(tree.mavenCalls()).hasSize(2);
+
+        Files.delete(tree.root().resolve("cli/target/cli.jar"));
+        tree.run("version");
+        assertThat(tree.mavenCalls()).hasSize(3);
+    }
+
+    @Test
+    void shouldMakeTheCacheAgainWhenAJarIsNewer() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        assertThat(tree.run("version").out()).contains("-XX:AOTCache=" + tree.root() + "/target/verbena/verbena.aot");
+        Files.setLastModifiedTime(
+            tree.root().resolve("cli/target/cli.jar"), FileTime.from(Instant.now().plusSeconds(100)));
+        tree.run("version");
+        assertThat(tree.mavenCalls()).hasSize(2);
+    }
+
+    @Test
+    void shouldStartWithoutACacheWhenNoneCouldBeMade() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.run("version");
+        Files.delete(tree.root().resolve("target/verbena/verbena.aot"));
+
+        final LauncherTree.Run run = tree.run("version");
+
+        assertThat(run.out()).doesNotContain("AOTCache");
+        assertThat(tree.mavenCalls()).hasSize(1);
+    }
+
+    @Test
+    void shouldBuildAgainWhenTheTreeWasMovedOrTheJdkIsAnother() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk-25", "25.0.1");
+        tree.run("version");
+        tree.jdk("jdk-26", "26");
+        assertThat(tree.run("version").out()).startsWith("jdk jdk-26");
+        assertThat(tree.mavenCalls()).hasSize(2);
+
+        final Path moved = Files.move(tree.root(), folder.resolve("moved"));
+        assertThat(tree.run(folder, moved.resolve("verbena"), "version").out()).doesNotContain("a tree with spaces");
+        assertThat(Files.readAllLines(moved.resolve("maven-calls"))).hasSize(3);
+    }
+
+    @Test
+    void shouldBuildOnceWhenSeveralStartTogether() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        final List<Process> starts = new ArrayList<>();
+        for (int i = 0; i < 4; i++)
+        {
+            starts.add(tree.start(folder, tree.root().resolve("verbena"), "version"));
+        }
+
+        assertThat(starts).allSatisfy(start -> assertThat(LauncherTree.finish(start).status()).isZero());
+        assertThat(tree.mavenCalls()).hasSize(1);
+    }
+
+    @Test
+    void shouldShowTheErrorsWhenTheBuildFails()
+    {
+        tree.maven("3.9.9").environment("MAVEN_FAILS", "yes").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("version");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.INTERNAL);
+        assertThat(run.err()).contains("[ERROR] A.java:[1,1] not a statement").doesNotContain("[INFO]")
+            .contains(tree.root() + "/target/verbena/build.log");
+        assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void shouldPreferJavaHomeThenThePathThenTheNewestFound() throws IOException
+    {
+        tree.maven("3.9.9");
+        tree.jdk("a-25", "25.0.1");
+        final Path onPath = tree.jdk("b-26", "26.0.1");
+        tree.jdk("c-27", "27-ea");
+        assertThat(tree.run("version").out()).startsWith("jdk c-27");
+
+        tree.javaOnPath(onPath);
+        assertThat(tree.run("version").out()).startsWith("jdk b-26");
+
+        tree.environment("JAVA_HOME", folder.resolve("jdks/a-25").toString());
+        assertThat(tree.run("version").out()).startsWith("jdk a-25");
+    }
+
+    @Test
+    void shouldPassOverAJavaHomeThatIsTooOld() throws IOException
+    {
+        tree.maven("3.9.9").environment("JAVA_HOME", tree.jdk("jdk-17", "17.0.15").toString());
+        tree.jdk("jdk-8", "1.8.0_402");
+        tree.jdk("jdk-25", "25.0.1");
+
+        assertThat(tree.run("version").out()).startsWith("jdk jdk-25");
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhenNoJdkIsNewEnough() throws IOException
+    {
+        final Path old = tree.jdk("jdk-17", "17.0.15");
+        tree.javaOnPath(old);
+        tree.maven("3.9.9").environment("JAVA_HOME", folder.resolve("nowhere").toString());
+
+        final LauncherTree.Run run = tree.run("version");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(run.err().lines()).singleElement().asString()
+            .contains("JDK 25", "JAVA_HOME is no JDK", "java on the PATH is 17", "install");
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhenThereIsNoJdkAtAll()
+    {
+        final LauncherTree.Run run = tree.maven("3.9.9").run("version");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(run.err().lines()).singleElement().asString().contains("JDK 25", "found none", "install");
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhenThereIsNoMaven()
+    {
+        tree.jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("version");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(run.err().lines()).singleElement().asString().contains("Maven 3.8", "install");
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhenMavenIsTooOld()
+    {
+        tree.maven("3.6.3").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("version");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(run.err().lines()).singleElement().asString().contains("Maven 3.8", "is 3.6.3", "install");
+    }
+
+    @Test
+    void shouldEndTheTestsWithOneSummaryOverAllModules() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("test");
+
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).endsWith("\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n");
+        assertThat(tree.run("version").err()).as("the tests' build serves").isEmpty();
+        assertThat(tree.mavenCalls()).hasSize(1);
+    }
+
+    @Test
+    void shouldFailWhenATestFails()
+    {
+        tree.maven("3.9.9").environment("TESTS_FAIL", "2").environment("MAVEN_EXITS", "1").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("test");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.FAILED);
+        assertThat(run.out()).endsWith("\nTests run: 7, Failures: 2, Errors: 0, Skipped: 1\n");
+    }
+
+    @Test
+    void shouldFailWhenNoTestRan()
+    {
+        tree.maven("3.9.9").environment("MAVEN_FAILS", "yes").jdk("jdk", "25");
+
+        final LauncherTree.Run run = tree.run("test");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.FAILED);
+        assertThat(run.out()).endsWith("\nTests run: 0, Failures: 0, Errors: 0, Skipped: 0\n");
+    }
+
+    @Test
+    void shouldPassWhatFollowsTestOnToMaven() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+
+        tree.run("test", "-pl", "elle");
+
+        assertThat(tree.mavenCalls()).singleElement().asString().endsWith("package -pl elle");
+    }
+}

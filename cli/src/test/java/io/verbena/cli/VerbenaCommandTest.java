@@ -1,0 +1,140 @@
+package io.verbena.cli;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class VerbenaCommandTest
+{
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldHelpWithEveryCommand()
+    {
+        assertThat(run("--help")).isZero();
+        assertThat(out.toString()).contains("Usage: verbena", "Exit status:");
+        for (final List<String> command : commands(VerbenaCommand.commandLine(false), List.of()))
+        {
+            out.getBuffer().setLength(0);
+            assertThat(run(with(command, "--help"))).as(command.toString()).isZero();
+            assertThat(out.toString()).as(command.toString()).startsWith("Usage: verbena " + String.join(" ", command));
+        }
+    }
+
+    @Test
+    void shouldTellItsVersionInBothWays()
+    {
+        assertThat(run("--version")).isZero();
+        final String version = out.toString();
+        assertThat(version).startsWith("verbena ").doesNotContain("$").contains("JVM " + Runtime.version());
+
+        out.getBuffer().setLength(0);
+        assertThat(run("version")).isZero();
+        assertThat(out.toString()).isEqualTo(version);
+    }
+
+    @Test
+    void shouldHaveOneTableOfExitStatuses()
+    {
+        run("--help");
+        final String page = SourceTree.text(SourceTree.root().resolve("docs/operations.md"));
+        final Map<String, String> statuses = new TreeMap<>(VerbenaCommand.commandLine(false)
+            .getCommandSpec().usageMessage().exitCodeList());
+        assertThat(statuses).isNotEmpty().allSatisfy((status, meaning) ->
+            assertThat(page).contains("| " + status + " | " + meaning + " |"));
+        for (final int status : List.of(ExitStatus.OK, ExitStatus.FAILED, ExitStatus.UNKNOWN, ExitStatus.USAGE,
+            ExitStatus.BAD_DATA, ExitStatus.UNAVAILABLE, ExitStatus.INTERNAL, ExitStatus.CANNOT_CREATE,
+            ExitStatus.INTERRUPTED))
+        {
+            assertThat(statuses).containsKey(Integer.toString(status));
+        }
+    }
+
+    @Test
+    void shouldAnswerBadUsageWithOneLine()
+    {
+        assertOneLine(ExitStatus.USAGE, "no command", run());
+        assertOneLine(ExitStatus.USAGE, "'--bogus'", run("--bogus"));
+        assertOneLine(ExitStatus.USAGE, "bogus", run("bogus"));
+        assertOneLine(ExitStatus.USAGE, "'--bogus'", run("demo", "--bogus"));
+        assertOneLine(ExitStatus.USAGE, "many", run("demo", "--threads", "many"));
+        assertOneLine(ExitStatus.USAGE, "--seconds 0", run("demo", "--seconds", "0"));
+        assertOneLine(ExitStatus.USAGE, "--threads 5000", run("demo", "--threads", "5000"));
+        assertOneLine(ExitStatus.USAGE, "at least 4 MiB", run("demo", "--memory", "1"));
+        assertOneLine(ExitStatus.USAGE, "'x'", run("demo", "--workload", "x"));
+        assertOneLine(ExitStatus.USAGE, "choose one", run("demo", "-w", "a", "-P", "x"));
+        assertOneLine(ExitStatus.USAGE, "scans", run("demo", "--workload", "e"));
+        assertOneLine(ExitStatus.USAGE, "./verbena test", run("test"));
+        assertOneLine(ExitStatus.USAGE, "./verbena classpath", run("classpath"));
+    }
+
+    @Test
+    void shouldAnswerABadPropertyFileWithOneLine() throws Exception
+    {
+        assertOneLine(ExitStatus.BAD_DATA, "no such file", run("demo", "-P", folder.resolve("none").toString()));
+        final Path file = Files.writeString(folder.resolve("bad"), "recordcount=many\n");
+        assertOneLine(ExitStatus.BAD_DATA, "recordcount=many", run("demo", "-P", file.toString()));
+    }
+
+    @Test
+    void shouldRefuseAnOutputFileThatCannotBeWrittenBeforeTheRun()
+    {
+        assertOneLine(ExitStatus.CANNOT_CREATE, "no such file or folder",
+            run("demo", "--json", folder.resolve("none/x.json").toString()));
+    }
+
+    @Test
+    void shouldPrintAStackTraceOnlyWhenAsked()
+    {
+        run("demo", "--workload", "x");
+        assertThat(err.toString()).doesNotContain("\tat ");
+
+        run("demo", "--workload", "x", "--stacktrace");
+        assertThat(err.toString()).contains("\tat io.verbena");
+    }
+
+    private void assertOneLine(final int expectedStatus, final String words, final int status)
+    {
+        assertThat(status).as(err.toString()).isEqualTo(expectedStatus);
+        assertThat(err.toString().lines()).singleElement().asString().startsWith("verbena: ").contains(words);
+        assertThat(out.toString()).isEmpty();
+        err.getBuffer().setLength(0);
+    }
+
+    private int run(final String... args)
+    {
+        return VerbenaCommand.commandLine(false)
+            .setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true)).execute(args);
+    }
+
+    private static List<List<String>> commands(final CommandLine commandLine, final List<String> path)
+    {
+        return commandLine.getSubcommands().entrySet().stream().<List<String>>mapMulti((entry, sink) ->
+        {
+            final List<String> command = List.of(with(path, entry.getKey()));
+            sink.accept(command);
+            commands(entry.getValue(), command).forEach(sink);
+        }).toList();
+    }
+
+    private static String[] with(final List<String> words, final String word)
+    {
+        final String[] all = words.toArray(new String[words.size() + 1]);
+        all[words.size()] = word;
+        return all;
+    }
+}

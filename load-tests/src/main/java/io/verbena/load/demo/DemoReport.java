@@ -1,0 +1,143 @@
+package io.verbena.load.demo;
+
+import io.verbena.load.report.JsonWriter;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All that a demo has measured and checked. Immutable; {@link #text()} for people, {@link #json()} for programs.
+ */
+public final class DemoReport
+{
+    private static final double NS_PER_S = 1_000_000_000.0;
+
+    final DemoPlan plan;
+    final RunCounters counters;
+    final long loadNs;
+    final long runNs;
+    final List<LatencyFigures> latencies;
+    final List<OperationCost> costs;
+    final VerbAgreement verbs;
+    final ElasticityFigures elasticity;
+    final RegisterFigures register;
+    final FinalAudit.Verdict audit;
+
+    DemoReport(
+        final DemoPlan plan,
+        final RunCounters counters,
+        final long loadNs,
+        final long runNs,
+        final List<LatencyFigures> latencies,
+        final List<OperationCost> costs,
+        final VerbAgreement verbs,
+        final ElasticityFigures elasticity,
+        final RegisterFigures register,
+        final FinalAudit.Verdict audit)
+    {
+        this.plan = plan;
+        this.counters = counters;
+        this.loadNs = loadNs;
+        this.runNs = runNs;
+        this.latencies = latencies;
+        this.costs = costs;
+        this.verbs = verbs;
+        this.elasticity = elasticity;
+        this.register = register;
+        this.audit = audit;
+    }
+
+    /**
+     * Whether no operation failed and each check holds.
+     *
+     * @return false also when a check came to no verdict.
+     */
+    public boolean passed()
+    {
+        return counters.errors.sum() == 0 && counters.notFound.sum() == 0 &&
+            Boolean.TRUE.equals(register.linearizable()) && audit.violations() == 0 &&
+            verbs.holds() && elasticity.isComplete();
+    }
+
+    /**
+     * Whether the register history is linearizable.
+     *
+     * @return null when the checker came to no verdict.
+     */
+    public Boolean linearizable()
+    {
+        return register.linearizable();
+    }
+
+    /**
+     * Operations of the workload a second, over the whole run.
+     *
+     * @return throughput.
+     */
+    public double throughputPerSecond()
+    {
+        return counters.operations.sum() * NS_PER_S / runNs;
+    }
+
+    double loadThroughputPerSecond()
+    {
+        return plan.records() * NS_PER_S / loadNs;
+    }
+
+    /**
+     * The report as aligned text.
+     *
+     * @return several lines.
+     */
+    public String text()
+    {
+        return new DemoReportText(this).toString();
+    }
+
+    /**
+     * Every figure by its name; {@code docs/operations.md} says what each means.
+     *
+     * @return a JSON object.
+     */
+    public String json()
+    {
+        return JsonWriter.write(figures());
+    }
+
+    Map<String, Object> figures()
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("workload", plan.workload());
+        figures.put("records", plan.records());
+        figures.put("threads", plan.threads());
+        figures.put("rate_ops_per_s", plan.rate());
+        figures.put("corrected_for_coordinated_omission", plan.rate() > 0);
+        figures.put("cpus", Runtime.getRuntime().availableProcessors());
+        figures.put("java_version", Runtime.version().toString());
+        figures.put("fabric", "soft");
+        figures.put("memory_nodes", plan.memoryNodes());
+        figures.put("memory_bytes_per_node", plan.memoryBytesPerNode());
+        figures.put("load_seconds", loadNs / NS_PER_S);
+        figures.put("load_throughput_ops_per_s", loadThroughputPerSecond());
+        figures.put("run_seconds", runNs / NS_PER_S);
+        figures.put("operations", counters.operations.sum());
+        figures.put("throughput_ops_per_s", throughputPerSecond());
+        figures.put("errors", counters.errors.sum());
+        figures.put("first_error", counters.firstError());
+        figures.put("not_found", counters.notFound.sum());
+        figures.put("not_started", counters.notStarted.sum());
+        figures.put("ended_when_full", counters.isFull());
+        figures.put("update_conflicts", counters.updateConflicts.sum());
+        latencies.forEach(latency -> latency.addTo(figures));
+        costs.forEach(cost -> cost.addTo(figures));
+        verbs.addTo(figures);
+        elasticity.addTo(figures);
+        register.addTo(figures);
+        figures.put("audited_records", audit.records());
+        figures.put("audit_violations", audit.violations());
+        figures.put("first_audit_violation", audit.firstViolation());
+        figures.put("passed", passed());
+        return figures;
+    }
+}

@@ -1,0 +1,84 @@
+package io.verbena.load.demo;
+
+import io.verbena.client.KvTable;
+import io.verbena.elle.history.HistoryRecorder;
+import org.agrona.concurrent.NanoClock;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Clients that work on a few keys of the same table, as registers with versions, and write down what they called and
+ * what they were told. They come in bursts that begin together, so that operations on a key overlap, and pause between,
+ * so that the load proper is hardly disturbed. Used by one thread.
+ */
+final class RegisterWorkload
+{
+    static final int CLIENTS = 4;
+    static final int KEYS = 4;
+
+    private static final int BURST = 10;
+    private static final long LEAST_SLOT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    // Keeps the check to seconds, however long the run is.
+    private static final long MOST_OPERATIONS = 200_000;
+
+    private final List<RegisterClient> clients = new ArrayList<>();
+    private final HistoryRecorder recorder;
+    private final NanoClock clock;
+
+    /**
+     * Clients that write down what happens into that file.
+     */
+    RegisterWorkload(final KvTable table, final Path file, final NanoClock clock, final RunCounters counters)
+        throws IOException
+    {
+        this.clock = clock;
+        recorder = HistoryRecorder.create(file);
+        final RegisterFunctions functions = RegisterFunctions.in(recorder);
+        for (int i = 0; i < CLIENTS; i++)
+        {
+            clients.add(new RegisterClient(table, i, recorder.newLane(), functions, clock, counters));
+        }
+    }
+
+    /**
+     * Starts the clients; they end by themselves at that time.
+     */
+    WorkerThreads start(final long startNs, final long endNs)
+    {
+        final long bursts = MOST_OPERATIONS / (CLIENTS * BURST);
+        final long slotNs = Math.max(LEAST_SLOT_NS, (endNs - startNs) / bursts);
+        final WorkerThreads workers = new WorkerThreads();
+        for (final RegisterClient client : clients)
+        {
+            workers.start("register-" + client.process(), () ->
+            {
+                for (long slot = startNs; slot - endNs < 0; slot = Math.max(slot + slotNs, clock.nanoTime()))
+                {
+                    Pace.until(clock, slot);
+                    for (int i = 0; i < BURST; i++)
+                    {
+                        client.step();
+                    }
+                }
+            });
+        }
+        return workers;
+    }
+
+    List<RegisterClient> clients()
+    {
+        return clients;
+    }
+
+    /**
+     * Makes the recording whole; after the clients have ended.
+     */
+    void finishRecording() throws IOException
+    {
+        recorder.close();
+    }
+}

@@ -1,0 +1,155 @@
+package io.verbena.load.demo;
+
+import io.verbena.client.ReplaceResult;
+import io.verbena.load.InMemoryStore;
+import io.verbena.load.InMemoryStore.Interception;
+import io.verbena.load.LoadException;
+import io.verbena.load.report.Progress;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * The demo on a real cluster, small: each workload passes, and each fault that is planted is found.
+ */
+class DemoSystemTest
+{
+    private static final int RECORDS = 2_000;
+    private static final int EVERY = 100;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "b", "c", "d", "f"})
+    void shouldPassOnEachWorkload(final String workload) throws InterruptedException
+    {
+        final DemoReport report = new Demo(options().workload(workload), progress()).run();
+
+        assertThat(report.passed()).as(report.text()).isTrue();
+        final Map<String, Object> figures = report.figures();
+        assertThat(figures).containsEntry("errors", 0L).containsEntry("not_found", 0L)
+            .containsEntry("linearizable", true).containsEntry("verb_counts_agree", true)
+            .containsKeys("throughput_ops_per_s", "get_p50_ns", "get_p99_ns", "get_p999_ns", "round_trips_per_get",
+                "verbs_per_get", "join_to_first_request_us");
+        assertThat(report.audit.records()).isGreaterThanOrEqualTo(RECORDS);
+        assertThat((long)figures.get("register_operations")).isPositive();
+        assertThat(figures.containsKey("update_p50_ns")).isEqualTo("abf".contains(workload));
+        assertThat(figures.containsKey("insert_p50_ns")).isEqualTo("d".contains(workload));
+        assertThat(figures.containsKey("read_modify_write_p50_ns")).isEqualTo("f".contains(workload));
+    }
+
+    @Test
+    void shouldHoldTheRateItWasAskedFor() throws InterruptedException
+    {
+        final DemoReport report = new Demo(options().rate(500), progress()).run();
+
+        assertThat(report.passed()).as(report.text()).isTrue();
+        assertThat(report.counters.operations.sum() + report.counters.notStarted.sum()).isEqualTo(500);
+        assertThat(report.figures()).containsEntry("corrected_for_coordinated_omission", true);
+    }
+
+    @Test
+    void shouldRunAPropertyFile() throws IOException, InterruptedException
+    {
+        final Path file = Files.writeString(folder.resolve("mine.properties"), """
+            recordcount=500
+            operationcount=1000
+            maxexecutiontime=1
+            threadcount=2
+            workload=site.ycsb.workloads.CoreWorkload
+            table=mine
+            fieldcount=3
+            fieldlength=20
+            readallfields=false
+            writeallfields=true
+            readproportion=0.4
+            updateproportion=0.4
+            insertproportion=0.2
+            requestdistribution=uniform
+            insertorder=ordered
+            dataintegrity=false
+            """);
+
+        final DemoReport report = new Demo(new DemoOptions().propertyFile(file), progress()).run();
+
+        assertThat(report.passed()).as(report.text()).isTrue();
+        assertThat(report.figures()).containsEntry("workload", "mine.properties").containsEntry("records", 500L)
+            .containsEntry("threads", 2);
+    }
+
+    @Test
+    void shouldFindALostUpdate() throws InterruptedException
+    {
+        final AtomicInteger replaces = new AtomicInteger();
+
+        final DemoReport report = run((name, args, call) ->
+            name.equals("replace") && isRecord(args) && replaces.incrementAndGet() % EVERY == 0 ?
+                new ReplaceResult(ReplaceResult.Outcome.REPLACED, (long)args[2] + 1) : call.proceed());
+
+        assertThat(report.audit.violations()).isPositive();
+        assertThat(report.audit.firstViolation()).startsWith("record user").contains("instead of one of");
+        assertThat(report.linearizable()).as("the registers were left alone").isTrue();
+        assertThat(report.passed()).isFalse();
+        assertThat(report.text()).contains("WRONG", "FAILED");
+    }
+
+    @Test
+    void shouldFindARecordThatIsGone() throws InterruptedException
+    {
+        final AtomicInteger gets = new AtomicInteger();
+
+        final DemoReport report = run((name, args, call) ->
+            name.equals("get") && isRecord(args) && gets.incrementAndGet() % EVERY == 0 ?
+                Optional.empty() : call.proceed());
+
+        assertThat(report.counters.notFound.sum()).isPositive();
+        assertThat(report.passed()).isFalse();
+    }
+
+    @Test
+    void shouldSayWhyLoadingFailed()
+    {
+        final DemoOptions options = new DemoOptions().records(100_000).seconds(1).memoryBytesPerNode(8L << 20);
+
+        assertThatThrownBy(() -> new Demo(options, progress()).run())
+            .isInstanceOfSatisfying(LoadException.class, ex ->
+            {
+                assertThat(ex.reason()).isEqualTo(LoadException.Reason.CANNOT_CREATE);
+                assertThat(ex.getMessage()).contains("--memory").doesNotContain("\n");
+            });
+    }
+
+    private DemoReport run(final Interception interception) throws InterruptedException
+    {
+        return new Demo(options(), progress(), client -> InMemoryStore.intercepted(client, interception)).run();
+    }
+
+    private static boolean isRecord(final Object[] args)
+    {
+        return new String((byte[])args[0], StandardCharsets.UTF_8).startsWith("user");
+    }
+
+    private static DemoOptions options()
+    {
+        return new DemoOptions().records(RECORDS).seconds(1).threads(4).memoryBytesPerNode(64L << 20);
+    }
+
+    private static Progress progress()
+    {
+        return Progress.plain(new PrintStream(PrintStream.nullOutputStream(), false, StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,134 @@
+package io.verbena.load.demo;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvOutcomeUnknownException;
+import io.verbena.client.TableOptions;
+import io.verbena.elle.history.HistoryReader;
+import io.verbena.load.InMemoryStore;
+import io.verbena.load.InMemoryStore.Interception;
+import org.agrona.concurrent.SystemNanoClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RegisterWorkloadTest
+{
+    private static final int ROUNDS = 500;
+
+    @TempDir
+    private Path folder;
+
+    private final RunCounters counters = new RunCounters();
+
+    @Test
+    void shouldFindACorrectStoreLinearizable() throws IOException, InterruptedException
+    {
+        final RegisterFigures figures = run((name, args, call) -> call.proceed());
+
+        assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
+        assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterWorkload.CLIENTS);
+        assertThat(counters.errors.sum()).isZero();
+    }
+
+    @Test
+    void shouldFindAStaleRead() throws IOException, InterruptedException
+    {
+        final Map<String, Object> lastRead = new HashMap<>();
+        final int[] reads = new int[1];
+
+        final RegisterFigures figures = run((name, args, call) ->
+        {
+            final Object result = call.proceed();
+            if (!name.equals("get"))
+            {
+                return result;
+            }
+            synchronized (lastRead)
+            {
+                final Object before = lastRead.put(new String((byte[])args[0]), result);
+                return ++reads[0] % 100 == 0 && before instanceof final Optional<?> entry && entry.isPresent() ?
+                    before : result;
+            }
+        });
+
+        assertThat(figures.linearizable()).isFalse();
+        assertThat(figures.explanation()).contains("get");
+    }
+
+    @Test
+    void shouldFindALostUpdate() throws IOException, InterruptedException
+    {
+        final long[] version = {1L << 40};
+        final int[] puts = new int[1];
+
+        final RegisterFigures figures = run((name, args, call) ->
+        {
+            synchronized (puts)
+            {
+                return name.equals("put") && ++puts[0] % 50 == 0 ? (Object)(++version[0]) : call.proceed();
+            }
+        });
+
+        assertThat(figures.linearizable()).isFalse();
+    }
+
+    @Test
+    void shouldNotBlameTheStoreForWritesOfUnknownOutcome() throws IOException, InterruptedException
+    {
+        final int[] puts = new int[1];
+
+        final RegisterFigures figures = run((name, args, call) ->
+        {
+            synchronized (puts)
+            {
+                if (!name.equals("put") || ++puts[0] % 20 != 0)
+                {
+                    return call.proceed();
+                }
+                if (puts[0] % 40 == 0)
+                {
+                    call.proceed();
+                }
+                throw new KvOutcomeUnknownException("unknown");
+            }
+        });
+
+        assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
+        assertThat(counters.errors.sum()).isPositive();
+        assertThat(counters.firstError()).startsWith("put of register-").endsWith("unknown");
+    }
+
+    private RegisterFigures run(final Interception interception) throws IOException, InterruptedException
+    {
+        final KvClient client = InMemoryStore.intercepted(new InMemoryStore().client(), interception);
+        final Path history = folder.resolve("history");
+        final RegisterWorkload workload = new RegisterWorkload(
+            client.createTable("t", TableOptions.DEFAULTS), history, SystemNanoClock.INSTANCE, counters);
+        final List<Thread> threads = new ArrayList<>();
+        for (final RegisterClient registerClient : workload.clients())
+        {
+            threads.add(Thread.ofPlatform().start(() ->
+            {
+                for (int i = 0; i < ROUNDS; i++)
+                {
+                    registerClient.step();
+                }
+            }));
+        }
+        for (final Thread thread : threads)
+        {
+            thread.join();
+        }
+        workload.finishRecording();
+        return RegisterCheck.check(HistoryReader.read(history));
+    }
+}
