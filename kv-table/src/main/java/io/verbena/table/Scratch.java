@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
@@ -44,7 +45,7 @@ final class Scratch implements AutoCloseable
 
     Scratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes, final long lengthBytes)
     {
-        if (attributes.canRegisterAnyMemory())
+        if (attributes.supports(DeviceCapability.REGISTER_ANY_MEMORY))
         {
             arena = Arena.ofShared();
             region = protectionDomain.register(arena.allocate(lengthBytes, 4096), AccessFlags.LOCAL_WRITE);

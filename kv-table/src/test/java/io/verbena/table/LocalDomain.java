@@ -1,17 +1,17 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
-import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Registers local memory for {@link StepFabric}, which copies to and from it directly. Freed memory is kept and used
@@ -23,7 +23,8 @@ final class LocalDomain implements ProtectionDomain
 
     static DeviceAttributes attributes(final boolean readAfterAtomicNeedsFence)
     {
-        return new DeviceAttributes("step", false, true, readAfterAtomicNeedsFence, 1 << 10, 1 << 10, 1 << 30, 16);
+        return new DeviceAttributes(
+            "step", Set.of(), readAfterAtomicNeedsFence, 1 << 10, 1 << 10, 1 << 30, 0, 16, 0, 0);
     }
 
     @Override
@@ -40,10 +41,7 @@ final class LocalDomain implements ProtectionDomain
     }
 
     @Override
-    public QueuePair createQueuePair(
-        final CompletionQueue sendCompletions,
-        final CompletionQueue receiveCompletions,
-        final QueuePairCapabilities capabilities)
+    public QueuePair createQueuePair(final QueuePairOptions options)
     {
         throw new UnsupportedOperationException("ports are made by StepFabric");
     }

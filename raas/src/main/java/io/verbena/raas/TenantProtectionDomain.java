@@ -1,10 +1,9 @@
 package io.verbena.raas;
 
-import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
-import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
@@ -32,12 +31,9 @@ final class TenantProtectionDomain implements ProtectionDomain
     }
 
     @Override
-    public QueuePair createQueuePair(
-        final CompletionQueue sendCompletions,
-        final CompletionQueue receiveCompletions,
-        final QueuePairCapabilities capabilities)
+    public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        return delegate.createQueuePair(sendCompletions, receiveCompletions, capabilities);
+        return delegate.createQueuePair(options);
     }
 
     @Override

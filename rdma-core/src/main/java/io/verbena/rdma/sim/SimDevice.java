@@ -9,6 +9,7 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -20,6 +21,7 @@ import org.agrona.concurrent.NanoClock;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
@@ -34,6 +36,8 @@ public final class SimDevice implements Device
     private static final int MAX_INLINE_BYTES = 1 << 10;
     private static final int MAX_READ_ATOMIC = 128;
     private static final int PAGE_BYTES = 4096;
+    private static final Set<DeviceCapability> CAPABILITIES =
+        Set.of(DeviceCapability.RC, DeviceCapability.REGISTER_ANY_MEMORY, DeviceCapability.GLOBAL_ATOMICS);
 
     private final SimFabric fabric;
     private final String name;
@@ -163,13 +167,15 @@ public final class SimDevice implements Device
     {
         return new DeviceAttributes(
             "sim",
-            true,
-            true,
+            CAPABILITIES,
             fabric.options().readAfterAtomicNeedsFence(),
             MAX_QUEUE_PAIR_REQUESTS,
             MAX_COMPLETIONS,
             MAX_MESSAGE_BYTES,
-            MAX_READ_ATOMIC);
+            MAX_INLINE_BYTES,
+            MAX_READ_ATOMIC,
+            0,
+            0);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.verbena.rdma.sim;
 
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
 import org.agrona.concurrent.NanoClock;
@@ -14,7 +15,7 @@ import java.util.SplittableRandom;
  * A simulated fabric: devices, virtual time, and a queue of steps ordered by time and then by the seed. Time moves only
  * with steps. One thread.
  */
-public final class SimFabric implements AutoCloseable
+public final class SimFabric implements Fabric
 {
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
@@ -51,12 +52,25 @@ public final class SimFabric implements AutoCloseable
         return seed;
     }
 
+    @Override
+    public String provider()
+    {
+        return "sim";
+    }
+
+    @Override
+    public List<String> deviceNames()
+    {
+        return devices.stream().map(SimDevice::name).toList();
+    }
+
     /**
      * Opens one more device; each stands for a node of its own.
      *
      * @param name for messages and the trace.
      * @return the device.
      */
+    @Override
     public SimDevice openDevice(final String name)
     {
         final int index = devices.size() + 1;

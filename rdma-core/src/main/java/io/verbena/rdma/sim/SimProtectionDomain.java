@@ -2,12 +2,14 @@ package io.verbena.rdma.sim;
 
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
-import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,15 +59,19 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner
     }
 
     @Override
-    public QueuePair createQueuePair(
-        final CompletionQueue sendCompletions,
-        final CompletionQueue receiveCompletions,
-        final QueuePairCapabilities capabilities)
+    public QueuePair createQueuePair(final QueuePairOptions options)
     {
         checkOpen();
+        if (options.type() != QueuePairType.RC || options.sharedReceiveQueue() != null)
+        {
+            throw new UnsupportedVerbException(
+                "queue pair of type " + options.type() + ", sharedReceiveQueue=" + options.sharedReceiveQueue(),
+                device.name());
+        }
+        final QueuePairCapabilities capabilities = options.capabilities();
         device.checkCapabilities(capabilities);
-        final SimCompletionQueue send = device.own(sendCompletions);
-        final SimCompletionQueue receive = device.own(receiveCompletions);
+        final SimCompletionQueue send = device.own(options.sendCompletions());
+        final SimCompletionQueue receive = device.own(options.receiveCompletions());
         final SimQueuePair queuePair = device.addQueuePair(
             number -> new SimQueuePair(this, send, receive, capabilities, number));
         queuePairCount++;

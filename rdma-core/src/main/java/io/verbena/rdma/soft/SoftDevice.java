@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -19,6 +20,7 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntFunction;
 
 /** A device of a {@link SoftFabric}: key table, queue pairs by number, listeners by service port. Thread-safe. */
@@ -31,7 +33,16 @@ final class SoftDevice implements Device
     private static final int MAX_READ_ATOMIC = 128;
     private static final int MAX_QUEUE_PAIR_NUMBER = 0xFF_FFFF;
     private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
-        "soft", false, true, false, MAX_QUEUE_PAIR_REQUESTS, MAX_COMPLETIONS, MAX_MESSAGE_BYTES, MAX_READ_ATOMIC);
+        "soft",
+        Set.of(DeviceCapability.RC, DeviceCapability.GLOBAL_ATOMICS),
+        false,
+        MAX_QUEUE_PAIR_REQUESTS,
+        MAX_COMPLETIONS,
+        MAX_MESSAGE_BYTES,
+        MAX_INLINE_BYTES,
+        MAX_READ_ATOMIC,
+        0,
+        0);
 
     private final SoftFabric fabric;
     private final String name;

@@ -2,9 +2,11 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -12,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * A software fabric: the devices opened from one instance reach each other. Thread-safe. Closed by its opener after its
  * devices; closing, and also the end of the process, removes every file it made.
  */
-public final class SoftFabric implements AutoCloseable
+public final class SoftFabric implements Fabric
 {
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
@@ -41,12 +43,25 @@ public final class SoftFabric implements AutoCloseable
         return new SoftFabric(FabricDirectory.open(options.directory()), options.rnrTimeoutNs());
     }
 
+    @Override
+    public String provider()
+    {
+        return "soft";
+    }
+
+    @Override
+    public List<String> deviceNames()
+    {
+        return devices.values().stream().map(SoftDevice::name).sorted().toList();
+    }
+
     /**
      * Opens one more device; each stands for a node of its own.
      *
      * @param name for messages.
      * @return the device, closed by the caller.
      */
+    @Override
     public synchronized Device openDevice(final String name)
     {
         if (isClosed)

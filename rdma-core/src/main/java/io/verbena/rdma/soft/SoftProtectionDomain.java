@@ -2,12 +2,14 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
-import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -58,18 +60,22 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     {
         throw new RdmaException(
             "the soft provider registers only memory that it allocates, because peers have to map it: " +
-            "use allocateRegistered, or ask DeviceAttributes.canRegisterAnyMemory first");
+            "use allocateRegistered, or ask for DeviceCapability.REGISTER_ANY_MEMORY first");
     }
 
     @Override
-    public QueuePair createQueuePair(
-        final CompletionQueue sendCompletions,
-        final CompletionQueue receiveCompletions,
-        final QueuePairCapabilities capabilities)
+    public QueuePair createQueuePair(final QueuePairOptions options)
     {
+        if (options.type() != QueuePairType.RC || options.sharedReceiveQueue() != null)
+        {
+            throw new UnsupportedVerbException(
+                "queue pair of type " + options.type() + ", sharedReceiveQueue=" + options.sharedReceiveQueue(),
+                device.name());
+        }
+        final QueuePairCapabilities capabilities = options.capabilities();
         device.checkCapabilities(capabilities);
-        final SoftCompletionQueue send = device.own(sendCompletions);
-        final SoftCompletionQueue receive = device.own(receiveCompletions);
+        final SoftCompletionQueue send = device.own(options.sendCompletions());
+        final SoftCompletionQueue receive = device.own(options.receiveCompletions());
         synchronized (this)
         {
             checkOpen();

@@ -15,6 +15,18 @@ public interface CompletionQueue extends AutoCloseable
      */
     int poll(WorkCompletions completions);
 
+    /**
+     * Arms one notification ({@code ibv_req_notify_cq}): the next completion raises one event on the channel given at
+     * creation, then none until armed again. Completions that are there already may or may not raise it: poll once more
+     * after arming.
+     *
+     * @param solicitedOnly only receives whose sender asked with {@link SendFlags#SOLICITED}, and errors.
+     */
+    default void requestNotification(final boolean solicitedOnly)
+    {
+        throw new UnsupportedVerbException("notification of completions", toString());
+    }
+
     /** @return the most completions it holds. */
     int capacity();
 

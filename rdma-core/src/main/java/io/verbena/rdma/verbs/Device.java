@@ -15,6 +15,12 @@ public interface Device extends AutoCloseable
     /** @return what it can do. */
     DeviceAttributes attributes();
 
+    /** @return its port, as far as there is one. */
+    default PortAttributes port()
+    {
+        throw new UnsupportedVerbException("port attributes", name());
+    }
+
     /** @return its address on the fabric. */
     DeviceAddress address();
 
@@ -29,6 +35,32 @@ public interface Device extends AutoCloseable
      * @return a new completion queue.
      */
     CompletionQueue createCompletionQueue(int capacity);
+
+    /**
+     * @param capacity most completions it has to hold, 1 or more.
+     * @param channel  of this device, where it raises the notifications it is armed for.
+     * @return a new completion queue.
+     */
+    default CompletionQueue createCompletionQueue(final int capacity, final CompletionChannel channel)
+    {
+        throw new UnsupportedVerbException("completion channel", name());
+    }
+
+    /** @return a new completion channel, closed by the caller. */
+    default CompletionChannel createCompletionChannel()
+    {
+        throw new UnsupportedVerbException("completion channel", name());
+    }
+
+    /**
+     * Takes the oldest asynchronous event and acknowledges it; never blocks. Any thread.
+     *
+     * @return the event, or null when there is none.
+     */
+    default AsyncEvent pollAsyncEvent()
+    {
+        throw new UnsupportedVerbException("asynchronous events", name());
+    }
 
     /**
      * Accepts connections at a service port of this device.

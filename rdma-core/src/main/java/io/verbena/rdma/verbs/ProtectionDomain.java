@@ -17,24 +17,78 @@ public interface ProtectionDomain extends AutoCloseable
 
     /**
      * Registers memory the caller owns ({@code ibv_reg_mr}); asked before use with
-     * {@link DeviceAttributes#canRegisterAnyMemory()}.
+     * {@link DeviceCapability#REGISTER_ANY_MEMORY}.
      *
      * @param segment     native memory, kept reachable until the region is closed; the caller must not free it before.
      * @param accessFlags see {@link AccessFlags}.
      * @return the region, closed by the caller, which leaves the memory alone.
+     * @throws RdmaException when the segment is no native memory, is closed, or cannot be reached by the device.
      */
     MemoryRegion register(MemorySegment segment, int accessFlags);
 
     /**
-     * Creates an RC queue pair in state RESET.
+     * Creates a queue pair in state RESET.
+     *
+     * @param options type, completion queues, receive queue, depths; all of this device and domain.
+     * @return the queue pair, closed by the caller.
+     */
+    QueuePair createQueuePair(QueuePairOptions options);
+
+    /**
+     * Creates a shared receive queue.
+     *
+     * @param maxReceiveRequests most receives outstanding, 1 or more.
+     * @return the queue, closed by the caller.
+     */
+    default SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
+    {
+        throw new UnsupportedVerbException("shared receive queue", toString());
+    }
+
+    /** @return a new memory window, not bound to anything. */
+    default MemoryWindow allocateMemoryWindow()
+    {
+        throw new UnsupportedVerbException("memory window", toString());
+    }
+
+    /**
+     * Creates a way to a device for UD and DC requests.
+     *
+     * @param target the device.
+     * @return the handle, closed by the caller.
+     */
+    default AddressHandle createAddressHandle(final DeviceAddress target)
+    {
+        throw new UnsupportedVerbException("address handle", toString());
+    }
+
+    /**
+     * Creates a target for dynamically connected initiators, ready to receive.
+     *
+     * @param options queues, key and rights.
+     * @return the target, closed by the caller.
+     */
+    default DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        throw new UnsupportedVerbException("DC target", toString());
+    }
+
+    /**
+     * Creates an RC queue pair in state RESET, with a receive queue of its own.
      *
      * @param sendCompletions    where sends complete.
      * @param receiveCompletions where receives complete; may be the same queue.
      * @param capabilities       queue depths.
      * @return the queue pair, closed by the caller.
      */
-    QueuePair createQueuePair(
-        CompletionQueue sendCompletions, CompletionQueue receiveCompletions, QueuePairCapabilities capabilities);
+    default QueuePair createQueuePair(
+        final CompletionQueue sendCompletions,
+        final CompletionQueue receiveCompletions,
+        final QueuePairCapabilities capabilities)
+    {
+        return createQueuePair(
+            new QueuePairOptions().completions(sendCompletions, receiveCompletions).capabilities(capabilities));
+    }
 
     @Override
     void close();

@@ -1,8 +1,9 @@
 package io.verbena.rdma.verbs;
 
 /**
- * A reliable connected queue pair ({@code struct ibv_qp}). Requests are staged between {@link #begin()} and
- * {@link #complete()} in the style of {@code ibv_wr_start … ibv_wr_complete}: one {@code complete()} is one doorbell.
+ * A queue pair ({@code struct ibv_qp}) of one of the {@link QueuePairType}s. Requests are staged between
+ * {@link #begin()} and {@link #complete()} in the style of {@code ibv_wr_start … ibv_wr_complete}: one
+ * {@code complete()} is one doorbell.
  *
  * <p>Requests of one queue pair execute at the responder in posting order; completions come in posting order. A WRITE,
  * READ or atomic posted after another one sees it executed, except that a WRITE or SEND after a READ or atomic may
@@ -18,6 +19,40 @@ public interface QueuePair extends AutoCloseable
 {
     /** @return the queue pair number, unique on its device while open, 24 bits. */
     int number();
+
+    /** @return the transport service. */
+    default QueuePairType type()
+    {
+        return QueuePairType.RC;
+    }
+
+    /** @return how messages travel to the connected peer, such as {@code shared-memory}; {@code none} before. */
+    default String carrier()
+    {
+        return "none";
+    }
+
+    /**
+     * Changes attributes, the state above all ({@code ibv_modify_qp}); the connection service does the same steps by
+     * itself. What each transition needs and allows is the table of the manual page.
+     *
+     * @param attributes those set count. When any is wrong or missing, nothing changes.
+     * @throws RdmaException naming the attribute and the transition.
+     */
+    default void modify(final QueuePairAttributes attributes)
+    {
+        throw new UnsupportedVerbException("changing queue pair states", toString());
+    }
+
+    /**
+     * Reads all attributes ({@code ibv_query_qp}).
+     *
+     * @param attributes overwritten; those that have a value are set.
+     */
+    default void query(final QueuePairAttributes attributes)
+    {
+        throw new UnsupportedVerbException("querying queue pairs", toString());
+    }
 
     /** @return the current state. */
     QueuePairState state();
@@ -84,6 +119,76 @@ public interface QueuePair extends AutoCloseable
 
     /** Stages SEND_WITH_IMM: as SEND; the receive's completion carries the immediate (same int value on both sides). */
     void sendWithImmediate(long wrId, int flags, long localAddress, int lengthBytes, int localKey, int immediate);
+
+    /** Stages SEND_WITH_INV: as SEND; the peer's window of this key is unbound before its receive completes. */
+    default void sendWithInvalidate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final int remoteKey)
+    {
+        throw new UnsupportedVerbException("SEND_WITH_INV", toString());
+    }
+
+    /**
+     * Stages BIND_MW. Ordered before what follows on this queue pair, so that the key may be sent right behind it.
+     * Fails with MW_BIND_ERR when the region lacks {@link AccessFlags#MW_BIND} or the rights asked for, or when the
+     * bounds are not inside it; a length of 0 unbinds.
+     *
+     * @param wrId        comes back in the completion.
+     * @param flags       see {@link SendFlags}.
+     * @param window      of this domain.
+     * @param remoteKey   {@link MemoryWindow#nextRemoteKey()}.
+     * @param region      of this domain; stays open while bound.
+     * @param address     first byte, inside the region.
+     * @param lengthBytes of the window.
+     * @param accessFlags remote rights, and {@link AccessFlags#ZERO_BASED}.
+     */
+    default void bindMemoryWindow(
+        final long wrId,
+        final int flags,
+        final MemoryWindow window,
+        final int remoteKey,
+        final MemoryRegion region,
+        final long address,
+        final long lengthBytes,
+        final int accessFlags)
+    {
+        throw new UnsupportedVerbException("BIND_MW", toString());
+    }
+
+    /** Stages LOCAL_INV: unbinds the window of this key; no access through it lands once that has completed. */
+    default void localInvalidate(final long wrId, final int flags, final int remoteKey)
+    {
+        throw new UnsupportedVerbException("LOCAL_INV", toString());
+    }
+
+    /**
+     * UD: addresses the request staged last, as each one must be.
+     *
+     * @param handle          way to the device.
+     * @param queuePairNumber there.
+     * @param qkey            that the queue pair there expects.
+     */
+    default void toQueuePair(final AddressHandle handle, final int queuePairNumber, final int qkey)
+    {
+        throw new UnsupportedVerbException("addressing a datagram", toString());
+    }
+
+    /**
+     * DC: addresses the request staged last, as each one must be. An initiator serves one target at a time; the first
+     * request for another one waits until all before have completed.
+     *
+     * @param handle    way to the device.
+     * @param number    {@link DcTarget#number()} there.
+     * @param accessKey that the target expects.
+     */
+    default void toDcTarget(final AddressHandle handle, final int number, final long accessKey)
+    {
+        throw new UnsupportedVerbException("addressing a DC target", toString());
+    }
 
     /**
      * Posts everything staged since {@link #begin()} with one doorbell.

@@ -14,8 +14,10 @@ public final class VerbCounters
     public long compareSwaps;
     /** FETCH_ADD requests. */
     public long fetchAdds;
-    /** SEND and SEND_WITH_IMM requests. */
+    /** SEND, SEND_WITH_IMM and SEND_WITH_INV requests. */
     public long sends;
+    /** BIND_MW and LOCAL_INV requests, which stay on this side. */
+    public long localOperations;
     /** Doorbells: successful calls of {@link QueuePair#complete()} with at least one request. */
     public long doorbells;
     /** Payload bytes of READ, WRITE and SEND, plus 8 for each atomic. */
@@ -24,7 +26,7 @@ public final class VerbCounters
     /** @return all requests together. */
     public long verbs()
     {
-        return reads + writes + compareSwaps + fetchAdds + sends;
+        return reads + writes + compareSwaps + fetchAdds + sends + localOperations;
     }
 
     /**
@@ -40,6 +42,7 @@ public final class VerbCounters
         compareSwaps += other.compareSwaps;
         fetchAdds += other.fetchAdds;
         sends += other.sends;
+        localOperations += other.localOperations;
         doorbells += other.doorbells;
         payloadBytes += other.payloadBytes;
         return this;
@@ -49,7 +52,8 @@ public final class VerbCounters
     public String toString()
     {
         return "VerbCounters{reads=" + reads + ", writes=" + writes + ", compareSwaps=" + compareSwaps +
-            ", fetchAdds=" + fetchAdds + ", sends=" + sends + ", doorbells=" + doorbells +
+            ", fetchAdds=" + fetchAdds + ", sends=" + sends + ", localOperations=" + localOperations +
+            ", doorbells=" + doorbells +
             ", payloadBytes=" + payloadBytes + '}';
     }
 }

@@ -8,7 +8,11 @@ public final class WorkCompletionOpcode
     public static final int RDMA_READ = 2;
     public static final int COMP_SWAP = 3;
     public static final int FETCH_ADD = 4;
-    /** A receive consumed by SEND or SEND_WITH_IMM. */
+    /** BIND_MW. */
+    public static final int BIND_MW = 5;
+    /** LOCAL_INV. */
+    public static final int LOCAL_INV = 6;
+    /** A receive consumed by any kind of SEND. */
     public static final int RECV = 1 << 7;
     /** A receive consumed by WRITE_WITH_IMM. */
     public static final int RECV_RDMA_WITH_IMM = RECV + 1;

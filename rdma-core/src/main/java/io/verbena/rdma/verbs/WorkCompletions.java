@@ -2,17 +2,27 @@ package io.verbena.rdma.verbs;
 
 /**
  * A reusable batch of completions in columns ({@code struct ibv_wc} each). With a status other than SUCCESS only
- * {@link #wrId}, {@link #status} and {@link #queuePairNumber} are valid. Filled by {@link CompletionQueue#poll}; used
- * by one thread.
+ * {@link #wrId}, {@link #status}, {@link #queuePairNumber} and {@link #vendorError} are valid. Filled by
+ * {@link CompletionQueue#poll}; used by one thread.
  */
 public final class WorkCompletions
 {
+    /** UD receives: the 40 bytes in front of the payload hold the routing header. */
+    public static final int WITH_GRH = 1;
+    /** {@link #immediate} is valid. */
+    public static final int WITH_IMMEDIATE = 1 << 1;
+    /** {@link #invalidatedKey} is valid. */
+    public static final int WITH_INVALIDATION = 1 << 3;
+
     private final long[] wrIds;
     private final int[] statuses;
     private final int[] opcodes;
     private final int[] byteLengths;
     private final int[] immediates;
     private final int[] queuePairNumbers;
+    private final int[] sourceQueuePairNumbers;
+    private final int[] flags;
+    private final int[] vendorErrors;
 
     /** @param capacity the most completions one poll takes, 1 or more. */
     public WorkCompletions(final int capacity)
@@ -23,6 +33,9 @@ public final class WorkCompletions
         byteLengths = new int[capacity];
         immediates = new int[capacity];
         queuePairNumbers = new int[capacity];
+        sourceQueuePairNumbers = new int[capacity];
+        flags = new int[capacity];
+        vendorErrors = new int[capacity];
     }
 
     /** @return the most completions one poll takes. */
@@ -55,6 +68,30 @@ public final class WorkCompletions
         return byteLengths[index];
     }
 
+    /** @return set of {@link #WITH_GRH}, {@link #WITH_IMMEDIATE}, {@link #WITH_INVALIDATION}. */
+    public int flags(final int index)
+    {
+        return flags[index];
+    }
+
+    /** @return the window key that the sender's SEND_WITH_INV took away. */
+    public int invalidatedKey(final int index)
+    {
+        return immediates[index];
+    }
+
+    /** @return UD receives: number of the queue pair that sent. */
+    public int sourceQueuePairNumber(final int index)
+    {
+        return sourceQueuePairNumbers[index];
+    }
+
+    /** @return the device's own code of a failure; 0 where it has none. */
+    public int vendorError(final int index)
+    {
+        return vendorErrors[index];
+    }
+
     /** @return the sender's immediate; valid for receives of requests that carried one. */
     public int immediate(final int index)
     {
@@ -83,5 +120,15 @@ public final class WorkCompletions
         byteLengths[index] = byteLength;
         immediates[index] = immediate;
         queuePairNumbers[index] = queuePairNumber;
+        setDetails(index, 0, 0, 0);
+    }
+
+    /** For providers: what only some completions have; after {@link #set}. */
+    public void setDetails(
+        final int index, final int completionFlags, final int sourceQueuePairNumber, final int vendorError)
+    {
+        flags[index] = completionFlags;
+        sourceQueuePairNumbers[index] = sourceQueuePairNumber;
+        vendorErrors[index] = vendorError;
     }
 }

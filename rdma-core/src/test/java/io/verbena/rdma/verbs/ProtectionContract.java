@@ -313,7 +313,7 @@ public abstract class ProtectionContract extends OrderContract
         try (Arena arena = Arena.ofShared())
         {
             final MemorySegment segment = arena.allocate(128, 8);
-            if (!a.device.attributes().canRegisterAnyMemory())
+            if (!a.device.attributes().supports(DeviceCapability.REGISTER_ANY_MEMORY))
             {
                 assertThatThrownBy(() -> a.domain.register(segment, 0))
                     .isInstanceOf(RdmaException.class).hasMessageContaining("allocateRegistered");

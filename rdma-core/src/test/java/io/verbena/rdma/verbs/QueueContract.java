@@ -273,7 +273,7 @@ public abstract class QueueContract extends ProtectionContract
         assertThatThrownBy(() -> a.device.createCompletionQueue(0)).isInstanceOf(RdmaException.class);
         assertThatThrownBy(() -> a.device.createCompletionQueue(attributes.maxCompletions() + 1))
             .isInstanceOf(RdmaException.class);
-        assertThat(attributes.cpuAtomicsAreGlobal()).isTrue();
+        assertThat(attributes.supports(DeviceCapability.GLOBAL_ATOMICS)).isTrue();
     }
 
     @Test

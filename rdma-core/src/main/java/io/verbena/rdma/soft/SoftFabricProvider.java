@@ -1,0 +1,38 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.spi.FabricProvider;
+import io.verbena.rdma.verbs.Fabric;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Opens {@code soft} and {@code soft:DIRECTORY}. */
+public final class SoftFabricProvider implements FabricProvider
+{
+    @Override
+    public String name()
+    {
+        return "soft";
+    }
+
+    @Override
+    public String argumentSyntax()
+    {
+        return "DIRECTORY";
+    }
+
+    @Override
+    public String unavailableReason()
+    {
+        final Path parent = new SoftFabricOptions().directory().getParent();
+        return Files.isDirectory(parent) ?
+            null : "no memory file system at " + parent + "; mount a tmpfs there, or name a directory: soft:DIRECTORY";
+    }
+
+    @Override
+    public Fabric open(final String argument)
+    {
+        final SoftFabricOptions options = new SoftFabricOptions();
+        return SoftFabric.open(argument.isEmpty() ? options : options.directory(Path.of(argument)));
+    }
+}

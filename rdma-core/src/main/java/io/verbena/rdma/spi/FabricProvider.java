@@ -1,0 +1,25 @@
+package io.verbena.rdma.spi;
+
+import io.verbena.rdma.verbs.Fabric;
+
+/** Makes fabrics of one kind; found with {@link java.util.ServiceLoader}. */
+public interface FabricProvider
+{
+    /** @return first part of the names it takes, such as {@code soft}. */
+    String name();
+
+    /** @return what follows the colon of a name, in words for {@code --help}, such as {@code DIRECTORY}. */
+    String argumentSyntax();
+
+    /** @return null when it can be used here; else why not and what to do, in one line. */
+    String unavailableReason();
+
+    /**
+     * Opens a fabric.
+     *
+     * @param argument what follows the colon of the name; empty without one.
+     * @return the fabric, closed by the caller.
+     * @throws io.verbena.rdma.verbs.RdmaException when it cannot be had; one line that says what to do.
+     */
+    Fabric open(String argument);
+}

@@ -1,0 +1,32 @@
+package io.verbena.rdma.verbs;
+
+import java.util.List;
+
+/**
+ * Where devices come from: a set of devices that can be opened by name. Thread-safe. Closed by its opener, after its
+ * devices. Opened by name with {@code io.verbena.rdma.fabric.Fabrics}.
+ */
+public interface Fabric extends AutoCloseable
+{
+    /** @return name of the provider: {@code soft}, {@code sim} or {@code ibverbs}. */
+    String provider();
+
+    /**
+     * The names that {@link #openDevice} takes without making anything new.
+     *
+     * @return names of the devices present on this fabric; of hardware, or of what others have opened.
+     */
+    List<String> deviceNames();
+
+    /**
+     * Opens a device. Software fabrics make a device of that name, which stands for a node of its own; with hardware it
+     * is the name of an RNIC, or any name for a node that uses the RNIC the fabric was opened for.
+     *
+     * @param name of the device or node.
+     * @return the device, closed by the caller.
+     */
+    Device openDevice(String name);
+
+    @Override
+    void close();
+}
