@@ -1,6 +1,14 @@
-package io.verbena.rdma.verbs;
+package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * The verbs contract, one rule a test, with its bad twin; each provider runs all of it. This part: the connection
  * service.
  */
-public abstract class VerbsContractTest extends QueueContract
+public abstract class ConnectionContract extends QueueContract
 {
     @Test
     void shouldBeUnreachableWhenNobodyListens()

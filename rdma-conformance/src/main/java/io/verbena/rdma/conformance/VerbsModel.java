@@ -1,4 +1,8 @@
-package io.verbena.rdma.verbs;
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,8 +1,8 @@
-package io.verbena.rdma.soft;
+package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.soft.SoftFabric;
+import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.rdma.verbs.VerbsContractTest;
-import io.verbena.rdma.verbs.VerbsRig;
 
 import org.agrona.concurrent.SystemNanoClock;
 
@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** The contract over {@code soft}, both devices in this process. */
-class SoftVerbsTest extends VerbsContractTest
+class SoftVerbsTest extends ConnectionContract
 {
     static final long RNR_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(20);
 

@@ -1,4 +1,11 @@
-package io.verbena.rdma.verbs;
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
 
@@ -10,7 +17,7 @@ import java.util.SplittableRandom;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random programs, good and bad requests mixed, do on a provider exactly what they do on {@link VerbsModel}. */
-public abstract class VerbsPropertyTest extends VerbsHarness
+public abstract class RandomProgramContract extends VerbsHarness
 {
     private static final int PROGRAMS = Integer.getInteger("verbena.verbs.programs", 300);
     private static final long FIRST_SEED = Long.getLong("verbena.verbs.seed", 1);

@@ -1,4 +1,6 @@
-package io.verbena.rdma.verbs;
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.verbs.Device;
 
 /** What a provider gives to the contract tests: two devices, and a way to let the fabric work. */
 public interface VerbsRig extends AutoCloseable

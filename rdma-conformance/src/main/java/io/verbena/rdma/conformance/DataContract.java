@@ -1,6 +1,15 @@
-package io.verbena.rdma.verbs;
+package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** READ, WRITE, atomics, SEND and immediates move exactly the bytes they name. */
-public abstract class DataContract extends VerbsPropertyTest
+public abstract class DataContract extends RandomProgramContract
 {
     @Test
     void shouldReadRemoteBytesWhenKeysAndBoundsAreRight()

@@ -1,11 +1,11 @@
-package io.verbena.rdma.sim;
+package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.rdma.verbs.VerbsContractTest;
-import io.verbena.rdma.verbs.VerbsRig;
 
 /** The contract over {@code sim} at its most adversarial. */
-class SimVerbsTest extends VerbsContractTest
+class SimVerbsTest extends ConnectionContract
 {
     @Override
     protected VerbsRig openRig()
