@@ -2,6 +2,7 @@ package io.verbena.cli;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -22,7 +23,7 @@ abstract class LauncherCommand implements Callable<Integer>
     {
         throw new CommandFailedException(
             ExitStatus.USAGE,
-            "'" + spec.name() + "' works on the source tree: run it as ./verbena " + spec.name(),
+            "'" + spec.name() + "' works on the source tree: run it as ./" + spec.qualifiedName(),
             null);
     }
 
@@ -65,5 +66,39 @@ abstract class LauncherCommand implements Callable<Integer>
         @Parameters(paramLabel = "JAVA-ARG", arity = "1..*",
             description = "Passed on to java: a class or source file with its arguments, further flags before it.")
         private List<String> javaArguments;
+    }
+
+    /**
+     * {@code verbena dev}: what its developers need.
+     */
+    @Command(
+        name = "dev",
+        description = "For work on Verbena itself: a guest with an RDMA device.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = GuestCommand.class)
+    static final class DevCommand implements Callable<Integer>
+    {
+        @Spec
+        private CommandSpec spec;
+
+        @Override
+        public Integer call()
+        {
+            throw new ParameterException(spec.commandLine(), "no command given");
+        }
+    }
+
+    /**
+     * {@code verbena dev guest}.
+     */
+    @Command(
+        name = "guest",
+        description = "Run a command in a small virtual machine that has a Soft-RoCE device, rxe0; " +
+            "./verbena dev guest --help tells more.",
+        footer = {"", "Example: ./verbena dev guest -- ibv_devinfo"})
+    static final class GuestCommand extends LauncherCommand
+    {
+        @Parameters(paramLabel = "-- COMMAND", arity = "1..*", description = "The command and its arguments.")
+        private List<String> command;
     }
 }

@@ -27,6 +27,7 @@ import java.io.PrintWriter;
         LauncherCommand.TestCommand.class,
         LauncherCommand.ClasspathCommand.class,
         LauncherCommand.JavaCommand.class,
+        LauncherCommand.DevCommand.class,
         VersionCommand.class},
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {

@@ -86,6 +86,32 @@ final class LauncherTree
         return home;
     }
 
+    /**
+     * Puts these of the machine's own tools on the PATH.
+     */
+    LauncherTree tools(final String... names)
+    {
+        for (final String name : names)
+        {
+            tool(name, "exec " + installed(name) + " \"$@\"");
+        }
+        return this;
+    }
+
+    /**
+     * Puts a pretended tool on the PATH.
+     */
+    LauncherTree tool(final String name, final String body)
+    {
+        script(path.resolve(name), body);
+        return this;
+    }
+
+    void executable(final Path file, final String body)
+    {
+        script(file, body);
+    }
+
     void javaOnPath(final Path jdk) throws IOException
     {
         Files.createSymbolicLink(path.resolve("java"), jdk.resolve("bin/java"));

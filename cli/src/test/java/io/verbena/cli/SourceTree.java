@@ -66,7 +66,7 @@ final class SourceTree
         for (final Path part : relative)
         {
             final String name = part.toString();
-            if (name.equals("target") || name.equals(".git") || name.equals(".idea"))
+            if (name.equals("target") || name.equals(".verbena") || name.equals(".git") || name.equals(".idea"))
             {
                 return false;
             }
