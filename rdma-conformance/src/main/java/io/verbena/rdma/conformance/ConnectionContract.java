@@ -19,10 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * The verbs contract, one rule a test, with its bad twin; each provider runs all of it. This part: the connection
- * service.
+ * The connection service: finds the peer, exchanges private data, moves both queue pairs to RTS, or says why not.
  */
-public abstract class ConnectionContract extends QueueContract
+public abstract class ConnectionContract extends VerbsHarness
 {
     @Test
     void shouldBeUnreachableWhenNobodyListens()
@@ -80,8 +79,7 @@ public abstract class ConnectionContract extends QueueContract
             final ConnectionAttempt attempt =
                 a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, 1_000_000);
             final ConnectionRequest request = awaitRequest(listener);
-            rig.exhaustRetries();
-            assertThat(attempt.poll()).isEqualTo(State.TIMED_OUT);
+                assertThat(await(attempt)).isEqualTo(State.TIMED_OUT);
             assertThat(a.queuePair.state()).isEqualTo(QueuePairState.RESET);
             request.prepare(b.queuePair);
             receive(4, 0, 8);

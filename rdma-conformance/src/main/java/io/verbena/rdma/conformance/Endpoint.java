@@ -8,8 +8,7 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import java.util.Arrays;
 
 /** One side of a connection under test: everything a queue pair needs, and a region of 64 KiB. */
 public final class Endpoint implements AutoCloseable
@@ -53,22 +52,44 @@ public final class Endpoint implements AutoCloseable
 
     public void putLong(final long offset, final long value)
     {
-        region.segment().set(JAVA_LONG, offset, value);
+        RegionMemory.putLong(region, offset, value);
     }
 
     public long getLong(final long offset)
     {
-        return region.segment().get(JAVA_LONG, offset);
+        return RegionMemory.getLong(region, offset);
     }
 
     public void putByte(final long offset, final int value)
     {
-        region.segment().set(JAVA_BYTE, offset, (byte)value);
+        put(offset, new byte[]{ (byte)value });
     }
 
     public byte getByte(final long offset)
     {
-        return region.segment().get(JAVA_BYTE, offset);
+        return bytes(offset, 1)[0];
+    }
+
+    public byte[] bytes(final long offset, final int lengthBytes)
+    {
+        return RegionMemory.bytes(region, offset, lengthBytes);
+    }
+
+    public void put(final long offset, final byte[] bytes)
+    {
+        RegionMemory.put(region, offset, bytes);
+    }
+
+    public void fill(final int value)
+    {
+        fill(0, REGION_BYTES, value);
+    }
+
+    public void fill(final long offset, final int lengthBytes, final int value)
+    {
+        final byte[] bytes = new byte[lengthBytes];
+        Arrays.fill(bytes, (byte)value);
+        put(offset, bytes);
     }
 
     @Override

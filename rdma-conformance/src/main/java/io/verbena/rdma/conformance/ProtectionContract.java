@@ -23,11 +23,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Each check, the exact status it gives on both sides, and that nothing was touched. */
-public abstract class ProtectionContract extends OrderContract
+public abstract class ProtectionContract extends VerbsHarness
 {
     private void assertFailed(final Runnable request, final int status, final QueuePairState responderState)
     {
-        b.region.segment().fill((byte)0x5A);
+        b.fill(0x5A);
         receive(90, 0, 8);
         assertThat(post(a, write(1, 0, 0, 8, 2048), request, write(3, 0, 0, 8, 4096), read(4, SIGNALED, 0, 8, 0)))
             .isEqualTo(PostStatus.OK);
@@ -38,10 +38,7 @@ public abstract class ProtectionContract extends OrderContract
         assertThat(b.queuePair.state()).isEqualTo(responderState);
         assertThat(b.getLong(2048)).as("earlier request").isEqualTo(a.getLong(0));
         b.putLong(2048, 0x5A5A_5A5A_5A5A_5A5AL);
-        for (int i = 0; i < Endpoint.REGION_BYTES; i += 8)
-        {
-            assertThat(b.getLong(i)).isEqualTo(0x5A5A_5A5A_5A5A_5A5AL);
-        }
+        assertThat(b.bytes(0, Endpoint.REGION_BYTES)).containsOnly(0x5A);
         if (responderState == QueuePairState.ERR)
         {
             assertThat(awaitOne(b).status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
@@ -150,7 +147,7 @@ public abstract class ProtectionContract extends OrderContract
         assertFailed(
             () -> a.queuePair.write(2, 0, a.address(0), 8, a.key(), region.address(), region.remoteKey()),
             WorkCompletionStatus.REM_ACCESS_ERR, QueuePairState.ERR);
-        assertThat(region.segment().get(JAVA_LONG, 0)).isZero();
+        assertThat(RegionMemory.getLong(region, 0)).isZero();
     }
 
     @Test
@@ -162,7 +159,7 @@ public abstract class ProtectionContract extends OrderContract
         assertFailed(
             () -> a.queuePair.fetchAdd(2, 0, a.address(0), a.key(), region.address(), region.remoteKey(), 1),
             WorkCompletionStatus.REM_ACCESS_ERR, QueuePairState.ERR);
-        assertThat(region.segment().get(JAVA_LONG, 0)).isZero();
+        assertThat(RegionMemory.getLong(region, 0)).isZero();
     }
 
     @Test
@@ -287,7 +284,7 @@ public abstract class ProtectionContract extends OrderContract
     {
         connect();
         final MemoryRegion region = own(a.domain.allocateRegistered(4096, 0));
-        region.segment().set(JAVA_LONG, 0, 11);
+        RegionMemory.putLong(region, 0, 11);
         assertThat(execute(() -> a.queuePair.write(
             2, SIGNALED, region.address(), 8, region.localKey(), b.address(0), b.region.remoteKey())).status())
             .isZero();

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 /** Depths, signalling, overrun and counts; what happens when a side goes away; lifetimes. */
-public abstract class QueueContract extends ProtectionContract
+public abstract class QueueContract extends VerbsHarness
 {
     @Test
     void shouldStaySilentForUnsignaledSuccess()
@@ -190,7 +190,6 @@ public abstract class QueueContract extends ProtectionContract
         b.queuePair.close();
         post(a, write(1, 0, 0, 8, 0), write(2, 0, 0, 8, 8));
         settle();
-        rig.exhaustRetries();
         assertThat(await(a, 2)).extracting(Completion::status)
             .containsExactly(WorkCompletionStatus.RETRY_EXC_ERR, WorkCompletionStatus.WR_FLUSH_ERR);
         assertThat(a.queuePair.state()).isEqualTo(QueuePairState.ERR);
@@ -204,7 +203,6 @@ public abstract class QueueContract extends ProtectionContract
         b.queuePair.moveToError();
         post(a, read(1, 0, 0, 8, 0));
         settle();
-        rig.exhaustRetries();
         assertThat(awaitOne(a).status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
     }
 
@@ -293,10 +291,7 @@ public abstract class QueueContract extends ProtectionContract
     @Test
     void shouldHandOutZeroedMemory()
     {
-        for (int i = 0; i < Endpoint.REGION_BYTES; i += 8)
-        {
-            assertThat(a.getLong(i)).isZero();
-        }
+        assertThat(a.bytes(0, Endpoint.REGION_BYTES)).containsOnly(0);
         assertThat(a.region.lengthBytes()).isEqualTo(Endpoint.REGION_BYTES);
         assertThat(a.region.segment().byteSize()).isEqualTo(Endpoint.REGION_BYTES);
         assertThat(a.region.address() % 4096).isZero();

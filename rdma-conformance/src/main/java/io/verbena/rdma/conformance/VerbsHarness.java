@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,8 +27,11 @@ public abstract class VerbsHarness
     protected static final int PORT = 4711;
     protected static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     protected static final byte[] NOTHING = {};
-    private static final int MAX_PROGRESS = 1_000_000;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final int PROGRESS_STRIDE = 1;
 
+    /** What the rules run on; set before each. */
+    ConformancePath path;
     protected VerbsRig rig;
     protected Endpoint a;
     protected Endpoint b;
@@ -44,12 +48,10 @@ public abstract class VerbsHarness
         }
     }
 
-    protected abstract VerbsRig openRig();
-
     @BeforeEach
     protected final void setUp()
     {
-        rig = openRig();
+        rig = path.rigs().get();
         a = own(new Endpoint(rig.requester()));
         b = own(new Endpoint(rig.responder()));
     }
@@ -57,12 +59,25 @@ public abstract class VerbsHarness
     @AfterEach
     protected final void tearDown() throws Exception
     {
-        for (int i = closeables.size() - 1; i >= 0; i--)
-        {
-            closeables.get(i).close();
-        }
+        final List<AutoCloseable> toClose = new ArrayList<>(closeables);
         closeables.clear();
-        rig.close();
+        toClose.addFirst(rig);
+        Exception first = null;
+        for (final AutoCloseable closeable : toClose.reversed())
+        {
+            try
+            {
+                closeable.close();
+            }
+            catch (final RuntimeException ex)
+            {
+                first = first == null ? ex : first;
+            }
+        }
+        if (first != null)
+        {
+            throw first;
+        }
     }
 
     protected final <T extends AutoCloseable> T own(final T closeable)
@@ -95,24 +110,19 @@ public abstract class VerbsHarness
 
     protected final ConnectionRequest awaitRequest(final ConnectionListener listener)
     {
-        for (int i = 0; i < MAX_PROGRESS; i++)
+        ConnectionRequest request = listener.poll();
+        final long deadlineNs = deadlineNs();
+        while (request == null && isBefore(deadlineNs))
         {
-            final ConnectionRequest request = listener.poll();
-            if (request != null)
-            {
-                return request;
-            }
-            rig.progress();
+            request = listener.poll();
         }
-        throw new AssertionError("no connection request came");
+        assertThat(request).as("connection request").isNotNull();
+        return request;
     }
 
     protected final State await(final ConnectionAttempt attempt)
     {
-        for (int i = 0; i < MAX_PROGRESS && attempt.poll() == State.PENDING; i++)
-        {
-            rig.progress();
-        }
+        await(() -> attempt.poll() != State.PENDING);
         return attempt.poll();
     }
 
@@ -138,14 +148,11 @@ public abstract class VerbsHarness
     protected final List<Completion> await(final Endpoint endpoint, final int count)
     {
         final List<Completion> result = new ArrayList<>();
-        for (int i = 0; i < MAX_PROGRESS && result.size() < count; i++)
+        await(() ->
         {
             result.addAll(poll(endpoint));
-            if (result.size() < count)
-            {
-                rig.progress();
-            }
-        }
+            return result.size() >= count;
+        });
         assertThat(result).as("completions").hasSize(count);
         return result;
     }
@@ -155,12 +162,34 @@ public abstract class VerbsHarness
         return await(endpoint, 1).get(0);
     }
 
-    protected final void settle()
+    /** Lets the fabric work until something holds or the patience of the test is over. */
+    protected final void await(final BooleanSupplier condition)
     {
-        for (int i = 0; i < 1_000; i++)
+        final long deadlineNs = deadlineNs();
+        while (!condition.getAsBoolean() && isBefore(deadlineNs))
+        {
+            continue;
+        }
+    }
+
+    private long deadlineNs()
+    {
+        return rig.requester().clock().nanoTime() + PATIENCE_NS;
+    }
+
+    /** Some progress, and whether there is time left. */
+    private boolean isBefore(final long deadlineNs)
+    {
+        for (int i = 0; i < PROGRESS_STRIDE; i++)
         {
             rig.progress();
         }
+        return rig.requester().clock().nanoTime() - deadlineNs < 0;
+    }
+
+    protected final void settle()
+    {
+        rig.settle();
     }
 
     protected final int post(final Endpoint endpoint, final Runnable... requests)

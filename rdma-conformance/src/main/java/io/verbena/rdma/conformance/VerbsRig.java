@@ -2,21 +2,25 @@ package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.verbs.Device;
 
-/** What a provider gives to the contract tests: two devices, and a way to let the fabric work. */
+/** What a path gives to the contracts: two devices, and a way to let the fabric work. Used by one thread. */
 public interface VerbsRig extends AutoCloseable
 {
-    /** The requesting device. */
+    /** @return the requesting device; its clock is the one that waits are measured with. */
     Device requester();
 
-    /** The responding device. */
+    /** @return the responding device. */
     Device responder();
 
     /** Lets the fabric do some of its work; for providers that execute in steps. */
     void progress();
 
-    /** Moves time on so far that waits and retries of the fabric run out. */
-    void exhaustRetries();
+    /** Lets everything that is under way arrive, so that what has not happened then does not happen. */
+    void settle();
 
+    /** @param durationNs by which time moves on, at least. */
+    void pass(long durationNs);
+
+    /** Closes the devices and their fabric. */
     @Override
     void close();
 }

@@ -1,0 +1,55 @@
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.util.function.Supplier;
+
+/**
+ * A way from requester to responder that the rules are run on.
+ *
+ * @param name      for people, such as {@code soft} or {@code ibverbs:rxe0}.
+ * @param allowList name of the list of rules that may be unsupported on it.
+ * @param rigs      opens a fresh pair of devices.
+ */
+public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs)
+{
+    private static final long SOFT_SETTLE_NS = 1_000_000;
+    private static final long WIRE_SETTLE_NS = 20_000_000;
+
+    /**
+     * Both devices in this process.
+     *
+     * @param fabricName as {@link Fabrics#open} takes it; without a seed {@code sim} begins with seed 1.
+     * @return the path.
+     * @throws RdmaException when there is no such fabric.
+     */
+    public static ConformancePath of(final String fabricName)
+    {
+        final String provider = provider(fabricName);
+        return new ConformancePath(fabricName, AllowList.of(provider), () -> open(Fabrics.open(fabricName)));
+    }
+
+    private static VerbsRig open(final Fabric fabric)
+    {
+        if (fabric instanceof final SimFabric sim)
+        {
+            return new SimRig(sim);
+        }
+        return new RealTimeRig(fabric, fabric.provider().equals("soft") ? SOFT_SETTLE_NS : WIRE_SETTLE_NS);
+    }
+
+    private static String provider(final String fabricName)
+    {
+        final int colon = fabricName.indexOf(':');
+        return colon < 0 ? fabricName : fabricName.substring(0, colon);
+    }
+
+    @Override
+    public String toString()
+    {
+        return name;
+    }
+}

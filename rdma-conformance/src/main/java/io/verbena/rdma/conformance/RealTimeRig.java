@@ -1,0 +1,74 @@
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Two devices of one fabric that works by itself, in real time. */
+final class RealTimeRig implements VerbsRig
+{
+    private static final long PARK_NS = 50_000;
+
+    private final Fabric fabric;
+    private final Device requester;
+    private final Device responder;
+    private final long settleNs;
+
+    /** @param settleNs after which a message that was sent has arrived. */
+    RealTimeRig(final Fabric fabric, final long settleNs)
+    {
+        this.fabric = fabric;
+        this.settleNs = settleNs;
+        requester = fabric.openDevice("requester");
+        responder = fabric.openDevice("responder");
+    }
+
+    @Override
+    public Device requester()
+    {
+        return requester;
+    }
+
+    @Override
+    public Device responder()
+    {
+        return responder;
+    }
+
+    @Override
+    public void progress()
+    {
+        Thread.onSpinWait();
+    }
+
+    @Override
+    public void settle()
+    {
+        pass(settleNs);
+    }
+
+    @Override
+    public void pass(final long durationNs)
+    {
+        pass(requester, durationNs);
+    }
+
+    /** Sleeps until the clock of a device has moved on by a duration. */
+    static void pass(final Device device, final long durationNs)
+    {
+        final long endNs = device.clock().nanoTime() + durationNs;
+        while (device.clock().nanoTime() - endNs < 0)
+        {
+            LockSupport.parkNanos(PARK_NS);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        requester.close();
+        responder.close();
+        fabric.close();
+    }
+}
