@@ -49,13 +49,14 @@ class ArchitectureTest
         RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),
+        KV_REQUEST("kv-request", "request", RAAS),
         KV_TABLE("kv-table", "table", RAAS),
         CONTROL_PLANE("control-plane", "control", RAAS),
         META_SERVER("meta-server", "meta", CONTROL_PLANE),
         KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE),
-        KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_TABLE),
-        CLIENT("client", "client", KV_COMPUTE_NODE),
-        EMBEDDED("embedded", "embedded", CLIENT, META_SERVER, KV_MEMORY_NODE),
+        KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_REQUEST, KV_TABLE),
+        CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
+        EMBEDDED("embedded", "embedded", CLIENT, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
         CLI("cli", "cli", LOAD_TESTS, RDMA_CONFORMANCE);
 

@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.compute.ComputeEndpoint;
-import io.verbena.compute.OperationRequest;
-import io.verbena.compute.RequestKind;
-import io.verbena.compute.TableReference;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.OperationRequest;
+import io.verbena.request.RequestKind;
+import io.verbena.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;

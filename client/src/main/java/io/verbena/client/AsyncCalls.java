@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.compute.RequestKind;
-import io.verbena.compute.TableReference;
+import io.verbena.request.RequestKind;
+import io.verbena.request.TableReference;
 
 import org.agrona.concurrent.NanoClock;
 

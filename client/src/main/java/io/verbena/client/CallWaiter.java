@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.compute.NodeRequest;
+import io.verbena.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,8 +1,8 @@
 package io.verbena.client;
 
-import io.verbena.compute.ComputeEndpoint;
-import io.verbena.compute.ControlRequest;
-import io.verbena.compute.NodeRequest;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.compute.ControlRequest;
-import io.verbena.compute.TableReference;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.TableReference;
 
 import org.agrona.concurrent.NanoClock;
 

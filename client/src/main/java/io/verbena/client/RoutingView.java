@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.compute.ComputeEndpoint;
+import io.verbena.request.ComputeEndpoint;
 
 import java.util.Arrays;
 

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.compute.OperationAnswer;
-import io.verbena.compute.OperationRequest;
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
 
 /** What an answer means for a call: it is over, well or badly, or another node may try. */
 final class Verdict

@@ -1,12 +1,12 @@
 package io.verbena.client;
 
-import io.verbena.compute.ComputeEndpoint;
-import io.verbena.compute.ControlRequest;
-import io.verbena.compute.NodeRequest;
-import io.verbena.compute.OperationAnswer;
-import io.verbena.compute.OperationRequest;
-import io.verbena.compute.RequestKind;
-import io.verbena.compute.TableReference;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
+import io.verbena.request.RequestKind;
+import io.verbena.request.TableReference;
 
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;

@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.compute.ComputeEndpoint;
-import io.verbena.compute.ControlRequest;
-import io.verbena.compute.NodeRequest;
-import io.verbena.compute.OperationRequest;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationRequest;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

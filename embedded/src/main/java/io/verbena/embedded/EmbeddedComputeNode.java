@@ -1,9 +1,9 @@
 package io.verbena.embedded;
 
-import io.verbena.compute.ComputeEndpoint;
+import io.verbena.request.ComputeEndpoint;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeRunner;
-import io.verbena.compute.ControlRequest;
+import io.verbena.request.ControlRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 

@@ -3,6 +3,11 @@ package io.verbena.compute;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
 
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;

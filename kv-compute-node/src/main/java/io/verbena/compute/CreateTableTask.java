@@ -1,6 +1,5 @@
 package io.verbena.compute;
 
-import io.verbena.compute.ControlRequest.Status;
 import io.verbena.control.ChunkLease;
 import io.verbena.control.ChunkPurpose;
 import io.verbena.control.ChunkRun;
@@ -8,6 +7,9 @@ import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.MemoryNodeStat;
 import io.verbena.control.TableEntry;
+import io.verbena.request.ControlRequest.Status;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.TableReference;
 import io.verbena.table.TableCreator;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TablePlan;

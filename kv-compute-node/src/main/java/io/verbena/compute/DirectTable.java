@@ -1,5 +1,9 @@
 package io.verbena.compute;
 
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.TableReference;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;

@@ -1,9 +1,10 @@
 package io.verbena.compute;
 
-import io.verbena.compute.ControlRequest.Status;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
+import io.verbena.request.ControlRequest.Status;
+import io.verbena.request.ControlRequest;
 
 /**
  * Drops a table at the meta server, and forgets it here. Its memory stays leased: other nodes may still write there.

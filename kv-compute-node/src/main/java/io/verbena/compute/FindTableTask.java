@@ -1,9 +1,11 @@
 package io.verbena.compute;
 
-import io.verbena.compute.ControlRequest.Status;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
+import io.verbena.request.ControlRequest.Status;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.TableReference;
 import io.verbena.table.format.FormatException;
 
 /** Finds a table at the meta server, and opens it here. */

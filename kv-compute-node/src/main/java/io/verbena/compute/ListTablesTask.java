@@ -1,9 +1,10 @@
 package io.verbena.compute;
 
-import io.verbena.compute.ControlRequest.Status;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TablePage;
+import io.verbena.request.ControlRequest.Status;
+import io.verbena.request.ControlRequest;
 
 import java.util.ArrayList;
 import java.util.List;

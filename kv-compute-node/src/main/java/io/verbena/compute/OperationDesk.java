@@ -1,5 +1,9 @@
 package io.verbena.compute;
 
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
+import io.verbena.request.RequestKind;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;

@@ -1,5 +1,8 @@
 package io.verbena.compute;
 
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.NodeRequest;
+
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
 import java.lang.invoke.VarHandle;
@@ -18,11 +21,11 @@ import java.util.concurrent.locks.LockSupport;
 final class RequestQueue
 {
     /** The node has it and will answer. */
-    static final int ACCEPTED = 0;
+    static final int ACCEPTED = ComputeEndpoint.ACCEPTED;
     /** No room now. */
-    static final int FULL = 1;
+    static final int FULL = ComputeEndpoint.FULL;
     /** The node takes no more requests; it has not seen this one. */
-    static final int CLOSED = 2;
+    static final int CLOSED = ComputeEndpoint.CLOSED;
 
     private final ManyToOneConcurrentArrayQueue<NodeRequest> queue;
     private volatile boolean closed;

@@ -1,5 +1,8 @@
 package io.verbena.compute;
 
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.NodeRequest;
+
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

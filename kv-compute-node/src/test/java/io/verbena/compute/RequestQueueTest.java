@@ -1,5 +1,7 @@
 package io.verbena.compute;
 
+import io.verbena.request.NodeRequest;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

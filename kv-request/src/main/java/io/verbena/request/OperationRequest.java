@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /**
  * One operation on one record. The submitter fills the question, hands the request over with

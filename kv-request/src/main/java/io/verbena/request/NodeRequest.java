@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /**
  * A table as requests name it. The id tells two tables of one name, one after the other, apart.

@@ -1,14 +1,14 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /** A compute node as submitting threads see it, in this process or elsewhere. Thread-safe. */
 public interface ComputeEndpoint
 {
     /** The node has the request and will answer it. */
-    int ACCEPTED = RequestQueue.ACCEPTED;
+    int ACCEPTED = 0;
     /** The node's queue has no room now; the request is still the caller's. */
-    int FULL = RequestQueue.FULL;
+    int FULL = 1;
     /** The node takes no requests any more, and has not begun this one. */
-    int CLOSED = RequestQueue.CLOSED;
+    int CLOSED = 2;
 
     /** @return stays the same for the life of the endpoint, unique in the cluster for ever; keys are routed by it. */
     int id();

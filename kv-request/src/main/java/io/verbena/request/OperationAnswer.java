@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /** How a node answers an {@link OperationRequest}. */
 public enum OperationAnswer

@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /** A rare request about tables or the node itself. Submitted as an {@link OperationRequest} is; used once. */
 public abstract class ControlRequest extends NodeRequest

@@ -1,4 +1,4 @@
-package io.verbena.compute;
+package io.verbena.request;
 
 /** What an {@link OperationRequest} asks for. */
 public enum RequestKind
