@@ -1,31 +1,38 @@
 package io.verbena.table;
 
 import io.verbena.rdma.verbs.PostStatus;
+import java.util.ArrayList;
 
 /**
- * Stages one batch of one operation and rings the doorbell, counting what it costs. Batches are kept to
- * {@link #MAX_REQUESTS}, so that one always fits a connection that has that much room.
+ * Stages the requests of one step of an operation, at most {@link #MAX_REQUESTS}, and rings the doorbell. Within a
+ * group, steps of several operations to one memory node share a batch, its doorbell and its completion: they form a
+ * chain, known by the cookie of its first. Counts what each operation costs.
  */
 final class Batch
 {
-    /** Most requests of a batch. */
+    /** Most requests of one step of an operation. */
     static final int MAX_REQUESTS = 9;
-    /** Cookie bits that hold the operation's index. */
+    /** End of a chain. */
+    static final int NONE = -1;
+    /** Cookie bits that hold the index of the chain's first operation. */
     private static final int INDEX_BITS = 12;
     private static final int SEQUENCE_MASK = (1 << 30 - INDEX_BITS) - 1;
 
     private final Scratch scratch;
     private final boolean fencesReads;
+    private final OperationRunner runner;
+    private final ArrayList<NodeLink> open = new ArrayList<>();
+    private NodeLink link;
     private OneSidedPort port;
     private Operation operation;
     private int sequence;
-    private int staged;
-    private int extraRoundTrips;
+    private int groups;
 
-    Batch(final Scratch scratch, final boolean fencesReads)
+    Batch(final Scratch scratch, final boolean fencesReads, final OperationRunner runner)
     {
         this.scratch = scratch;
         this.fencesReads = fencesReads;
+        this.runner = runner;
     }
 
     static int indexOf(final int cookie)
@@ -33,25 +40,84 @@ final class Batch
         return cookie & (1 << INDEX_BITS) - 1;
     }
 
+    /** Steps begun from now on wait for one doorbell, until the group ends. Groups nest. */
+    void beginGroup()
+    {
+        groups++;
+    }
+
+    /** Rings the doorbells of the outermost group. */
+    void endGroup()
+    {
+        boolean isRinging = groups == 1;
+        while (isRinging)
+        {
+            isRinging = false;
+            for (int i = 0; i < open.size(); i++)
+            {
+                isRinging |= open.get(i).firstStaged != null;
+                ring(open.get(i));
+            }
+        }
+        if (--groups == 0)
+        {
+            open.clear();
+        }
+    }
+
+    /** Forgets what is staged for a port that is given up; its operations wait for another one. */
+    void drop(final NodeLink node)
+    {
+        final Operation first = node.firstStaged;
+        node.firstStaged = null;
+        node.lastStaged = null;
+        settle(first, 0, false);
+    }
+
+    /** Whether one more step finds room; rings for what is staged if that makes it. */
+    boolean hasRoom(final NodeLink node)
+    {
+        if (node.port.space() < MAX_REQUESTS && node.firstStaged != null)
+        {
+            ring(node);
+        }
+        return node.port.space() >= MAX_REQUESTS;
+    }
+
     void begin(final Operation op)
     {
         operation = op;
-        port = op.link.port;
-        staged = 0;
-        extraRoundTrips = 0;
-        port.begin();
+        link = op.link;
+        port = link.port;
+        op.stagedVerbs = 0;
+        op.nextInBatch = NONE;
+        if (link.firstStaged == null)
+        {
+            port.begin();
+            link.firstStaged = op;
+            link.stagedFences = 0;
+            if (groups > 0 && !open.contains(link))
+            {
+                open.add(link);
+            }
+        }
+        else
+        {
+            link.lastStaged.nextInBatch = op.index;
+        }
+        link.lastStaged = op;
     }
 
     void read(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.read(scratch.region, localOffset, lengthBytes, remoteOffset);
-        staged++;
+        operation.stagedVerbs++;
     }
 
     void write(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
-        staged++;
+        operation.stagedVerbs++;
     }
 
     /** Stages a compare-and-swap whose result lands in the numbered result word. */
@@ -59,7 +125,7 @@ final class Batch
     {
         port.compareSwap(
             scratch.region, operation.swapResultOffset(resultNumber), remoteOffset, expected, desired);
-        staged++;
+        operation.stagedVerbs++;
     }
 
     /** The READs that follow must execute after the atomics before them; a fence only where the device needs it. */
@@ -68,24 +134,54 @@ final class Batch
         if (fencesReads)
         {
             port.fenceNext();
-            extraRoundTrips = 1;
+            link.stagedFences++;
         }
     }
 
-    /** @return {@link PostStatus}; when negative, nothing was posted and nothing was counted. */
-    int ring()
+    /** Ends a step; outside of a group the doorbell rings at once. */
+    void end()
     {
-        sequence = sequence + 1 & SEQUENCE_MASK;
-        final int cookie = sequence << INDEX_BITS | operation.index;
-        final int status = port.complete(cookie);
-        if (status == PostStatus.OK)
+        operation.stagedExtraRoundTrips = link.stagedFences;
+        if (groups == 0)
         {
-            operation.cookie = cookie;
-            operation.inFlight = true;
-            operation.verbs += staged;
-            operation.doorbells++;
-            operation.roundTrips += 1 + extraRoundTrips;
+            ring(link);
         }
-        return status;
+    }
+
+    private void ring(final NodeLink node)
+    {
+        final Operation first = node.firstStaged;
+        if (first == null)
+        {
+            return;
+        }
+        node.firstStaged = null;
+        node.lastStaged = null;
+        sequence = sequence + 1 & SEQUENCE_MASK;
+        final int cookie = sequence << INDEX_BITS | first.index;
+        final boolean isPosted = node.port.complete(cookie) == PostStatus.OK;
+        if (isPosted)
+        {
+            first.doorbells++;
+        }
+        settle(first, cookie, isPosted);
+    }
+
+    private void settle(final Operation first, final int cookie, final boolean isPosted)
+    {
+        Operation op = first;
+        while (op != null)
+        {
+            final Operation next = runner.operation(op.nextInBatch);
+            if (isPosted)
+            {
+                op.cookie = cookie;
+                op.inFlight = true;
+                op.verbs += op.stagedVerbs;
+                op.roundTrips += 1 + op.stagedExtraRoundTrips;
+            }
+            runner.onRing(op, isPosted);
+            op = next;
+        }
     }
 }

@@ -26,6 +26,10 @@ final class Inserts
         final int slot = chooseSlot(op);
         if (slot >= 0)
         {
+            if (!prepareBlock(op))
+            {
+                return;
+            }
             op.claimOffset = op.slotOffset(slot);
             runner.go(op, Step.CLAIM);
             return;
@@ -42,6 +46,25 @@ final class Inserts
             }
         }
         runner.end(op, OperationResult.TABLE_FULL);
+    }
+
+    /** A block sealed for an insert before is as good as it was, unless its value is another one now. */
+    private boolean prepareBlock(final Operation op)
+    {
+        if (OperationKind.computesValue(op.kind))
+        {
+            final int made = runner.computedValues().makeFromNothing(op);
+            if (made != ComputedValues.OK)
+            {
+                runner.endUnmade(op, made);
+                return false;
+            }
+        }
+        if (!op.blockWritten || op.sealedOver != SlotWord.EMPTY || OperationKind.computesValue(op.kind))
+        {
+            runner.records.seal(op, 0, SlotWord.EMPTY);
+        }
+        return true;
     }
 
     /** Keeps the tentative word that this operation lost to only if it is still there: then it is killed on the way. */
@@ -92,11 +115,16 @@ final class Inserts
     }
 
     /**
-     * The READs execute after the own compare-and-swap: of two inserts, the one whose word came second sees the first.
+     * The block is written, long before the commit names it. The READs execute after the own compare-and-swap: of two
+     * inserts, the one whose word came second sees the first.
      * Killing a rival seen again goes ahead in the same chain: whatever comes of it, the re-read tells.
      */
     void stageClaim(final Operation op)
     {
+        if (!op.blockWritten)
+        {
+            runner.lookups().writeOwnBlock(op);
+        }
         if (op.rivalOffset != 0)
         {
             runner.batch.swap(1, op.rivalOffset, op.rivalWord, SlotWord.EMPTY);
@@ -110,6 +138,7 @@ final class Inserts
 
     boolean claimTook(final Operation op)
     {
+        op.blockWritten = true;
         return op.swapResult(0) == SlotWord.EMPTY;
     }
 
@@ -171,6 +200,12 @@ final class Inserts
     /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
     void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
     {
+        if (op.kind == OperationKind.APPEND)
+        {
+            // It may need another block than the one that the own word names.
+            withdraw(op);
+            return;
+        }
         runner.counters.withdrawals++;
         runner.records.answerWith(op, block);
         if (op.kind == OperationKind.PUT_IF_ABSENT)
@@ -179,7 +214,7 @@ final class Inserts
         }
         else
         {
-            runner.lookups().change(op, slotOffset, word);
+            runner.lookups().change(op, slotOffset, word, block);
         }
     }
 
@@ -284,8 +319,7 @@ final class Inserts
             return false;
         }
         op.blockOffset = BlockAllocator.NONE;
-        runner.cache.put(op.hash.low(), op.hash.high(), op.table.tableId, op.claimOffset, op.ownWord, op.ownVersion,
-            op.beginEpoch);
+        runner.remember(op, op.claimOffset, op.ownWord, op.ownVersion, op.ownBlock());
         return true;
     }
 

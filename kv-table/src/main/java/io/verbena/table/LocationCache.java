@@ -7,8 +7,10 @@ package io.verbena.table;
  * word may be used at all.
  *
  * <pre>
- *  | hash low | hash high | table id | slot offset | slot word | version | epoch tag | - |
+ *  | hash low | hash high | flags, table id | slot offset | slot word | version | epoch tag | counter |
  * </pre>
+ *
+ * <p>Where the value is known and has 8 bytes, it is kept as well: a current one makes an increment one round trip.
  */
 final class LocationCache
 {
@@ -21,6 +23,9 @@ final class LocationCache
     private static final int WORD = 4;
     private static final int VERSION = 5;
     private static final int TAG = 6;
+    private static final int COUNTER = 7;
+    /** Flag above the table id: the value is a counter, and known. */
+    private static final long HAS_COUNTER = 1L << Integer.SIZE;
     /** No entry. */
     static final int NONE = -1;
 
@@ -56,8 +61,12 @@ final class LocationCache
         return NONE;
     }
 
-    /** Notes where a key is; replaces what was known of it, else an entry of its set. */
-    void put(
+    /**
+     * Notes where a key is; replaces what was known of it, else an entry of its set.
+     *
+     * @return the entry, or {@link #NONE}.
+     */
+    int put(
         final long low,
         final long high,
         final int tableId,
@@ -68,7 +77,7 @@ final class LocationCache
     {
         if (entries.length == 0)
         {
-            return;
+            return NONE;
         }
         int entry = find(low, high, tableId);
         if (entry == NONE)
@@ -78,10 +87,18 @@ final class LocationCache
         entries[entry + TAG] = entries[entry + WORD] == word ? Math.max(tag, entries[entry + TAG]) : tag;
         entries[entry + LOW] = low;
         entries[entry + HIGH] = high;
-        entries[entry + TABLE] = tableId;
+        entries[entry + TABLE] = Integer.toUnsignedLong(tableId);
         entries[entry + SLOT_OFFSET] = slotOffset;
         entries[entry + WORD] = word;
         entries[entry + VERSION] = version;
+        return entry;
+    }
+
+    /** Notes the value of a counter, for the entry that was put last. */
+    void putCounter(final int entry, final long value)
+    {
+        entries[entry + TABLE] |= HAS_COUNTER;
+        entries[entry + COUNTER] = value;
     }
 
     /** Forgets a key if what is known of it is still this word. */
@@ -107,6 +124,16 @@ final class LocationCache
     long version(final int entry)
     {
         return entries[entry + VERSION];
+    }
+
+    boolean hasCounter(final int entry)
+    {
+        return (entries[entry + TABLE] & HAS_COUNTER) != 0;
+    }
+
+    long counter(final int entry)
+    {
+        return entries[entry + COUNTER];
     }
 
     long tag(final int entry)

@@ -81,10 +81,6 @@ final class Lookups
     {
         op.pauseUntilNs = 0;
         op.judgesClaim = false;
-        if (op.blockOffset != BlockAllocator.NONE && !op.blockWritten)
-        {
-            writeOwnBlock(op);
-        }
         stageBuckets(op);
     }
 
@@ -100,12 +96,6 @@ final class Lookups
     void writeOwnBlock(final Operation op)
     {
         runner.batch.write(op.ownBlock(), SizeClasses.lengthBytes(op.blockClass), op.blockOffset);
-    }
-
-    void onLook(final Operation op)
-    {
-        op.blockWritten = op.blockOffset != BlockAllocator.NONE;
-        scan(op);
     }
 
     /** Takes the words read last as a look: of this step, or of a re-read that found the own word lost. */
@@ -230,8 +220,7 @@ final class Lookups
     private void found(final Operation op, final long slotOffset, final long word, final int block)
     {
         runner.records.answerWith(op, block);
-        runner.cache.put(
-            op.hash.low(), op.hash.high(), op.table.tableId, slotOffset, word, op.version, op.beginEpoch);
+        runner.remember(op, slotOffset, word, op.version, block);
         switch (op.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);
@@ -244,22 +233,31 @@ final class Lookups
                 }
                 else
                 {
-                    change(op, slotOffset, word);
+                    change(op, slotOffset, word, block);
                 }
             }
         }
     }
 
     /** Goes on to replace or remove a committed word whose block was just read and is the key's. */
-    void change(final Operation op, final long slotOffset, final long word)
+    void change(final Operation op, final long slotOffset, final long word, final int block)
     {
+        if (OperationKind.computesValue(op.kind))
+        {
+            final int made = runner.computedValues().makeFrom(op, block);
+            if (made != ComputedValues.OK)
+            {
+                runner.endUnmade(op, made);
+                return;
+            }
+        }
         op.targetIsCached = false;
         op.targetOffset = slotOffset;
         op.targetWord = word;
         op.targetVersion = op.version;
         if (OperationKind.storesValue(op.kind))
         {
-            runner.records.sealAbove(op, op.version);
+            runner.records.seal(op, op.version, word);
         }
         runner.go(op, Step.SWAP);
     }

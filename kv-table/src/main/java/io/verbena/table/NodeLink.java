@@ -1,11 +1,15 @@
 package io.verbena.table;
 
-/** What the engine keeps for one memory node: its id and the port to it, which comes and goes with the connection. */
+/** What the engine keeps for one memory node: the port to it, which comes and goes, and the batch under construction. */
 final class NodeLink
 {
     final int memoryNodeId;
     final BlockAllocator allocator;
     OneSidedPort port;
+    /** Operations whose requests are staged in the port's open batch, first and last of a chain; null if none is. */
+    Operation firstStaged;
+    Operation lastStaged;
+    int stagedFences;
 
     NodeLink(final int memoryNodeId, final BlockAllocator allocator)
     {

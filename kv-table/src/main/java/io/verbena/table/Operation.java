@@ -21,6 +21,7 @@ public final class Operation
 
     int step = Step.FREE;
     int cookie;
+    int nextInBatch;
     boolean inFlight;
     boolean waiting;
     boolean beginning;
@@ -32,6 +33,10 @@ public final class Operation
     NodeLink link;
     int keyLength;
     int valueLength;
+    /** APPEND: the bytes to append, always the last ones of the own block's value. */
+    int suffixLength;
+    /** INCREMENT: what to add. */
+    long delta;
     long expectedVersion;
     long deadlineNs;
     long pauseUntilNs;
@@ -49,15 +54,19 @@ public final class Operation
     int blockClass;
     long blockOffset;
     boolean blockWritten;
+    long sealedOver;
     long ownVersion;
     long ownWord;
     long refusalsSeen;
     boolean wantsMemory;
+    /** APPEND: a block of this class was found to be needed, and was not there. */
+    boolean needsBlock;
 
     boolean targetIsCached;
     long targetOffset;
     long targetWord;
     long targetVersion;
+    long counter;
 
     long claimOffset;
     long claimWord;
@@ -84,6 +93,8 @@ public final class Operation
     int foundOffset;
     int foundValueOffset;
     int foundValueLength;
+    int stagedVerbs;
+    int stagedExtraRoundTrips;
     int verbs;
     int doorbells;
     int roundTrips;
@@ -119,6 +130,12 @@ public final class Operation
     public long version()
     {
         return version;
+    }
+
+    /** @return INCREMENT that stored: the new value of the counter. */
+    public long counter()
+    {
+        return counter;
     }
 
     /** @return length of the value of a GET that found it, else 0. */
@@ -251,6 +268,15 @@ public final class Operation
         skippedBucket = group1 == group2 && side1 != side2 ? (side2 == 0 ? 3 : 2) : -1;
     }
 
+    /** Keeps nothing of what was read: from here on the operation may wait for the epoch. */
+    void forget()
+    {
+        candidateCount = 0;
+        foreignCount = 0;
+        rivalOffset = 0;
+        targetIsCached = false;
+    }
+
     void reset()
     {
         cookie = 0;
@@ -263,6 +289,8 @@ public final class Operation
         ownVersion = 0;
         ownWord = 0;
         wantsMemory = false;
+        needsBlock = false;
+        counter = 0;
         targetIsCached = false;
         claimStands = false;
         rivalOffset = 0;

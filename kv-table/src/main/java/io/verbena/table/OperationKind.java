@@ -17,11 +17,20 @@ public final class OperationKind
     public static final int DELETE = 5;
     /** Removes only an expected version. */
     public static final int DELETE_VERSION = 6;
+    /**
+     * Adds to a counter: a value of 8 bytes, a little-endian two's complement number. An absent key counts as 0.
+     */
+    public static final int INCREMENT = 7;
+    /** Puts bytes behind the value there is; stores them alone if the key is absent. */
+    public static final int APPEND = 8;
+    /** Stores only if the key is there, whatever its version. */
+    public static final int PUT_IF_PRESENT = 9;
     /** How many kinds there are. */
-    public static final int COUNT = 7;
+    public static final int COUNT = 10;
 
-    private static final String[] NAMES =
-        {"get", "exists", "put", "put_if_absent", "replace", "delete", "delete_version"};
+    private static final String[] NAMES = {
+        "get", "exists", "put", "put_if_absent", "replace", "delete", "delete_version", "increment", "append",
+        "put_if_present" };
 
     private OperationKind()
     {
@@ -33,16 +42,28 @@ public final class OperationKind
         return NAMES[kind];
     }
 
-    /** @return whether the kind needs a value, and so a block. */
+    /** @return whether the caller gives a value. */
+    static boolean takesValue(final int kind)
+    {
+        return kind == PUT || kind == PUT_IF_ABSENT || kind == REPLACE || kind == APPEND || kind == PUT_IF_PRESENT;
+    }
+
+    /** @return whether the kind stores a value, and so needs a block. */
     static boolean storesValue(final int kind)
     {
-        return kind == PUT || kind == PUT_IF_ABSENT || kind == REPLACE;
+        return takesValue(kind) || kind == INCREMENT;
+    }
+
+    /** @return whether the value stored depends on the one that is there. */
+    static boolean computesValue(final int kind)
+    {
+        return kind == INCREMENT || kind == APPEND;
     }
 
     /** @return whether the kind may create a key. */
     static boolean inserts(final int kind)
     {
-        return kind == PUT || kind == PUT_IF_ABSENT;
+        return kind == PUT || kind == PUT_IF_ABSENT || kind == INCREMENT || kind == APPEND;
     }
 
     /** @return whether the kind compares versions. */

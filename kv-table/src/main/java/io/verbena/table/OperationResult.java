@@ -5,9 +5,9 @@ public final class OperationResult
 {
     /** GET, EXISTS: the key is there. */
     public static final int FOUND = 0;
-    /** The key is absent; REPLACE and DELETE changed nothing. */
+    /** The key is absent; REPLACE, PUT_IF_PRESENT and DELETE changed nothing. */
     public static final int NOT_FOUND = 1;
-    /** PUT, PUT_IF_ABSENT, REPLACE: stored; {@link Operation#version()} is the new version. */
+    /** All kinds that store: stored; {@link Operation#version()} is the new version. */
     public static final int STORED = 2;
     /** DELETE: removed; {@link Operation#version()} is the removed version where known, else 0. */
     public static final int DELETED = 3;
@@ -31,12 +31,19 @@ public final class OperationResult
     public static final int TABLE_CHANGED = 12;
     /** The block of a standing committed word fails its checksum again and again; nothing changed. Check the table. */
     public static final int CORRUPT = 13;
+    /** INCREMENT: the value there has not 8 bytes, {@link Operation#version()}; nothing changed. */
+    public static final int NOT_A_COUNTER = 14;
+    /** INCREMENT: the sum does not fit 64 bits, {@link Operation#version()}; nothing changed. */
+    public static final int COUNTER_OVERFLOW = 15;
+    /** APPEND: the value would be longer than a block can hold, {@link Operation#version()}; nothing changed. */
+    public static final int VALUE_TOO_LONG = 16;
     /** How many codes there are. */
-    public static final int COUNT = 14;
+    public static final int COUNT = 17;
 
     private static final String[] NAMES = {
         "found", "not_found", "stored", "deleted", "exists", "version_mismatch", "table_full", "no_memory",
-        "timed_out_not_applied", "outcome_unknown", "node_unavailable", "restructuring", "table_changed", "corrupt" };
+        "timed_out_not_applied", "outcome_unknown", "node_unavailable", "restructuring", "table_changed", "corrupt",
+        "not_a_counter", "counter_overflow", "value_too_long" };
 
     private OperationResult()
     {

@@ -1,6 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
@@ -8,8 +7,8 @@ import org.agrona.collections.IntArrayQueue;
 
 /**
  * Drives operations from step to step: posts a step's batch, takes its completion, parks an operation that has to wait,
- * ends it. What a step does stands in {@link Starts}, {@link Lookups}, {@link Swaps} and {@link Inserts}. An operation
- * has at most one batch under way; whenever none is, its outcome so far is known.
+ * ends it. What a step does stands in {@link Starts}, {@link Lookups}, {@link Swaps}, {@link Inserts} and {@link
+ * ComputedValues}. An operation has at most one batch under way; whenever none is, its outcome so far is known.
  */
 final class OperationRunner
 {
@@ -28,6 +27,7 @@ final class OperationRunner
     private final Swaps swaps = new Swaps(this);
     private final Inserts inserts = new Inserts(this);
     private final Starts starts;
+    private final ComputedValues computedValues;
     long nowNs;
     private int active;
 
@@ -40,7 +40,7 @@ final class OperationRunner
     {
         this.operations = operations;
         this.epochs = epochs;
-        batch = new Batch(scratch, fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0);
+        batch = new Batch(scratch, fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0, this);
         cache = new LocationCache(configuration.locationCacheEntries());
         counters = new EngineCounters();
         records = new Records(scratch, configuration);
@@ -48,6 +48,7 @@ final class OperationRunner
         droppedGuards = configuration.droppedGuards();
         listener = configuration.operationListener();
         starts = new Starts(this, configuration.chunkSource());
+        computedValues = new ComputedValues(starts);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
         freeSlots = new IntArrayQueue(Math.max(8, operations.length), -1);
         for (int i = 0; i < operations.length; i++)
@@ -64,6 +65,17 @@ final class OperationRunner
     Lookups lookups()
     {
         return lookups;
+    }
+
+    ComputedValues computedValues()
+    {
+        return computedValues;
+    }
+
+    /** @return the operation of an index, or null for {@link Batch#NONE}. */
+    Operation operation(final int index)
+    {
+        return index == Batch.NONE ? null : operations[index];
     }
 
     Inserts inserts()
@@ -178,13 +190,31 @@ final class OperationRunner
         }
     }
 
+    /** Takes the completion of a chain of operations; what they do next shares doorbells again. */
+    void onChainComplete(final Operation first, final int status)
+    {
+        final int cookie = first.cookie;
+        batch.beginGroup();
+        Operation op = first;
+        while (op != null)
+        {
+            final Operation next = operation(op.nextInBatch);
+            if (op.inFlight && op.cookie == cookie)
+            {
+                onComplete(op, status);
+            }
+            op = next;
+        }
+        batch.endGroup();
+    }
+
     private void dispatch(final Operation op)
     {
         switch (op.step)
         {
             case Step.CACHED_READ -> lookups.onCachedRead(op);
             case Step.FOLLOW -> lookups.onFollow(op);
-            case Step.LOOK -> lookups.onLook(op);
+            case Step.LOOK -> lookups.scan(op);
             case Step.MATCH -> lookups.onMatch(op);
             case Step.SWAP -> swaps.onSwap(op);
             case Step.CLAIM -> inserts.onClaim(op);
@@ -218,8 +248,13 @@ final class OperationRunner
     {
         batch.begin(op);
         stage(op);
-        final int status = batch.ring();
-        if (status != PostStatus.OK)
+        batch.end();
+    }
+
+    /** The doorbell of an operation's step rang, or could not. */
+    void onRing(final Operation op, final boolean isPosted)
+    {
+        if (!isPosted)
         {
             // Nothing was posted: as if the room had been seen to be missing.
             park(op);
@@ -236,7 +271,7 @@ final class OperationRunner
         final OneSidedPort port = op.link.port;
         if (port != null && port.isReady())
         {
-            if (port.space() >= Batch.MAX_REQUESTS)
+            if (batch.hasRoom(op.link))
             {
                 return true;
             }
@@ -310,7 +345,7 @@ final class OperationRunner
     {
         // A WRITE or compare-and-swap of the batch may or may not have happened, or happen yet: blocks it names are not
         // used again. Blocks of earlier batches are safe, because no later batch wrote or published them.
-        final boolean wrote = op.step == Step.LOOK && !op.blockWritten;
+        final boolean wrote = op.step == Step.CLAIM && !op.blockWritten;
         if (op.blockOffset != BlockAllocator.NONE && (wrote || Step.isDecisive(op.step)))
         {
             countUnknown(op.blockClass);
@@ -328,6 +363,31 @@ final class OperationRunner
         else
         {
             end(op, Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN : OperationResult.NODE_UNAVAILABLE);
+        }
+    }
+
+    /** Ends an operation whose new value cannot be made, or lets it wait for the block that it needs. */
+    void endUnmade(final Operation op, final int reason)
+    {
+        if (reason == ComputedValues.NO_BLOCK)
+        {
+            starts.restart(op);
+        }
+        else
+        {
+            end(op, reason);
+        }
+    }
+
+    /** Notes where a key is, and its value if that may be a counter. */
+    void remember(
+        final Operation op, final long slotOffset, final long word, final long version, final int blockAt)
+    {
+        final int entry = cache.put(
+            op.hash.low(), op.hash.high(), op.table.tableId, slotOffset, word, version, op.beginEpoch);
+        if (entry != LocationCache.NONE && records.valueLength(blockAt) == Long.BYTES)
+        {
+            cache.putCounter(entry, records.counter(blockAt));
         }
     }
 

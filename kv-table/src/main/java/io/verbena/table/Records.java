@@ -29,8 +29,11 @@ final class Records
 
     /**
      * Gives the own block a new version above the one it replaces, and seals it under the word that will publish it.
+     * Versions of one life of a key ascend.
+     *
+     * @param predecessor the word that it will replace, or {@link SlotWord#EMPTY}.
      */
-    void seal(final Operation op, final long replacedVersion)
+    void seal(final Operation op, final long replacedVersion, final long predecessor)
     {
         op.ownVersion = nextVersion(replacedVersion);
         final int versionBits =
@@ -38,27 +41,10 @@ final class Records
         op.ownWord =
             SlotWord.committed(op.fingerprint, op.window, versionBits, op.blockClass, op.blockOffset);
         BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
-            op.ownVersion, clientId, ++sequence, op.hash.high());
+            op.ownVersion, clientId, ++sequence, op.hash.high(), predecessor);
         BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);
         op.blockWritten = false;
-    }
-
-    /**
-     * Versions of one life of a key ascend: a block that turns out too old gets a new version before it is published.
-     */
-    void sealAbove(final Operation op, final long replacedVersion)
-    {
-        if ((droppedGuards & Guard.UNIQUE_VERSIONS) != 0)
-        {
-            if (op.ownVersion != replacedVersion + 1)
-            {
-                seal(op, replacedVersion);
-            }
-        }
-        else if (op.ownVersion >>> BlockVersion.WRITER_BITS <= replacedVersion >>> BlockVersion.WRITER_BITS)
-        {
-            seal(op, replacedVersion);
-        }
+        op.sealedOver = predecessor;
     }
 
     private long nextVersion(final long replacedVersion)
@@ -102,6 +88,18 @@ final class Records
         op.version = BlockDescriptor.version(buffer, blockAt);
         op.foundValueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.keyLength;
         op.foundValueLength = op.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+    }
+
+    /** @return the value of a counter in a block, own or read; its value has 8 bytes. */
+    long counter(final int blockAt)
+    {
+        return buffer.getLong(
+            blockAt + BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(buffer, blockAt), LITTLE_ENDIAN);
+    }
+
+    int valueLength(final int blockAt)
+    {
+        return BlockDescriptor.valueLength(buffer, blockAt);
     }
 
     private boolean bytesEqual(final int left, final int right, final int length)

@@ -14,24 +14,20 @@ final class Starts
 
     void start(final Operation op)
     {
-        final BlockAllocator allocator = op.link.allocator;
         if (!op.wantsMemory || !runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH))
         {
             op.beginEpoch = runner.epochs.epoch();
         }
-        if (OperationKind.storesValue(op.kind))
+        // An append knows only from the value there is which block it needs.
+        final boolean needsBlock = OperationKind.storesValue(op.kind) && (op.kind != OperationKind.APPEND || op.needsBlock);
+        if (needsBlock && op.blockOffset == BlockAllocator.NONE)
         {
-            op.blockOffset = allocator.allocate(op.blockClass);
-            if (op.blockOffset == BlockAllocator.NONE)
+            if (!takeBlock(op))
             {
-                awaitMemory(op, allocator);
+                awaitMemory(op, op.link.allocator);
                 return;
             }
             op.wantsMemory = false;
-            if (allocator.isLow() && allocator.request())
-            {
-                chunkSource.requestChunk(op.link.memoryNodeId);
-            }
         }
         final int entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
         if (entry == LocationCache.NONE ||
@@ -45,11 +41,11 @@ final class Starts
             op.targetOffset = runner.cache.slotOffset(entry);
             op.targetWord = runner.cache.word(entry);
             op.targetVersion = runner.cache.version(entry);
-            startCached(op);
+            startCached(op, entry);
         }
     }
 
-    private void startCached(final Operation op)
+    private void startCached(final Operation op, final int entry)
     {
         if (OperationKind.isByVersion(op.kind) && op.targetVersion != op.expectedVersion)
         {
@@ -58,22 +54,60 @@ final class Starts
             return;
         }
         op.targetIsCached = true;
-        if (OperationKind.storesValue(op.kind))
+        final boolean changes = switch (op.kind)
         {
-            runner.records.seal(op, op.targetVersion);
+            case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND -> false;
+            // An overflow is answered from a read, never from the cache.
+            case OperationKind.INCREMENT -> runner.cache.hasCounter(entry) &&
+                runner.computedValues().add(op, runner.cache.counter(entry)) == ComputedValues.OK;
+            default -> true;
+        };
+        if (changes && OperationKind.storesValue(op.kind))
+        {
+            runner.records.seal(op, op.targetVersion, op.targetWord);
         }
-        final boolean changes = op.kind != OperationKind.GET && op.kind != OperationKind.EXISTS &&
-            op.kind != OperationKind.PUT_IF_ABSENT;
         runner.go(op, changes ? Step.SWAP : Step.CACHED_READ);
     }
 
     private void startCold(final Operation op)
     {
-        if (OperationKind.storesValue(op.kind))
-        {
-            runner.records.seal(op, 0);
-        }
         runner.go(op, Step.LOOK);
+    }
+
+    /** Sees to it that the operation has a block of the class that its record needs. @return false if there is none. */
+    boolean fitBlock(final Operation op)
+    {
+        final int needed = ComputedValues.neededClass(op);
+        if (op.blockOffset != BlockAllocator.NONE && op.blockClass != needed)
+        {
+            op.link.allocator.free(op.blockOffset, op.blockClass);
+            op.blockOffset = BlockAllocator.NONE;
+        }
+        op.blockClass = needed;
+        return op.blockOffset != BlockAllocator.NONE || takeBlock(op);
+    }
+
+    private boolean takeBlock(final Operation op)
+    {
+        final BlockAllocator allocator = op.link.allocator;
+        op.blockOffset = allocator.allocate(op.blockClass);
+        if (op.blockOffset == BlockAllocator.NONE)
+        {
+            return false;
+        }
+        if (allocator.isLow() && allocator.request())
+        {
+            chunkSource.requestChunk(op.link.memoryNodeId);
+        }
+        return true;
+    }
+
+    /** Waits for a block as an operation that has not begun: it keeps nothing that it read. */
+    void restart(final Operation op)
+    {
+        op.needsBlock = true;
+        op.forget();
+        runner.go(op, Step.START);
     }
 
     private void awaitMemory(final Operation op, final BlockAllocator allocator)

@@ -82,8 +82,7 @@ final class Swaps
         if (stores)
         {
             op.blockOffset = BlockAllocator.NONE;
-            runner.cache.put(op.hash.low(), op.hash.high(), op.table.tableId, op.targetOffset, op.ownWord,
-                op.ownVersion, op.beginEpoch);
+            runner.remember(op, op.targetOffset, op.ownWord, op.ownVersion, op.ownBlock());
         }
         else
         {

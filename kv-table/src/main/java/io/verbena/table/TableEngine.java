@@ -94,7 +94,9 @@ public final class TableEngine implements AutoCloseable
      */
     public void attach(final int memoryNodeId, final OneSidedPort port)
     {
-        link(memoryNodeId).port = port;
+        final NodeLink link = link(memoryNodeId);
+        runner.batch.drop(link);
+        link.port = port;
     }
 
     /**
@@ -106,6 +108,7 @@ public final class TableEngine implements AutoCloseable
     public void detach(final int memoryNodeId)
     {
         final NodeLink link = link(memoryNodeId);
+        runner.batch.drop(link);
         link.port = null;
         for (final Operation op : operations)
         {
@@ -134,8 +137,32 @@ public final class TableEngine implements AutoCloseable
         final Operation op = operations[Batch.indexOf(cookie)];
         if (op.inFlight && op.cookie == cookie)
         {
-            runner.onComplete(op, status);
+            if (op.nextInBatch == Batch.NONE)
+            {
+                runner.onComplete(op, status);
+            }
+            else
+            {
+                runner.onChainComplete(op, status);
+            }
         }
+    }
+
+    /**
+     * Begins a group: the steps of all operations begun until {@link #endGroup()}, as far as they go to one memory node,
+     * are posted with one doorbell, and so are their next steps as long as they go on together. Each is still an
+     * operation of its own, with its own result. n GETs of cached keys cost one doorbell, of others two; more than fit
+     * the connection's longest batch are posted in several, one after the other without waiting. Groups nest.
+     */
+    public void beginGroup()
+    {
+        runner.batch.beginGroup();
+    }
+
+    /** Ends a group: rings its doorbells. To be called in a finally clause, before {@link #poll()}. */
+    public void endGroup()
+    {
+        runner.batch.endGroup();
     }
 
     /** @return operations that can be begun before one ends. */
@@ -171,15 +198,36 @@ public final class TableEngine implements AutoCloseable
         {
             throw new IllegalArgumentException(OperationKind.name(kind) + " needs a value");
         }
-        return begin(kind, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, expectedVersion, deadlineNs,
+        return begin(kind, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, expectedVersion, 0, deadlineNs,
             correlationId);
     }
 
     /**
-     * Begins an operation that stores a value: PUT, PUT_IF_ABSENT, REPLACE; parameters as in
+     * Begins an INCREMENT: the key's value of 8 bytes, a little-endian two's complement number, or 0 if the key is
+     * absent, becomes their sum, told by {@link Operation#counter()}; other parameters as in
      * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
      *
-     * @param value       holds the value; copied before the call returns.
+     * @param delta what to add; may be negative.
+     * @return false when every slot is taken: poll, and try again.
+     */
+    public boolean beginIncrement(
+        final OpenTable table,
+        final MemorySegment key,
+        final long keyOffset,
+        final int keyLength,
+        final long delta,
+        final long deadlineNs,
+        final long correlationId)
+    {
+        return begin(OperationKind.INCREMENT, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, 0, delta,
+            deadlineNs, correlationId);
+    }
+
+    /**
+     * Begins an operation that is given a value: PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, APPEND; parameters as in
+     * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
+     *
+     * @param value       holds the value, or what to append; copied before the call returns.
      * @param valueOffset first byte of the value.
      * @param valueLength 0 to 16,384.
      * @return false when every slot is taken: poll, and try again.
@@ -197,6 +245,28 @@ public final class TableEngine implements AutoCloseable
         final long deadlineNs,
         final long correlationId)
     {
+        if (!OperationKind.takesValue(kind))
+        {
+            throw new IllegalArgumentException(OperationKind.name(kind) + " takes no value");
+        }
+        return begin(kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength, expectedVersion, 0,
+            deadlineNs, correlationId);
+    }
+
+    private boolean begin(
+        final int kind,
+        final OpenTable table,
+        final MemorySegment key,
+        final long keyOffset,
+        final int keyLength,
+        final MemorySegment value,
+        final long valueOffset,
+        final int valueLength,
+        final long expectedVersion,
+        final long delta,
+        final long deadlineNs,
+        final long correlationId)
+    {
         check(kind, table, keyLength, valueLength);
         Objects.checkFromIndexSize(keyOffset, keyLength, key.byteSize());
         Objects.checkFromIndexSize(valueOffset, valueLength, value.byteSize());
@@ -208,14 +278,16 @@ public final class TableEngine implements AutoCloseable
         op.kind = kind;
         op.table = table;
         op.keyLength = keyLength;
-        op.valueLength = valueLength;
+        op.valueLength = kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
+        op.suffixLength = valueLength;
+        op.delta = delta;
         op.expectedVersion = expectedVersion;
         op.deadlineNs = deadlineNs;
         op.correlationId = correlationId;
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
         MemorySegment.copy(key, keyOffset, scratch.segment, keyAt, keyLength);
         MemorySegment.copy(value, valueOffset, scratch.segment, keyAt + keyLength, valueLength);
-        op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, valueLength));
+        op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
         op.hash.compute(table.hashFunction, scratch.segment.address() + keyAt, keyLength);
         final int suffix = KeyHash.suffix(op.hash.high(), table.depth);
         op.link = table.link(suffix);

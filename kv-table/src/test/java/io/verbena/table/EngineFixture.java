@@ -2,6 +2,8 @@ package io.verbena.table;
 
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -15,7 +17,8 @@ final class EngineFixture implements AutoCloseable
     static final int BLOCKS_AT = 1 << 20;
 
     /** Copy of a finished operation. */
-    record Outcome(int result, long version, String value, int verbs, int doorbells, int roundTrips, int retries)
+    record Outcome(
+        int result, long version, String value, long counter, int verbs, int doorbells, int roundTrips, int retries)
     {
     }
 
@@ -30,6 +33,7 @@ final class EngineFixture implements AutoCloseable
     int chunksLeft = 8;
     int chunkRequests;
     Outcome outcome;
+    MemorySegment lastValue;
 
     EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
     {
@@ -86,9 +90,10 @@ final class EngineFixture implements AutoCloseable
             final byte[] bytes = new byte[operation.valueLength()];
             operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
             value = new String(bytes, StandardCharsets.UTF_8);
+            lastValue = MemorySegment.ofArray(bytes);
         }
-        outcome = new Outcome(operation.result(), operation.version(), value, operation.verbs(),
-            operation.doorbells(), operation.roundTrips(), operation.retries());
+        outcome = new Outcome(operation.result(), operation.version(), value, operation.counter(),
+            operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }
 
     OpenTable createTable(final TablePlan plan)
@@ -170,6 +175,25 @@ final class EngineFixture implements AutoCloseable
             engine.poll();
         }
         return outcome;
+    }
+
+    Outcome increment(final OpenTable table, final String key, final long delta)
+    {
+        outcome = null;
+        final MemorySegment keyBytes = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
+        if (!engine.beginIncrement(
+            table, keyBytes, 0, (int)keyBytes.byteSize(), delta, nowNs + 1_000_000_000L, 1))
+        {
+            throw new AssertionError("no free slot");
+        }
+        return finish();
+    }
+
+    /** A key's value as a counter. */
+    long counter(final OpenTable table, final String key)
+    {
+        get(table, key);
+        return lastValue.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 0);
     }
 
     Outcome get(final OpenTable table, final String key)

@@ -21,7 +21,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Random operations on a few keys, recorded as a history. Every 8-byte word of a value is the number of its write, so
- * that a torn or mixed value is told at once, whatever the history says; so is a version that was given twice.
+ * that a torn or mixed value is told at once, whatever the history says; so is a version that was given twice. With
+ * increments among the kinds, values are counters instead.
  */
 final class RaceWorkload
 {
@@ -36,6 +37,8 @@ final class RaceWorkload
     private final int operations;
     private final String name;
     private final HistoryBuilder history;
+    private final boolean isCounting;
+    private final Set<Long> appended = new HashSet<>();
     private final List<List<Long>> versions = new ArrayList<>();
     private final Set<String> issued = new HashSet<>();
     private long nextValue = 1;
@@ -82,9 +85,14 @@ final class RaceWorkload
             keyOf[client] = key;
             history.invoke(processes[client], functionOf(kind), key, inputOf(kind, value, expected));
             final boolean accepted;
-            if (OperationKind.storesValue(kind))
+            if (kind == OperationKind.INCREMENT)
             {
-                final MemorySegment valueBytes = MemorySegment.ofArray(valueOf(value));
+                accepted = engine.beginIncrement(table, keyBytes, 0, Long.BYTES, value, deadlineNs, client);
+            }
+            else if (OperationKind.storesValue(kind))
+            {
+                final MemorySegment valueBytes =
+                    MemorySegment.ofArray(kind == OperationKind.APPEND ? suffixOf(value) : valueOf(value));
                 accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, valueBytes, 0,
                     (int)valueBytes.byteSize(), expected, deadlineNs, client);
             }
@@ -123,7 +131,8 @@ final class RaceWorkload
                 case OperationResult.FOUND, OperationResult.NOT_FOUND, OperationResult.STORED,
                     OperationResult.DELETED, OperationResult.EXISTS, OperationResult.VERSION_MISMATCH ->
                     history.ok(processes[client], outputOf(operation));
-                case OperationResult.CORRUPT, OperationResult.RESTRUCTURING, OperationResult.TABLE_CHANGED ->
+                case OperationResult.CORRUPT, OperationResult.RESTRUCTURING, OperationResult.TABLE_CHANGED,
+                    OperationResult.NOT_A_COUNTER, OperationResult.COUNTER_OVERFLOW ->
                 {
                     damage = "result " + OperationResult.name(operation.result());
                     history.complete(processes[client], EventType.FAIL, null);
@@ -146,6 +155,7 @@ final class RaceWorkload
         this.keys = keys;
         this.kinds = kinds;
         this.operations = operations;
+        isCounting = Arrays.stream(kinds).anyMatch(kind -> kind == OperationKind.INCREMENT);
         history = new HistoryBuilder(name);
         keys.forEach(key -> versions.add(new ArrayList<>()));
     }
@@ -179,8 +189,22 @@ final class RaceWorkload
             seen.get(Math.max(0, seen.size() - 1 - (choice < 4 ? 0 : random.nextInt(12))));
     }
 
+    private byte[] suffixOf(final long value)
+    {
+        appended.add(value);
+        final byte[] bytes = new byte[Long.BYTES];
+        new UnsafeBuffer(bytes).putLong(0, value, LITTLE_ENDIAN);
+        return bytes;
+    }
+
     private byte[] valueOf(final long value)
     {
+        if (isCounting)
+        {
+            final byte[] counter = new byte[Long.BYTES];
+            new UnsafeBuffer(counter).putLong(0, value, LITTLE_ENDIAN);
+            return counter;
+        }
         final byte[] bytes = new byte[VALUE_MIN_BYTES + (int)(value * 7 % VALUE_SPREAD) / 8 * 8];
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         for (int i = 0; i < bytes.length; i += Long.BYTES)
@@ -192,14 +216,16 @@ final class RaceWorkload
 
     private static String functionOf(final int kind)
     {
-        return new String[]{"get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version"}[kind];
+        return new String[]{"get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
+            "append", "put-if-present"}[kind];
     }
 
     private static Object inputOf(final int kind, final long value, final long expected)
     {
         return switch (kind)
         {
-            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT -> value;
+            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+                OperationKind.APPEND, OperationKind.INCREMENT -> value;
             case OperationKind.REPLACE -> List.of(expected, value);
             case OperationKind.DELETE_VERSION -> expected;
             default -> null;
@@ -219,23 +245,51 @@ final class RaceWorkload
                 case OperationKind.EXISTS, OperationKind.DELETE -> false;
                 default -> Arrays.asList(false, null);
             };
-            case OperationResult.STORED -> operation.version();
+            case OperationResult.STORED -> operation.kind() == OperationKind.INCREMENT ?
+                List.of(operation.counter(), operation.version()) : operation.version();
             case OperationResult.DELETED -> true;
             default -> Arrays.asList(false, operation.version());
         };
     }
 
-    /** Every word of a value is its number: a torn or mixed one is damage, whatever the history says. */
-    private long valueIn(final Operation operation)
+    /**
+     * Every word of a value is its number, with appended words behind: a torn or mixed one is damage, whatever the
+     * history says.
+     */
+    private Object valueIn(final Operation operation)
     {
         final byte[] bytes = new byte[operation.valueLength()];
         operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
-        final long value = bytes.length < Long.BYTES ? -1 : buffer.getLong(0, LITTLE_ENDIAN);
-        if (value <= 0 || value >= nextValue || !Arrays.equals(bytes, valueOf(value)))
+        final long first = bytes.length < Long.BYTES ? -1 : buffer.getLong(0, LITTLE_ENDIAN);
+        if (isCounting)
+        {
+            return first;
+        }
+        final List<Object> numbers = new ArrayList<>();
+        int at = 0;
+        if (first > 0 && first < nextValue && !appended.contains(first))
+        {
+            final byte[] whole = valueOf(first);
+            at = whole.length;
+            numbers.add(first);
+            noteIf(at > bytes.length || !Arrays.equals(whole, Arrays.copyOf(bytes, at)));
+        }
+        for (; at < bytes.length; at += Long.BYTES)
+        {
+            final long number = bytes.length - at < Long.BYTES ? -1 : buffer.getLong(at, LITTLE_ENDIAN);
+            noteIf(!appended.contains(number));
+            numbers.add(number);
+        }
+        noteIf(numbers.isEmpty());
+        return numbers.size() == 1 && !appended.contains(first) ? first : numbers;
+    }
+
+    private void noteIf(final boolean isDamaged)
+    {
+        if (isDamaged)
         {
             damage = "a value that nobody wrote";
         }
-        return value;
     }
 }

@@ -31,7 +31,8 @@ class RoundTripBudgetTest
         final int kind, final String key, final String value, final long version, final String expectedVerbs)
     {
         final VerbCounters before = new VerbCounters().add(fixture.port.counters);
-        final EngineFixture.Outcome outcome = fixture.run(kind, table, key, value, version);
+        final EngineFixture.Outcome outcome = kind == OperationKind.INCREMENT ?
+            fixture.increment(table, key, 3) : fixture.run(kind, table, key, value, version);
         final VerbCounters after = fixture.port.counters;
         final String verbs = "r" + (after.reads - before.reads) + " w" + (after.writes - before.writes) + " c" +
             (after.compareSwaps - before.compareSwaps) + " d" + (after.doorbells - before.doorbells);
@@ -112,7 +113,7 @@ class RoundTripBudgetTest
         assertThat(measure(OperationKind.PUT_IF_ABSENT, "k", "w", 0, "r2 w0 c0 d1").result())
             .isEqualTo(OperationResult.EXISTS);
         coldCache();
-        assertThat(measure(OperationKind.PUT_IF_ABSENT, "k", "w", 0, "r3 w1 c0 d2").result())
+        assertThat(measure(OperationKind.PUT_IF_ABSENT, "k", "w", 0, "r3 w0 c0 d2").result())
             .isEqualTo(OperationResult.EXISTS);
     }
 
@@ -144,7 +145,7 @@ class RoundTripBudgetTest
         assertThat(replaced.result()).isEqualTo(OperationResult.STORED);
         assertThat(replaced.version()).isGreaterThan(version);
         // A mismatch is told by a look, never by the cache.
-        final EngineFixture.Outcome refused = measure(OperationKind.REPLACE, "k", "x", version, "r3 w1 c0 d2");
+        final EngineFixture.Outcome refused = measure(OperationKind.REPLACE, "k", "x", version, "r3 w0 c0 d2");
         assertThat(refused.result()).isEqualTo(OperationResult.VERSION_MISMATCH);
         assertThat(refused.version()).isEqualTo(replaced.version());
     }
@@ -164,6 +165,41 @@ class RoundTripBudgetTest
         final long version = fixture.put(table, "k", "v").version();
         assertThat(measure(OperationKind.DELETE_VERSION, "k", null, version, "r0 w0 c1 d1").result())
             .isEqualTo(OperationResult.DELETED);
+    }
+
+    @Test
+    void shouldTakeOneRoundTripForCachedPutIfPresent()
+    {
+        fixture.put(table, "k", "v");
+        assertThat(measure(OperationKind.PUT_IF_PRESENT, "k", "w", 0, "r0 w1 c1 d1").result())
+            .isEqualTo(OperationResult.STORED);
+        coldCache();
+        measure(OperationKind.PUT_IF_PRESENT, "k", "x", 0, "r3 w1 c1 d3");
+        assertThat(measure(OperationKind.PUT_IF_PRESENT, "absent", "x", 0, "r2 w0 c0 d1").result())
+            .isEqualTo(OperationResult.NOT_FOUND);
+    }
+
+    @Test
+    void shouldTakeOneRoundTripForIncrementWhenTheValueIsCached()
+    {
+        assertThat(measure(OperationKind.INCREMENT, "n", null, 0, "r4 w1 c2 d3").counter()).isEqualTo(3);
+        assertThat(measure(OperationKind.INCREMENT, "n", null, 0, "r0 w1 c1 d1").counter()).isEqualTo(6);
+        coldCache();
+        assertThat(measure(OperationKind.INCREMENT, "n", null, 0, "r3 w1 c1 d3").counter()).isEqualTo(9);
+        coldCache();
+        fixture.get(table, "n");
+        // Whoever has read a value of 8 bytes knows the counter.
+        assertThat(measure(OperationKind.INCREMENT, "n", null, 0, "r0 w1 c1 d1").counter()).isEqualTo(12);
+    }
+
+    @Test
+    void shouldTakeTwoRoundTripsForCachedAppendAndThreeForOthers()
+    {
+        measure(OperationKind.APPEND, "a", "one", 0, "r4 w1 c2 d3");
+        measure(OperationKind.APPEND, "a", "two", 0, "r2 w1 c1 d2");
+        coldCache();
+        measure(OperationKind.APPEND, "a", "three", 0, "r3 w1 c1 d3");
+        assertThat(fixture.get(table, "a").value()).isEqualTo("onetwothree");
     }
 
     @Test

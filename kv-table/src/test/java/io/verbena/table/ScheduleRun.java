@@ -11,7 +11,7 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -120,7 +120,7 @@ final class ScheduleRun implements AutoCloseable
         {
             return;
         }
-        types[i] = EventType.OK;
+        types[i] = op.result() == OperationResult.NOT_A_COUNTER ? EventType.FAIL : EventType.OK;
         outputs[i] = switch (op.result())
         {
             case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
@@ -131,7 +131,9 @@ final class ScheduleRun implements AutoCloseable
                 case OperationKind.EXISTS, OperationKind.DELETE -> false;
                 default -> Arrays.asList(false, null);
             };
-            case OperationResult.STORED -> op.version();
+            case OperationResult.STORED -> op.kind() == OperationKind.INCREMENT ?
+                List.of(op.counter(), op.version()) : op.version();
+            case OperationResult.NOT_A_COUNTER -> null;
             case OperationResult.DELETED -> true;
             case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> Arrays.asList(false, op.version());
             default -> throw new AssertionError(OperationResult.name(op.result()));
@@ -139,11 +141,21 @@ final class ScheduleRun implements AutoCloseable
         outcomes[i] = OperationResult.name(op.result()) + outputs[i];
     }
 
-    private static long valueOf(final Operation op)
+    /** One word, or a list: a first word if there is one, and what was appended, which is two words each time. */
+    private static Object valueOf(final Operation op)
     {
-        final MemorySegment value = MemorySegment.ofArray(new long[1]);
-        op.copyValueTo(value, 0);
-        return value.get(ValueLayout.JAVA_LONG, 0);
+        final long[] words = new long[op.valueLength() / Long.BYTES];
+        op.copyValueTo(MemorySegment.ofArray(words), 0);
+        if (words.length == 1)
+        {
+            return words[0];
+        }
+        final List<Object> list = new ArrayList<>();
+        for (int i = words.length - 1; i >= 0; i -= 2)
+        {
+            list.addFirst(words[i]);
+        }
+        return list;
     }
 
     private void begin(final int i, final int kind)
@@ -151,9 +163,14 @@ final class ScheduleRun implements AutoCloseable
         outcomes[i] = null;
         types[i] = EventType.INFO;
         final long deadlineNs = Long.MAX_VALUE / 2;
-        if (OperationKind.storesValue(kind))
+        if (kind == OperationKind.INCREMENT)
         {
-            engines[i].begin(kind, tables[i], key, 0, 8, MemorySegment.ofArray(new long[]{100 + i}), 0, 8,
+            engines[i].beginIncrement(tables[i], key, 0, 8, 1000L * i, deadlineNs, 0);
+        }
+        else if (OperationKind.storesValue(kind))
+        {
+            final MemorySegment value = MemorySegment.ofArray(new long[]{100 + i, 100 + i});
+            engines[i].begin(kind, tables[i], key, 0, 8, value, 0, kind == OperationKind.APPEND ? 16 : 8,
                 initialVersion, deadlineNs, 0);
         }
         else
@@ -312,14 +329,17 @@ final class ScheduleRun implements AutoCloseable
 
     private static String function(final int kind)
     {
-        return List.of("get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version").get(kind);
+        return List.of("get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
+            "append", "put-if-present").get(kind);
     }
 
     private Object input(final int i)
     {
         return switch (race.kinds[i - 1])
         {
-            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT -> 100L + i;
+            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+                OperationKind.APPEND -> 100L + i;
+            case OperationKind.INCREMENT -> 1000L * i;
             case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
             case OperationKind.DELETE_VERSION -> initialVersion;
             default -> null;

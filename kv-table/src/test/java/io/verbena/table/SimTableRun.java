@@ -37,7 +37,8 @@ final class SimTableRun implements AutoCloseable
     private static final long HASH_SEED = 42;
     private static final long DEADLINE_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long MAX_STEPS = 2_000_000;
-    private static final int[] KINDS = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
+    private static final int[] KINDS = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 9};
+    private static final int[] COUNTING_KINDS = {0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 9};
 
     private final long seed;
     private final int droppedGuards;
@@ -185,7 +186,8 @@ final class SimTableRun implements AutoCloseable
         clients = 1 + random.nextInt(2);
         shortDeadlines = random.nextInt(3) == 0;
         workload = new RaceWorkload(
-            "seed " + seed, random, StepRun.COLLIDING.subList(0, 1 + random.nextInt(4)), KINDS, 60);
+            "seed " + seed, random, StepRun.COLLIDING.subList(0, 1 + random.nextInt(4)),
+            random.nextInt(3) == 0 ? COUNTING_KINDS : KINDS, 60);
         hosts.add(new MemoryHost(1));
         hosts.add(new MemoryHost(2));
         plan = TablePlan.ofShape("sim", 5, HASH_SEED, 1, 1 + random.nextInt(2), new int[]{1, 2});

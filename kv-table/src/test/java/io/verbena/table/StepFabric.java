@@ -163,6 +163,7 @@ final class StepFabric implements AutoCloseable
         private boolean cut;
         private int asleep;
         boolean deaf;
+        int maxBatchRequests = 1000;
 
         private StepPort(final UnsafeBuffer memory, final Completions completions)
         {
@@ -185,7 +186,8 @@ final class StepFabric implements AutoCloseable
         @Override
         public int space()
         {
-            return failed ? 0 : MAX_SPACE - posted.size();
+            return failed ? 0 :
+                Math.min(MAX_SPACE - posted.size(), maxBatchRequests - (staged == null ? 0 : staged.size()));
         }
 
         @Override
@@ -240,6 +242,7 @@ final class StepFabric implements AutoCloseable
             }
             counters.doorbells++;
             posted.add(new Posted(cookie, staged));
+            staged = null;
             return PostStatus.OK;
         }
 

@@ -7,6 +7,7 @@ import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
@@ -27,6 +28,7 @@ final class StepRun implements AutoCloseable
     private static final int CHUNKS_AT = 1 << 16;
     private static final int CHUNK_STRIDE = 1 << 14;
     private static final int BLOCK_BYTES = 192;
+    private static final int LONGER_BLOCK_BYTES = 256;
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
 
     /** What a run may contain; drawn from its seed unless a test says otherwise. */
@@ -41,6 +43,7 @@ final class StepRun implements AutoCloseable
         boolean faults;
         boolean fences;
         boolean shortDeadlines;
+        boolean groups;
         int cacheEntries;
         int droppedGuards;
         int pauseOneIn;
@@ -61,6 +64,14 @@ final class StepRun implements AutoCloseable
             shape.shortDeadlines = random.nextInt(3) == 0;
             shape.cacheEntries = random.nextInt(5) == 0 ? 0 : 64;
             shape.pauseOneIn = random.nextBoolean() ? 400 : 4000;
+            shape.kinds = switch (random.nextInt(3))
+            {
+                case 0 -> shape.kinds;
+                case 1 -> new int[]{0, 0, 1, 2, 3, 4, 5, 6, 8, 8, 8, 9};
+                default -> new int[]{0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 7, 9};
+            };
+            shape.groups = random.nextInt(3) == 0;
+            shape.clients += shape.groups ? 2 : 0;
             return shape;
         }
     }
@@ -101,6 +112,11 @@ final class StepRun implements AutoCloseable
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);
+            if (Arrays.stream(shape.kinds).anyMatch(kind -> kind == OperationKind.APPEND))
+            {
+                // Values that grow need blocks of further classes, each of which cuts a slab of its own.
+                engine.chunkLeased(NODE, chunkAt(id) + CHUNK_STRIDE / 2, (long)shape.blocks * LONGER_BLOCK_BYTES);
+            }
         }
 
         private void refuse()
@@ -126,8 +142,13 @@ final class StepRun implements AutoCloseable
                 return;
             }
             engine.poll();
-            clients.maybeBegin(engine, table, nowNs +
-                (shape.shortDeadlines && random.nextInt(4) == 0 ? random.nextInt(30_000) : 50_000_000L));
+            engine.beginGroup();
+            for (int i = shape.groups ? shape.clients : 1; i > 0; i--)
+            {
+                clients.maybeBegin(engine, table, nowNs +
+                    (shape.shortDeadlines && random.nextInt(4) == 0 ? random.nextInt(30_000) : 50_000_000L));
+            }
+            engine.endGroup();
             if (random.nextInt(20) == 0)
             {
                 passed = engine.passedEpoch();

@@ -3,9 +3,6 @@ package io.verbena.elle.linear;
 import io.verbena.elle.history.EdnWriter;
 import io.verbena.elle.history.Operation;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -18,6 +15,7 @@ import java.util.Set;
  * <tr><td>put</td><td>v</td><td>anything</td></tr>
  * <tr><td>append</td><td>v</td><td>anything; strings grow by a string, lists by an element</td></tr>
  * <tr><td>put-if-absent</td><td>v</td><td>false if there was a value</td></tr>
+ * <tr><td>put-if-present</td><td>v</td><td>false if there was no value</td></tr>
  * <tr><td>replace</td><td>[old new]</td><td>false if the value was not old</td></tr>
  * <tr><td>delete</td><td></td><td>true if there was a value, false if not, else not told</td></tr>
  * <tr><td>exists</td><td></td><td>true or false</td></tr>
@@ -42,7 +40,8 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
     @Override
     public Set<String> functions()
     {
-        return Set.of("get", "put", "append", "put-if-absent", "replace", "delete", "exists", "increment");
+        return Set.of(
+            "get", "put", "append", "put-if-absent", "put-if-present", "replace", "delete", "exists", "increment");
     }
 
     @Override
@@ -60,8 +59,9 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
             case "exists" ->
                 !operation.isOk() || Boolean.valueOf(state.present).equals(operation.output()) ? state : null;
             case "put" -> new Slot(true, operation.input());
-            case "append" -> new Slot(true, appended(state, operation.input()));
+            case "append" -> new Slot(true, Values.appended(state.present, state.value, operation.input()));
             case "put-if-absent" -> conditional(state, operation, !state.present, operation.input());
+            case "put-if-present" -> conditional(state, operation, state.present, operation.input());
             case "replace" -> replace(state, operation);
             case "delete" -> delete(state, operation);
             default -> increment(state, operation);
@@ -74,7 +74,7 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
         return switch (operation.f())
         {
             case "get", "exists" -> true;
-            case "put-if-absent", "replace", "delete" ->
+            case "put-if-absent", "put-if-present", "replace", "delete" ->
                 operation.isOk() && Boolean.FALSE.equals(operation.output());
             default -> false;
         };
@@ -96,6 +96,7 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
             case "get" -> "".equals(output) ? null : output == null ? EMPTY : new Slot(true, output);
             case "exists", "delete" -> Boolean.FALSE.equals(output) ? EMPTY : null;
             case "put-if-absent" -> isReadOnly(operation) ? null : EMPTY;
+            // Refused, put-if-present needs that nothing is there; but of an unseen one, any write before it matters.
             case "replace" -> isReadOnly(operation) ?
                 null : new Slot(true, Values.ofPair(operation, operation.input(), 0));
             default -> null;
@@ -107,7 +108,7 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
     {
         return switch (operation.f())
         {
-            case "put", "put-if-absent" -> new Slot(true, operation.input());
+            case "put", "put-if-absent", "put-if-present" -> new Slot(true, operation.input());
             case "replace" -> new Slot(true, Values.ofPair(operation, operation.input(), 1));
             case "delete" -> EMPTY;
             default -> null;
@@ -118,17 +119,7 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
     @Override
     public boolean canBecome(final Object from, final Object to)
     {
-        final Object start = ((Slot)from).value;
-        final Object end = ((Slot)to).value;
-        if (start instanceof String text && end instanceof String longer)
-        {
-            return longer.startsWith(text);
-        }
-        if (start instanceof List<?> list && end instanceof List<?> longer)
-        {
-            return list.size() <= longer.size() && longer.subList(0, list.size()).equals(list);
-        }
-        return true;
+        return Values.canGrow(((Slot)from).value, ((Slot)to).value);
     }
 
     @Override
@@ -147,29 +138,6 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
     private static boolean isSeen(final Slot state, final Object output)
     {
         return state.present ? output != null && output.equals(state.value) : output == null || "".equals(output);
-    }
-
-    private static Object appended(final Slot state, final Object input)
-    {
-        if (!state.present || state.value == null)
-        {
-            return input instanceof String ? input : Collections.singletonList(input);
-        }
-        if (state.value instanceof String string && input instanceof String more)
-        {
-            return string + more;
-        }
-        final List<Object> longer = new ArrayList<>();
-        if (state.value instanceof List<?> list)
-        {
-            longer.addAll(list);
-        }
-        else
-        {
-            longer.add(state.value);
-        }
-        longer.add(input);
-        return Collections.unmodifiableList(longer);
     }
 
     /** Writes if the condition holds; an answer of false says that it did not. */

@@ -18,6 +18,11 @@ import java.util.Set;
  *     value; [false version]: which one</td></tr>
  * <tr><td>replace, cas</td><td>[version new]</td><td>the new version; null: stored, version not told; false: there
  *     was another version or none; [false version]: which one (null: none)</td></tr>
+ * <tr><td>put-if-present</td><td>v</td><td>the new version; null: stored, version not told; false: there was no
+ *     value</td></tr>
+ * <tr><td>append</td><td>v</td><td>as put; strings grow by a string, anything else becomes a list</td></tr>
+ * <tr><td>increment</td><td>n</td><td>[new version], or null if they were not told; a missing value counts as
+ *     0</td></tr>
  * <tr><td>delete</td><td></td><td>true if there was a value, false if not, null if it was not told</td></tr>
  * <tr><td>delete-version</td><td>version</td><td>true; false or [false version] as with replace</td></tr>
  * <tr><td>exists</td><td></td><td>true or false</td></tr>
@@ -65,8 +70,8 @@ final class VersionedModel implements Overwriting<VersionedCell>
     @Override
     public Set<String> functions()
     {
-        return Set.of("get", "read", "put", "write", "put-if-absent", "replace", "cas", "delete", "delete-version",
-            "exists");
+        return Set.of("get", "read", "put", "write", "put-if-absent", "put-if-present", "append", "increment",
+            "replace", "cas", "delete", "delete-version", "exists");
     }
 
     @Override
@@ -85,6 +90,10 @@ final class VersionedModel implements Overwriting<VersionedCell>
                 !operation.isOk() || Boolean.valueOf(state.present()).equals(operation.output()) ? state : null;
             case "put", "write" -> state.written(operation.input(), newVersion(operation));
             case "put-if-absent" -> putIfAbsent(state, operation);
+            case "put-if-present" -> putIfPresent(state, operation);
+            case "append" ->
+                state.written(Values.appended(state.present(), state.value(), operation.input()), newVersion(operation));
+            case "increment" -> increment(state, operation);
             case "replace", "cas" -> replace(state, operation);
             case "delete" -> delete(state, operation);
             default -> deleteVersion(state, operation);
@@ -97,7 +106,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
         return switch (operation.f())
         {
             case "get", "read", "exists" -> true;
-            case "put", "write" -> false;
+            case "put", "write", "append", "increment" -> false;
             default -> isRefused(operation);
         };
     }
@@ -117,6 +126,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
             case "get", "read" -> output == null ? NOTHING : new Held(true, Values.ofPair(operation, output, 0));
             case "exists", "delete" -> Boolean.FALSE.equals(output) ? NOTHING : null;
             case "put-if-absent" -> isReadOnly(operation) ? null : NOTHING;
+            // Refused, put-if-present needs that nothing is there; but of an unseen one, any write before it matters.
             default -> null;
         };
     }
@@ -126,7 +136,10 @@ final class VersionedModel implements Overwriting<VersionedCell>
     {
         return switch (operation.f())
         {
-            case "put", "write", "put-if-absent" -> new Held(true, operation.input());
+            case "put", "write", "put-if-absent", "put-if-present" -> new Held(true, operation.input());
+            case "append" -> null;
+            case "increment" -> operation.isOk() && operation.output() != null ?
+                new Held(true, Values.ofPair(operation, operation.output(), 0)) : null;
             case "replace", "cas" -> new Held(true, Values.ofPair(operation, operation.input(), 1));
             default -> NOTHING;
         };
@@ -135,7 +148,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
     @Override
     public boolean canBecome(final Object from, final Object to)
     {
-        return false;
+        return Values.canGrow(((Held)from).value, ((Held)to).value);
     }
 
     /** A write whose version was told is not: whether it may have that version depends on deletes before it. */
@@ -175,6 +188,37 @@ final class VersionedModel implements Overwriting<VersionedCell>
             return state.present() ? having(state, operation) : null;
         }
         return state.present() ? null : state.written(operation.input(), newVersion(operation));
+    }
+
+    private static VersionedCell putIfPresent(final VersionedCell state, final Operation operation)
+    {
+        if (isRefused(operation))
+        {
+            return state.present() ? null : state;
+        }
+        if (!state.present())
+        {
+            return operation.isOk() ? null : state;
+        }
+        return state.written(operation.input(), newVersion(operation));
+    }
+
+    private static VersionedCell increment(final VersionedCell state, final Operation operation)
+    {
+        final Object value = state.present() ? state.value() : Long.valueOf(0);
+        if (!(value instanceof Long number))
+        {
+            // No whole number is there to be incremented: the operation cannot have succeeded.
+            return operation.isOk() ? null : state;
+        }
+        final long result = number + Values.longOf(operation, operation.input());
+        if (!operation.isOk() || operation.output() == null)
+        {
+            return state.written(result, null);
+        }
+        final Object told = Values.ofPair(operation, operation.output(), 0);
+        final long version = Values.longOf(operation, Values.ofPair(operation, operation.output(), 1));
+        return told.equals(result) ? state.written(result, version) : null;
     }
 
     private static VersionedCell replace(final VersionedCell state, final Operation operation)

@@ -70,6 +70,7 @@ final class Alphabet
             .ok("exists", null, true, false)
             .with("put", 1L, new Object[]{null})
             .with("put-if-absent", 2L, true, false)
+            .with("put-if-present", 2L, true, false)
             .with("replace", pair(1L, 2L), true, false)
             .with("delete", null, true, false, null)
             .with("increment", 1L, 1L, 2L, null)
@@ -99,6 +100,18 @@ final class Alphabet
             .with("delete", null, true, false, null)
             .with("delete-version", 2L, true, false)
             .ok("exists", null, true, false);
+    }
+
+    /** The versioned operations whose new value depends on the old one. */
+    static Alphabet versionedGrowth()
+    {
+        return new Alphabet()
+            .ok("get", null, null, pair(1L, 1L), pair(2L, 2L), pair(List.of(1L, 1L), 2L))
+            .with("put", 1L, 1L, null)
+            .with("append", 1L, 2L, null)
+            .with("increment", 1L, pair(1L, 1L), pair(2L, 2L), null)
+            .with("put-if-present", 2L, 2L, null, false)
+            .with("delete", null, true, false);
     }
 
     static Alphabet set()

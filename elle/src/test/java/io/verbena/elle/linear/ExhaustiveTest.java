@@ -36,6 +36,7 @@ class ExhaustiveTest
             Arguments.of(Models.kvMap(), Alphabet.kvMap(), 3),
             Arguments.of(Models.kvMap(), Alphabet.appends(), 3),
             Arguments.of(Models.versionedKvMap(), Alphabet.versionedKvMap(), 3),
+            Arguments.of(Models.versionedKvMap(), Alphabet.versionedGrowth(), 3),
             Arguments.of(Models.set(), Alphabet.set(), 3),
             Arguments.of(Models.counter(), Alphabet.counter(), 3),
             Arguments.of(Models.queue(), Alphabet.queue(), 4),

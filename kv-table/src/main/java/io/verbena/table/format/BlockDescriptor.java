@@ -27,15 +27,16 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +-----------------------------------------------------------------------+
  *  |                              key hash, high half                      |  48
  *  +-----------------------------------------------------------------------+
- *  |                              reserved                                 |  56
+ *  |                              predecessor                              |  56
  *  +-----------------------------------------------------------------------+
  *  |                              key, then value                       ...   64
  * </pre>
  *
  * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word in
  * the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was rewritten
- * never passes under its old word. Flags, expiry and reserved are 0 in this version. Client id and sequence name the
- * attempt that wrote the block. Written by a WRITE of a compute node, read by READs that may tear. Stateless.
+ * never passes under its old word. Flags and expiry are 0 in this version. Client id and sequence name the attempt that
+ * wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while retired blocks are in
+ * quarantine, it leads back to what the key held before. Written by a WRITE of a compute node, read by READs that may tear. Stateless.
  */
 public final class BlockDescriptor
 {
@@ -54,8 +55,8 @@ public final class BlockDescriptor
     public static final int SEQUENCE_OFFSET = VERSION_OFFSET + Long.BYTES;
     public static final int EXPIRY_OFFSET = SEQUENCE_OFFSET + Long.BYTES;
     public static final int KEY_HASH_OFFSET = EXPIRY_OFFSET + Long.BYTES;
-    public static final int RESERVED_OFFSET = KEY_HASH_OFFSET + Long.BYTES;
-    public static final int HEADER_BYTES = RESERVED_OFFSET + Long.BYTES;
+    public static final int PREDECESSOR_OFFSET = KEY_HASH_OFFSET + Long.BYTES;
+    public static final int HEADER_BYTES = PREDECESSOR_OFFSET + Long.BYTES;
     public static final int KEY_OFFSET = HEADER_BYTES;
 
     /** Longest key. */
@@ -95,6 +96,7 @@ public final class BlockDescriptor
      * @param clientId    who writes.
      * @param sequence    which attempt of the client.
      * @param keyHashHigh {@link KeyHash#high}.
+     * @param predecessor committed word that the block will replace, or {@link SlotWord#EMPTY}.
      */
     public static void writeHeader(
         final MutableDirectBuffer buffer,
@@ -105,7 +107,8 @@ public final class BlockDescriptor
         final long version,
         final int clientId,
         final long sequence,
-        final long keyHashHigh)
+        final long keyHashHigh,
+        final long predecessor)
     {
         buffer.putByte(offset + FORMAT_OFFSET, (byte)FORMAT_VERSION);
         buffer.putByte(offset + FLAGS_OFFSET, (byte)0);
@@ -117,7 +120,7 @@ public final class BlockDescriptor
         buffer.putLong(offset + SEQUENCE_OFFSET, sequence, LITTLE_ENDIAN);
         buffer.putLong(offset + EXPIRY_OFFSET, 0L, LITTLE_ENDIAN);
         buffer.putLong(offset + KEY_HASH_OFFSET, keyHashHigh, LITTLE_ENDIAN);
-        buffer.putLong(offset + RESERVED_OFFSET, 0L, LITTLE_ENDIAN);
+        buffer.putLong(offset + PREDECESSOR_OFFSET, predecessor, LITTLE_ENDIAN);
     }
 
     /**
@@ -205,6 +208,12 @@ public final class BlockDescriptor
     public static long sequence(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + SEQUENCE_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return the committed word that the block replaced, or {@link SlotWord#EMPTY}. */
+    public static long predecessor(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + PREDECESSOR_OFFSET, LITTLE_ENDIAN);
     }
 
     /** @return high half of the key's hash, so that a split need not read the key. */

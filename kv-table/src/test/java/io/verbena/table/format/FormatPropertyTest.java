@@ -102,7 +102,8 @@ class FormatPropertyTest
                 {
                     buffer.putByte(at, (byte)random.nextInt());
                 }
-                BlockDescriptor.writeHeader(buffer, 0, 5, keyLength, valueLength, 7L << 16, 1, i, random.nextLong());
+                BlockDescriptor.writeHeader(buffer, 0, 5, keyLength, valueLength, 7L << 16, 1, i, random.nextLong(),
+                    random.nextLong());
                 BlockDescriptor.seal(buffer, 0, word);
                 final int read = SizeClasses.lengthBytes(sizeClass);
                 assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).as("seed %d", SEED).isTrue();
