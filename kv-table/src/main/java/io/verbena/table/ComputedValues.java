@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Values that depend on the one before: the sum of an increment, the longer value of an append. They are made in the own
- * block, anew whenever the word to be replaced is another one.
+ * Values that depend on the one before: the sum of an increment, the longer value of an append. They are made in the
+ * own block, anew whenever the word to be replaced is another one.
  */
 final class ComputedValues
 {

@@ -1,6 +1,6 @@
 package io.verbena.table;
 
-/** What the engine keeps for one memory node: the port to it, which comes and goes, and the batch under construction. */
+/** What the engine keeps for one memory node: the port, which comes and goes, and the batch under construction. */
 final class NodeLink
 {
     final int memoryNodeId;

@@ -19,7 +19,8 @@ final class Starts
             op.beginEpoch = runner.epochs.epoch();
         }
         // An append knows only from the value there is which block it needs.
-        final boolean needsBlock = OperationKind.storesValue(op.kind) && (op.kind != OperationKind.APPEND || op.needsBlock);
+        final boolean needsBlock =
+            OperationKind.storesValue(op.kind) && (op.kind != OperationKind.APPEND || op.needsBlock);
         if (needsBlock && op.blockOffset == BlockAllocator.NONE)
         {
             if (!takeBlock(op))

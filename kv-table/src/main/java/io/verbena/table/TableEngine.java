@@ -149,8 +149,8 @@ public final class TableEngine implements AutoCloseable
     }
 
     /**
-     * Begins a group: the steps of all operations begun until {@link #endGroup()}, as far as they go to one memory node,
-     * are posted with one doorbell, and so are their next steps as long as they go on together. Each is still an
+     * Begins a group: the steps of all operations begun until {@link #endGroup()}, as far as they go to one memory
+     * node, are posted with one doorbell, and so are their next steps as long as they go on together. Each is still an
      * operation of its own, with its own result. n GETs of cached keys cost one doorbell, of others two; more than fit
      * the connection's longest batch are posted in several, one after the other without waiting. Groups nest.
      */

@@ -91,8 +91,8 @@ final class VersionedModel implements Overwriting<VersionedCell>
             case "put", "write" -> state.written(operation.input(), newVersion(operation));
             case "put-if-absent" -> putIfAbsent(state, operation);
             case "put-if-present" -> putIfPresent(state, operation);
-            case "append" ->
-                state.written(Values.appended(state.present(), state.value(), operation.input()), newVersion(operation));
+            case "append" -> state.written(
+                Values.appended(state.present(), state.value(), operation.input()), newVersion(operation));
             case "increment" -> increment(state, operation);
             case "replace", "cas" -> replace(state, operation);
             case "delete" -> delete(state, operation);

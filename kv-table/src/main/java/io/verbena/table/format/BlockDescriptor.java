@@ -36,7 +36,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was rewritten
  * never passes under its old word. Flags and expiry are 0 in this version. Client id and sequence name the attempt that
  * wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while retired blocks are in
- * quarantine, it leads back to what the key held before. Written by a WRITE of a compute node, read by READs that may tear. Stateless.
+ * quarantine, it leads back to what the key held before. Written by a WRITE of a compute node, read by READs that may
+ * tear. Stateless.
  */
 public final class BlockDescriptor
 {
