@@ -9,14 +9,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A device's regions by key. A key is index (upper 16 bits) and generation (lower 16), so that the key of a closed
- * region stays unknown while 65,535 others come and go at its index. {@link #find} may be called by any thread; a
- * requester that marks itself before it looks, and a closer that waits for marks after {@link #remove}, meet safely.
+ * A device's regions by key. A key is index (upper 16 bits, the highest being 0: see {@link WindowTable}) and
+ * generation (lower 16), so that the key of a closed region stays unknown while 65,535 others come and go at its index.
+ * {@link #find} may be called by any thread; a requester that marks itself before it looks, and a closer that waits for
+ * marks after {@link #remove}, meet safely.
  */
 public final class KeyTable
 {
     /** Most regions open at once. */
-    public static final int MAX_REGIONS = 0xFFFF;
+    public static final int MAX_REGIONS = 0x7FFF;
 
     private volatile RegisteredRegion[] regions = new RegisteredRegion[16];
     private char[] generations = new char[16];

@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Receives of one queue pair in posting order. The owner thread posts; at any time one other thread, the peer's,
- * consumes. Slots become free when the owner has polled the completion.
+ * Receives of one queue pair, or of a shared receive queue, in posting order. The owner thread posts; at any time one
+ * other thread, the peer's, consumes. Slots become free when the owner has polled the completion.
  */
 public final class ReceiveQueue
 {
@@ -78,6 +78,12 @@ public final class ReceiveQueue
         released = 0;
         TAIL.setRelease(this, 0L);
         HEAD.setRelease(this, 0L);
+    }
+
+    /** Anyone: how many receives are there to be taken. */
+    public int count()
+    {
+        return (int)((long)TAIL.getAcquire(this) - (long)HEAD.getAcquire(this));
     }
 
     /** Consumer: whether there is no receive. */

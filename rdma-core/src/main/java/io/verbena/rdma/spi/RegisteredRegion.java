@@ -7,10 +7,13 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A registered region of a software provider; {@code lkey} and {@code rkey} are the same key. Thread-safe. */
 public final class RegisteredRegion implements MemoryRegion
 {
+    private static final int CLOSED = Integer.MIN_VALUE;
+
     private final MemorySegment segment;
     private final long address;
     private final long lengthBytes;
@@ -19,6 +22,8 @@ public final class RegisteredRegion implements MemoryRegion
     private final ProtectionDomain protectionDomain;
     private final RegionOwner owner;
     private final AtomicBoolean isClosed = new AtomicBoolean();
+    /** Bound windows; negative once closed, so that none is bound any more. */
+    private final AtomicInteger boundWindows = new AtomicInteger();
 
     RegisteredRegion(
         final MemorySegment segment,
@@ -60,7 +65,7 @@ public final class RegisteredRegion implements MemoryRegion
         {
             throw new RdmaException("region must have 1 byte or more: lengthBytes=" + lengthBytes);
         }
-        if ((accessFlags & ~AccessFlags.ALL_REMOTE) != 0)
+        if ((accessFlags & ~(AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND)) != 0)
         {
             throw new RdmaException("unknown access flags: accessFlags=0x" + Integer.toHexString(accessFlags));
         }
@@ -84,7 +89,7 @@ public final class RegisteredRegion implements MemoryRegion
      * @return whether domain, rights and bounds all fit.
      */
     public boolean allows(
-        final ProtectionDomain domain, final int neededFlags, final long accessAddress, final int accessBytes)
+        final ProtectionDomain domain, final int neededFlags, final long accessAddress, final long accessBytes)
     {
         return domain == protectionDomain &&
             (accessFlags & neededFlags) == neededFlags &&
@@ -98,7 +103,7 @@ public final class RegisteredRegion implements MemoryRegion
      * @param accessBytes   length, 0 or more.
      * @return whether they are.
      */
-    public boolean contains(final long accessAddress, final int accessBytes)
+    public boolean contains(final long accessAddress, final long accessBytes)
     {
         // Addresses are signed and far from overflow: offset is negative before the region.
         final long offset = accessAddress - address;
@@ -144,6 +149,10 @@ public final class RegisteredRegion implements MemoryRegion
     @Override
     public void close()
     {
+        if (!boundWindows.compareAndSet(0, CLOSED) && boundWindows.get() > 0)
+        {
+            throw new RdmaException("region has bound memory windows, take these back first: " + this);
+        }
         if (isClosed.compareAndSet(false, true))
         {
             boolean isReleased = false;
@@ -157,6 +166,24 @@ public final class RegisteredRegion implements MemoryRegion
                 isClosed.set(isReleased);
             }
         }
+    }
+
+    /** Counts a window being bound; false when the region is closed. */
+    boolean windowBound()
+    {
+        int count;
+        do
+        {
+            count = boundWindows.get();
+        }
+        while (count >= 0 && !boundWindows.compareAndSet(count, count + 1));
+        return count >= 0;
+    }
+
+    /** Counts a window being unbound. */
+    void windowUnbound()
+    {
+        boundWindows.decrementAndGet();
     }
 
     @Override

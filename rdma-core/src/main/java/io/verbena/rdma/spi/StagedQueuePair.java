@@ -1,15 +1,21 @@
 package io.verbena.rdma.spi;
 
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.VerbCounters;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * The posting half of a software queue pair: a ring of preallocated requests, staged by {@link #begin()} and handed to
@@ -20,9 +26,10 @@ import java.lang.foreign.MemorySegment;
  */
 public abstract class StagedQueuePair implements QueuePair
 {
-    private static final int KNOWN_FLAGS =
-        SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE;
-
+    private final QueuePairType type;
+    private final boolean isAddressed;
+    private final boolean hasWindows;
+    private final int[] forbiddenFlags = new int[OperationRules.KINDS];
     private final int capacity;
     private final int mask;
     private final WorkRequest[] requests;
@@ -39,11 +46,35 @@ public abstract class StagedQueuePair implements QueuePair
     private boolean hasOverflowed;
 
     /**
+     * An RC queue pair without memory windows.
+     *
      * @param capabilities    queue depths, already checked against the device.
      * @param maxMessageBytes longest message.
      */
     protected StagedQueuePair(final QueuePairCapabilities capabilities, final int maxMessageBytes)
     {
+        this(QueuePairType.RC, capabilities, maxMessageBytes, false);
+    }
+
+    /**
+     * @param type            of the queue pair.
+     * @param capabilities    queue depths, already checked against the device.
+     * @param maxMessageBytes longest message; the path MTU for UD.
+     * @param hasWindows      whether the provider executes BIND_MW, LOCAL_INV and SEND_WITH_INV.
+     */
+    protected StagedQueuePair(
+        final QueuePairType type,
+        final QueuePairCapabilities capabilities,
+        final int maxMessageBytes,
+        final boolean hasWindows)
+    {
+        this.type = type;
+        this.isAddressed = type == QueuePairType.UD || type == QueuePairType.DC_INITIATOR;
+        this.hasWindows = hasWindows;
+        for (int kind = 0; kind < forbiddenFlags.length; kind++)
+        {
+            forbiddenFlags[kind] = OperationRules.forbiddenFlags(type, kind);
+        }
         capacity = capabilities.maxSendRequests();
         final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
         mask = slots - 1;
@@ -56,6 +87,12 @@ public abstract class StagedQueuePair implements QueuePair
         this.maxMessageBytes = maxMessageBytes;
         inlineBuffers = maxInlineBytes == 0 ?
             MemorySegment.NULL : Arena.ofAuto().allocate((long)slots * maxInlineBytes, Long.BYTES);
+    }
+
+    @Override
+    public final QueuePairType type()
+    {
+        return type;
     }
 
     /** Takes over the requests that {@link #complete()} has just appended, up to {@link #sendTail()}. */
@@ -153,6 +190,7 @@ public abstract class StagedQueuePair implements QueuePair
         final long remoteAddress,
         final int remoteKey)
     {
+        checkKind(WorkRequest.READ, flags);
         final WorkRequest request = stage(WorkRequest.READ, wrId, flags, localAddress, lengthBytes, localKey);
         request.remoteAddress = remoteAddress;
         request.remoteKey = remoteKey;
@@ -168,6 +206,7 @@ public abstract class StagedQueuePair implements QueuePair
         final long remoteAddress,
         final int remoteKey)
     {
+        checkKind(WorkRequest.WRITE, flags);
         final WorkRequest request = stage(WorkRequest.WRITE, wrId, flags, localAddress, lengthBytes, localKey);
         request.remoteAddress = remoteAddress;
         request.remoteKey = remoteKey;
@@ -184,6 +223,7 @@ public abstract class StagedQueuePair implements QueuePair
         final int remoteKey,
         final int immediate)
     {
+        checkKind(OperationRules.WRITE_WITH_IMM, flags);
         final WorkRequest request = stage(WorkRequest.WRITE, wrId, flags, localAddress, lengthBytes, localKey);
         request.remoteAddress = remoteAddress;
         request.remoteKey = remoteKey;
@@ -202,6 +242,7 @@ public abstract class StagedQueuePair implements QueuePair
         final long expected,
         final long desired)
     {
+        checkKind(WorkRequest.COMPARE_SWAP, flags);
         final WorkRequest request =
             stage(WorkRequest.COMPARE_SWAP, wrId, flags, localAddress, Long.BYTES, localKey);
         request.remoteAddress = remoteAddress;
@@ -220,6 +261,7 @@ public abstract class StagedQueuePair implements QueuePair
         final int remoteKey,
         final long addend)
     {
+        checkKind(WorkRequest.FETCH_ADD, flags);
         final WorkRequest request = stage(WorkRequest.FETCH_ADD, wrId, flags, localAddress, Long.BYTES, localKey);
         request.remoteAddress = remoteAddress;
         request.remoteKey = remoteKey;
@@ -230,6 +272,7 @@ public abstract class StagedQueuePair implements QueuePair
     public final void send(
         final long wrId, final int flags, final long localAddress, final int lengthBytes, final int localKey)
     {
+        checkKind(WorkRequest.SEND, flags);
         stage(WorkRequest.SEND, wrId, flags, localAddress, lengthBytes, localKey);
     }
 
@@ -242,9 +285,68 @@ public abstract class StagedQueuePair implements QueuePair
         final int localKey,
         final int immediate)
     {
+        checkKind(WorkRequest.SEND, flags);
         final WorkRequest request = stage(WorkRequest.SEND, wrId, flags, localAddress, lengthBytes, localKey);
         request.hasImmediate = true;
         request.immediate = immediate;
+    }
+
+    @Override
+    public final void sendWithInvalidate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final int remoteKey)
+    {
+        checkWindows("SEND_WITH_INV");
+        checkKind(OperationRules.SEND_WITH_INV, flags);
+        final WorkRequest request = stage(WorkRequest.SEND, wrId, flags, localAddress, lengthBytes, localKey);
+        request.invalidates = true;
+        request.remoteKey = remoteKey;
+    }
+
+    @Override
+    public final void bindMemoryWindow(
+        final long wrId,
+        final int flags,
+        final MemoryWindow window,
+        final int remoteKey,
+        final MemoryRegion region,
+        final long address,
+        final long lengthBytes,
+        final int accessFlags)
+    {
+        checkWindows("BIND_MW");
+        checkKind(WorkRequest.BIND_MW, flags);
+        final WorkRequest request = stage(WorkRequest.BIND_MW, wrId, flags, 0, 0, 0);
+        request.window = window;
+        request.remoteKey = remoteKey;
+        request.region = region;
+        request.remoteAddress = address;
+        request.windowBytes = lengthBytes;
+        request.accessFlags = accessFlags;
+    }
+
+    @Override
+    public final void localInvalidate(final long wrId, final int flags, final int remoteKey)
+    {
+        checkWindows("LOCAL_INV");
+        checkKind(WorkRequest.LOCAL_INV, flags);
+        stage(WorkRequest.LOCAL_INV, wrId, flags, 0, 0, 0).remoteKey = remoteKey;
+    }
+
+    @Override
+    public final void toQueuePair(final AddressHandle handle, final int queuePairNumber, final int qkey)
+    {
+        address(QueuePairType.UD, handle, queuePairNumber, qkey);
+    }
+
+    @Override
+    public final void toDcTarget(final AddressHandle handle, final int number, final long accessKey)
+    {
+        address(QueuePairType.DC_INITIATOR, handle, number, accessKey);
     }
 
     @Override
@@ -268,7 +370,8 @@ public abstract class StagedQueuePair implements QueuePair
             return PostStatus.QUEUE_FULL;
         }
         final QueuePairState state = state();
-        if (state != QueuePairState.RTS && state != QueuePairState.ERR)
+        checkAddressed(count);
+        if (!QueuePairStates.takesSends(state))
         {
             return PostStatus.INVALID_STATE;
         }
@@ -281,6 +384,52 @@ public abstract class StagedQueuePair implements QueuePair
         return PostStatus.OK;
     }
 
+    private void checkKind(final int kind, final int flags)
+    {
+        if (((flags | OperationRules.OPERATION) & forbiddenFlags[kind]) != 0)
+        {
+            throw new RdmaException(
+                OperationRules.refusal(type, kind, flags) + ": type=" + type + ", operation=" +
+                OperationRules.name(kind) + ", flags=0x" + Integer.toHexString(flags));
+        }
+    }
+
+    private void checkWindows(final String what)
+    {
+        if (!hasWindows)
+        {
+            throw new UnsupportedVerbException(what, toString());
+        }
+    }
+
+    private void address(final QueuePairType wanted, final AddressHandle handle, final int number, final long key)
+    {
+        if (type != wanted || !isStaging || stagedCount == 0 && !hasOverflowed)
+        {
+            throw new RdmaException(
+                "no request of a " + wanted + " queue pair was staged that could be addressed: type=" + type +
+                ", staged=" + stagedCount);
+        }
+        final WorkRequest request = hasOverflowed ? overflow : request(sendTail + stagedCount - 1);
+        request.destination = Objects.requireNonNull(handle);
+        request.destinationNumber = number;
+        request.destinationKey = key;
+    }
+
+    private void checkAddressed(final int count)
+    {
+        for (int i = 0; isAddressed && i < count; i++)
+        {
+            final WorkRequest request = request(sendTail + i);
+            if (request.destination == null)
+            {
+                throw new RdmaException(
+                    "request has no destination, nothing was posted: address each one after staging it, wrId=" +
+                    request.wrId + ", type=" + type);
+            }
+        }
+    }
+
     private WorkRequest stage(
         final int operation,
         final long wrId,
@@ -289,9 +438,9 @@ public abstract class StagedQueuePair implements QueuePair
         final int lengthBytes,
         final int localKey)
     {
-        if (!isStaging || lengthBytes < 0 || lengthBytes > maxMessageBytes || (flags & ~KNOWN_FLAGS) != 0)
+        if (!isStaging || lengthBytes < 0 || lengthBytes > maxMessageBytes)
         {
-            throw misuse(flags, lengthBytes);
+            throw misuse(lengthBytes);
         }
         final long position = sendTail + stagedCount;
         if (position - sendReleased >= capacity)
@@ -309,6 +458,8 @@ public abstract class StagedQueuePair implements QueuePair
         request.lengthBytes = lengthBytes;
         request.localKey = localKey;
         request.hasImmediate = false;
+        request.invalidates = false;
+        request.destination = null;
         if ((flags & SendFlags.INLINE) != 0)
         {
             copyInline(request, slot);
@@ -318,27 +469,26 @@ public abstract class StagedQueuePair implements QueuePair
 
     private void copyInline(final WorkRequest request, final int slot)
     {
-        if (request.operation > WorkRequest.WRITE || request.lengthBytes > maxInlineBytes)
+        if (request.lengthBytes > maxInlineBytes)
         {
             stagedCount--;
             throw new RdmaException(
-                "INLINE is for SEND and WRITE up to the queue pair's limit: operation=" + request.operation +
-                ", lengthBytes=" + request.lengthBytes + ", maxInlineBytes=" + maxInlineBytes);
+                "INLINE payload is longer than the queue pair takes: lengthBytes=" + request.lengthBytes +
+                ", maxInlineBytes=" + maxInlineBytes);
         }
         final long buffer = inlineBuffers.address() + (long)slot * maxInlineBytes;
         RawMemory.write(inlineSource(request.localAddress, request.lengthBytes), buffer, request.lengthBytes);
         request.localAddress = buffer;
     }
 
-    private RdmaException misuse(final int flags, final int lengthBytes)
+    private RdmaException misuse(final int lengthBytes)
     {
         if (!isStaging)
         {
             return new RdmaException("no batch is open: call begin() first, queuePair=" + this);
         }
         return new RdmaException(
-            "bad request: lengthBytes=" + lengthBytes + " of at most " + maxMessageBytes + ", flags=0x" +
-            Integer.toHexString(flags));
+            "bad request: lengthBytes=" + lengthBytes + ", allowed 0 to " + maxMessageBytes + ", type=" + type);
     }
 
     private void count(final int count)
@@ -354,6 +504,7 @@ public abstract class StagedQueuePair implements QueuePair
                 case WorkRequest.WRITE -> target.writes++;
                 case WorkRequest.COMPARE_SWAP -> target.compareSwaps++;
                 case WorkRequest.FETCH_ADD -> target.fetchAdds++;
+                case WorkRequest.BIND_MW, WorkRequest.LOCAL_INV -> target.localOperations++;
                 default -> target.sends++;
             }
         }

@@ -1,9 +1,13 @@
 package io.verbena.rdma.spi;
 
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
+
 /** One slot of a send queue; filled when staged, valid until its completion. Owned by the queue pair's owner thread. */
 public final class WorkRequest
 {
-    /** SEND and SEND_WITH_IMM. */
+    /** SEND, SEND_WITH_IMM and SEND_WITH_INV. */
     public static final int SEND = 0;
     /** WRITE and WRITE_WITH_IMM. */
     public static final int WRITE = 1;
@@ -13,6 +17,10 @@ public final class WorkRequest
     public static final int COMPARE_SWAP = 3;
     /** FETCH_ADD. */
     public static final int FETCH_ADD = 4;
+    /** BIND_MW: {@link #remoteKey} is the new key, {@link #remoteAddress} the first byte. */
+    public static final int BIND_MW = 5;
+    /** LOCAL_INV of {@link #remoteKey}. */
+    public static final int LOCAL_INV = 6;
 
     /** One of the constants above; equal to the completion's opcode. */
     public int operation;
@@ -28,7 +36,7 @@ public final class WorkRequest
     public int localKey;
     /** First byte at the responder. */
     public long remoteAddress;
-    /** Key at the responder. */
+    /** Key at the responder; of SEND_WITH_INV the one to be taken away. */
     public int remoteKey;
     /** Whether {@link #immediate} goes along. */
     public boolean hasImmediate;
@@ -38,6 +46,34 @@ public final class WorkRequest
     public long operand;
     /** CMP_SWAP: value to store. */
     public long desired;
+    /** Whether it is SEND_WITH_INV. */
+    public boolean invalidates;
+    /** BIND_MW: the window. */
+    public MemoryWindow window;
+    /** BIND_MW: the region. */
+    public MemoryRegion region;
+    /** BIND_MW: length of the window. */
+    public long windowBytes;
+    /** BIND_MW: rights. */
+    public int accessFlags;
+    /** UD and DC: way to the device; null until addressed. */
+    public AddressHandle destination;
+    /** UD and DC: queue pair or target there. */
+    public int destinationNumber;
+    /** UD: Q_Key; DC: access key. */
+    public long destinationKey;
+
+    /** @return whether it is done on this side alone. */
+    public boolean isLocal()
+    {
+        return operation >= BIND_MW;
+    }
+
+    /** @return whether it counts against the limit of READs and atomics. */
+    public boolean isReadOrAtomic()
+    {
+        return operation >= READ && operation <= FETCH_ADD;
+    }
 
     /** @return whether it consumes a receive of the peer. */
     public boolean consumesReceive()
