@@ -28,6 +28,8 @@ import java.nio.ByteOrder;
  *  48 +---------------+---------------+  48 +---------------+---------------+
  *     |  region key   | service port  |     | writer number |   reserved    |
  *  56 +---------------+---------------+  56 +---------------+---------------+
+ *     |    device service locator     |
+ *  64 +-------------------------------+
  * </pre>
  */
 final class RegisterDescriptor
@@ -40,7 +42,8 @@ final class RegisterDescriptor
     static final int REGION_LENGTH_OFFSET = REGION_ADDRESS_OFFSET + Long.BYTES;
     static final int REGION_KEY_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
     static final int SERVICE_PORT_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = SERVICE_PORT_OFFSET + Integer.BYTES;
+    static final int SERVICE_LOCATOR_OFFSET = SERVICE_PORT_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = SERVICE_LOCATOR_OFFSET + Long.BYTES;
 
     static final int REPLY_NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_INCARNATION_OFFSET = REPLY_NODE_ID_OFFSET + Integer.BYTES;
@@ -69,6 +72,7 @@ final class RegisterDescriptor
         buffer.putLong(offset + REGION_LENGTH_OFFSET, request.region().lengthBytes(), ORDER);
         buffer.putInt(offset + REGION_KEY_OFFSET, request.region().remoteKey(), ORDER);
         buffer.putInt(offset + SERVICE_PORT_OFFSET, request.servicePort(), ORDER);
+        buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, request.device().serviceLocator(), ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -85,7 +89,9 @@ final class RegisterDescriptor
             buffer.getInt(offset + NODE_ID_OFFSET, ORDER),
             role,
             new DeviceAddress(
-                buffer.getLong(offset + GID_HIGH_OFFSET, ORDER), buffer.getLong(offset + GID_LOW_OFFSET, ORDER)),
+                buffer.getLong(offset + GID_HIGH_OFFSET, ORDER),
+                buffer.getLong(offset + GID_LOW_OFFSET, ORDER),
+                buffer.getLong(offset + SERVICE_LOCATOR_OFFSET, ORDER)),
             buffer.getInt(offset + SERVICE_PORT_OFFSET, ORDER),
             new RemoteRegion(
                 buffer.getLong(offset + REGION_ADDRESS_OFFSET, ORDER),

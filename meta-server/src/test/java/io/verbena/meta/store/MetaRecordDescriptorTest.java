@@ -28,7 +28,7 @@ class MetaRecordDescriptorTest
         NodeRole.COMPUTE_NODE,
         StoredNodeState.FENCING,
         0xABCD,
-        new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L),
+        new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L, 0x99AABBCCDDEEFF01L),
         18515,
         0x7F0000001000L,
         1L << 32,
@@ -127,7 +127,7 @@ class MetaRecordDescriptorTest
     {
         final Map<String, String> records = new TreeMap<>();
 
-        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-1.hex"))
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-2.hex"))
         {
             new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
                 .map((line) -> line.split(" "))

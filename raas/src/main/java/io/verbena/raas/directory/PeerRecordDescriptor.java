@@ -31,8 +31,10 @@ import java.nio.ByteOrder;
  *  56 +-------------------------------+
  *     |        region length          |
  *  64 +---------------+---------------+
- *     |  region key   |   reserved    |
+ *     |  region key   | padding, zero |
  *  72 +---------------+---------------+
+ *     |    device service locator     |
+ *  80 +-------------------------------+
  *     |      reserved, zero ...       |
  * 128 +-------------------------------+
  * </pre>
@@ -67,8 +69,12 @@ public final class PeerRecordDescriptor
     public static final int REGION_LENGTH_OFFSET = REGION_ADDRESS_OFFSET + Long.BYTES;
     /** Offset of the 32-bit key of the region. */
     public static final int REGION_KEY_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
+    /** Offset of 4 bytes of padding, zero. */
+    public static final int PADDING_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
+    /** Offset of the 64-bit service locator of the device address. */
+    public static final int SERVICE_LOCATOR_OFFSET = PADDING_OFFSET + Integer.BYTES;
     /** Offset of the bytes kept for later versions, zero. */
-    public static final int RESERVED_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
+    public static final int RESERVED_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
     /** Length of a record: two cache lines. */
     public static final int RECORD_LENGTH_BYTES = 128;
 
@@ -108,6 +114,7 @@ public final class PeerRecordDescriptor
         buffer.putLong(offset + REGION_ADDRESS_OFFSET, record.region().address(), ORDER);
         buffer.putLong(offset + REGION_LENGTH_OFFSET, record.region().lengthBytes(), ORDER);
         buffer.putInt(offset + REGION_KEY_OFFSET, record.region().remoteKey(), ORDER);
+        buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, record.device().serviceLocator(), ORDER);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 
@@ -124,7 +131,9 @@ public final class PeerRecordDescriptor
             buffer.getLong(offset + EPOCH_OFFSET, ORDER),
             NodeRole.ofCode(buffer.getShort(offset + ROLE_OFFSET, ORDER)),
             new DeviceAddress(
-                buffer.getLong(offset + GID_HIGH_OFFSET, ORDER), buffer.getLong(offset + GID_LOW_OFFSET, ORDER)),
+                buffer.getLong(offset + GID_HIGH_OFFSET, ORDER),
+                buffer.getLong(offset + GID_LOW_OFFSET, ORDER),
+                buffer.getLong(offset + SERVICE_LOCATOR_OFFSET, ORDER)),
             buffer.getInt(offset + SERVICE_PORT_OFFSET, ORDER),
             new RemoteRegion(
                 buffer.getLong(offset + REGION_ADDRESS_OFFSET, ORDER),

@@ -14,11 +14,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PeerRecordDescriptorTest
 {
     private static final String GOLDEN =
-        "fef7d6926a517e7c" +
+        "9c22bb158d7d89c0" +
         "0100020034120000" + "0700000039300000" +
         "0807060504030201" + "1817161514131211" +
         "2a00000000000000" + "0010000000000100" + "0000000002000000" + "efbeadde00000000" +
-        "00".repeat(56);
+        "2827262524232221" + "00".repeat(48);
 
     @Test
     void shouldWriteTheseBytes()
@@ -28,7 +28,7 @@ class PeerRecordDescriptorTest
             7,
             42,
             NodeRole.MEMORY_NODE,
-            new DeviceAddress(0x0102030405060708L, 0x1112131415161718L),
+            new DeviceAddress(0x0102030405060708L, 0x1112131415161718L, 0x2122232425262728L),
             12_345,
             new RemoteRegion(0x1_0000_0000_1000L, 1L << 33, 0xDEAD_BEEF));
         final byte[] bytes = new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES];
@@ -48,7 +48,7 @@ class PeerRecordDescriptorTest
         final int offset = 40;
         final PeerRecord record = new PeerRecord(
             random.nextInt(), random.nextInt(), random.nextLong(), NodeRole.COMPUTE_NODE,
-            new DeviceAddress(random.nextLong(), random.nextLong()), random.nextInt(),
+            new DeviceAddress(random.nextLong(), random.nextLong(), random.nextLong()), random.nextInt(),
             new RemoteRegion(random.nextLong(), random.nextLong(), random.nextInt()));
         PeerRecordDescriptor.encode(record, heap, offset);
         direct.putBytes(0, heap, 0, 256);
