@@ -59,7 +59,7 @@ class VirtualQpTest
         assertThat(pair.servedWord(0)).isEqualTo(18);
         final VerbCounters counters = vqp.counters();
         assertThat(counters).hasToString("VerbCounters{reads=1, writes=1, compareSwaps=1, fetchAdds=1, sends=0, " +
-            "doorbells=1, payloadBytes=32}");
+            "localOperations=0, doorbells=1, payloadBytes=32}");
         assertThat(pair.client.counters()).hasToString(counters.toString());
     }
 
