@@ -115,6 +115,10 @@ final class SimConnectionAttempt implements ConnectionAttempt
     private void schedule(final SimStep.Kind kind, final SimDevice from, final Runnable action)
     {
         fabric.schedule(
-            fabric.nowNs() + fabric.drawDelayNs(), kind, from.index(), queuePair.number(), action);
+            fabric.nowNs() + fabric.drawDelayNs(queuePair.device(), queuePair.number(), SimQueuePair.CONNECT),
+            kind,
+            from.index(),
+            queuePair.number(),
+            action);
     }
 }

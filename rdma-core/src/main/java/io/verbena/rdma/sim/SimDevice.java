@@ -77,7 +77,7 @@ public final class SimDevice implements Device
             isKilled = true;
             for (final SimQueuePair queuePair : queuePairs)
             {
-                if (fabric.random().nextBoolean())
+                if (queuePair.decide(SimDecision.CUT, 2) > 0)
                 {
                     queuePair.cut();
                 }
@@ -112,7 +112,7 @@ public final class SimDevice implements Device
         isPaused = true;
         for (final SimQueuePair queuePair : queuePairs)
         {
-            queuePair.hold(fabric.random().nextBoolean());
+            queuePair.hold(queuePair.decide(SimDecision.HOLD, 2) > 0);
         }
     }
 

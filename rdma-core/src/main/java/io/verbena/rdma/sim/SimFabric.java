@@ -9,7 +9,6 @@ import org.agrona.concurrent.NanoClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
-import java.util.SplittableRandom;
 
 /**
  * A simulated fabric: devices, virtual time, and a queue of steps ordered by time and then by the seed. Time moves only
@@ -19,9 +18,9 @@ public final class SimFabric implements Fabric
 {
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
-    private final long seed;
     private final SimFabricOptions options;
-    private final SplittableRandom random;
+    private final SimDecisions decisions;
+    private final SimIncidents incidents;
     private final PriorityQueue<SimStep> queue = new PriorityQueue<>();
     private final List<SimDevice> devices = new ArrayList<>();
     private final SimTrace trace = new SimTrace();
@@ -35,9 +34,24 @@ public final class SimFabric implements Fabric
      */
     public SimFabric(final long seed, final SimFabricOptions options)
     {
-        this.seed = seed;
+        this(SimDecisions.ofSeed(seed), options, null);
+    }
+
+    /**
+     * @param decisions from wherever.
+     * @param options   how adversarial it is.
+     */
+    public SimFabric(final SimDecisions decisions, final SimFabricOptions options)
+    {
+        this(decisions, options, null);
+    }
+
+    /** With given faults, or null for drawn ones. */
+    SimFabric(final SimDecisions decisions, final SimFabricOptions options, final List<SimFault> faults)
+    {
+        this.decisions = decisions;
         this.options = options;
-        this.random = new SplittableRandom(seed);
+        this.incidents = new SimIncidents(decisions, faults);
         if (options.minDelayNs() < 1 || options.maxDelayNs() < options.minDelayNs())
         {
             throw new RdmaException(
@@ -49,7 +63,7 @@ public final class SimFabric implements Fabric
     /** @return the seed given. */
     public long seed()
     {
-        return seed;
+        return decisions.seed();
     }
 
     @Override
@@ -76,6 +90,7 @@ public final class SimFabric implements Fabric
         final int index = devices.size() + 1;
         final SimDevice device = new SimDevice(this, name, index, new DeviceAddress(GID_PREFIX, index));
         devices.add(device);
+        incidents.addDevice(name, index);
         return device;
     }
 
@@ -164,9 +179,14 @@ public final class SimFabric implements Fabric
         return options;
     }
 
-    SplittableRandom random()
+    SimDecisions decisions()
     {
-        return random;
+        return decisions;
+    }
+
+    SimIncidents incidents()
+    {
+        return incidents;
     }
 
     SimTrace trace()
@@ -189,16 +209,17 @@ public final class SimFabric implements Fabric
     void schedule(
         final long timeNs, final SimStep.Kind kind, final int device, final int detail, final Runnable action)
     {
-        queue.add(new SimStep(timeNs, random.nextLong(), sequence++, kind, device, detail, action));
+        final long tieBreak =
+            decisions.next(SimDecision.TIE, SimDecisions.lane(device, detail, kind.ordinal() & 3), Long.MAX_VALUE);
+        queue.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, action));
     }
 
     /** One message's way: usually short, sometimes long. */
-    long drawDelayNs()
+    long drawDelayNs(final SimDevice from, final int number, final int direction)
     {
-        if (options.longDelayProbability() > 0 && random.nextDouble() < options.longDelayProbability())
-        {
-            return random.nextLong(options.maxDelayNs(), Math.max(options.longDelayNs(), options.maxDelayNs()) + 1);
-        }
-        return random.nextLong(options.minDelayNs(), options.maxDelayNs() + 1);
+        final long lane = SimDecisions.lane(from.index(), number, direction);
+        final long spanNs = options.maxDelayNs() - options.minDelayNs() + 1;
+        final long ordinaryNs = options.minDelayNs() + decisions.next(SimDecision.DELAY_NS, lane, spanNs);
+        return incidents.delayNs(from, number, direction, ordinaryNs, options);
     }
 }

@@ -13,6 +13,7 @@ public final class SimNode
     private final String name;
     private final SimDevice device;
     private final List<AgentRun> runs = new ArrayList<>();
+    private int agentCount;
     private boolean isPaused;
 
     SimNode(final SimWorld world, final String name, final SimDevice device)
@@ -43,9 +44,9 @@ public final class SimNode
      */
     public SimNode addAgent(final Agent agent)
     {
-        final AgentRun run = new AgentRun(agent);
+        final AgentRun run = new AgentRun(agent, agentCount++);
         runs.add(run);
-        run.schedule(world.drawStepNs());
+        run.schedule(run.drawStepNs());
         return this;
     }
 
@@ -99,19 +100,26 @@ public final class SimNode
     private final class AgentRun
     {
         private final Agent agent;
+        private final int index;
         private boolean isStarted;
         private boolean isParked;
         private long idleNs;
 
-        private AgentRun(final Agent agent)
+        private AgentRun(final Agent agent, final int index)
         {
             this.agent = agent;
+            this.index = index;
+        }
+
+        private long drawStepNs()
+        {
+            return world.drawStepNs(device, index);
         }
 
         private void schedule(final long delayNs)
         {
             world.fabric().schedule(
-                world.fabric().nowNs() + delayNs, SimStep.Kind.AGENT, device.index(), runs.indexOf(this), this::run);
+                world.fabric().nowNs() + delayNs, SimStep.Kind.AGENT, device.index(), index, this::run);
         }
 
         private void resume()
@@ -119,7 +127,7 @@ public final class SimNode
             if (isParked)
             {
                 isParked = false;
-                schedule(world.drawStepNs());
+                schedule(drawStepNs());
             }
         }
 
@@ -142,7 +150,7 @@ public final class SimNode
                     agent.onStart();
                 }
                 idleNs = agent.doWork() > 0 ? 0 : world.nextIdleNs(idleNs);
-                schedule(world.drawStepNs() + idleNs);
+                schedule(drawStepNs() + idleNs);
             }
             catch (final AgentTerminationException ex)
             {

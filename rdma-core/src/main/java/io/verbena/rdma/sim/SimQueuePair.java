@@ -23,6 +23,10 @@ import java.util.ArrayDeque;
  */
 final class SimQueuePair extends StagedQueuePair
 {
+    static final int REQUEST = 0;
+    static final int RESPONSE = 1;
+    static final int CONNECT = 2;
+
     private final SimDevice device;
     private final SimFabric fabric;
     private final SimProtectionDomain protectionDomain;
@@ -103,6 +107,17 @@ final class SimQueuePair extends StagedQueuePair
     int maxReadAtomic()
     {
         return maxReadAtomic;
+    }
+
+    /** Where decisions about messages of this queue pair belong. */
+    long lane(final int direction)
+    {
+        return SimDecisions.lane(device.index(), number, direction);
+    }
+
+    long decide(final SimDecision what, final long bound)
+    {
+        return fabric.decisions().next(what, lane(REQUEST), bound);
     }
 
     boolean isClosed()
@@ -358,7 +373,7 @@ final class SimQueuePair extends StagedQueuePair
     private void scheduleArrival()
     {
         // Never before an earlier one, so that one long delay holds up all that follow on this queue pair.
-        lastArrivalNs = Math.max(lastArrivalNs + 1, fabric.nowNs() + fabric.drawDelayNs());
+        lastArrivalNs = Math.max(lastArrivalNs + 1, fabric.nowNs() + fabric.drawDelayNs(device, number, REQUEST));
         fabric.schedule(lastArrivalNs, SimStep.Kind.ARRIVE, device.index(), number, this::arrive);
     }
 
@@ -381,7 +396,7 @@ final class SimQueuePair extends StagedQueuePair
     void respond(final SimRequest request, final int status)
     {
         request.status = status;
-        lastResponseNs = Math.max(lastResponseNs + 1, fabric.nowNs() + fabric.drawDelayNs());
+        lastResponseNs = Math.max(lastResponseNs + 1, fabric.nowNs() + fabric.drawDelayNs(device, number, RESPONSE));
         fabric.schedule(lastResponseNs, SimStep.Kind.RESPOND, device.index(), number, () -> onResponse(request));
     }
 

@@ -5,7 +5,6 @@ import io.verbena.rdma.spi.WorkRequest;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.SplittableRandom;
 
 /**
  * A request on its way: a copy of what was posted, because the slot and the local buffer may be used again while this
@@ -89,7 +88,7 @@ final class SimRequest
     }
 
     /** Decides the steps in which a READ or WRITE touches the target: by lines in random order, or all at once. */
-    void cut(final boolean isTorn, final SplittableRandom random)
+    void cut(final boolean isTorn, final SimDecisions decisions)
     {
         if (pieces != null)
         {
@@ -101,7 +100,7 @@ final class SimRequest
         pieces = new int[count];
         for (int i = 0; i < count; i++)
         {
-            final int j = random.nextInt(i + 1);
+            final int j = i - (int)decisions.next(SimDecision.TEAR, requester.lane(SimQueuePair.REQUEST), i + 1);
             pieces[i] = pieces[j];
             pieces[j] = i;
         }

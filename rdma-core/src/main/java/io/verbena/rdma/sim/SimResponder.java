@@ -23,6 +23,7 @@ final class SimResponder
 {
     private static final long MAX_PIECE_NS = 40;
     private static final long RNR_RETRY_NS = 2_000;
+    private static final int LINGER_ONE_IN = 4;
     /** How many requests are looked at for one that may overtake. */
     private static final int OVERTAKING_WINDOW = 4;
 
@@ -51,7 +52,8 @@ final class SimResponder
         }
         if (mayLinger(request))
         {
-            request.notBeforeNs = fabric.nowNs() + fabric.random().nextLong(fabric.options().maxDelayNs());
+            request.notBeforeNs =
+                fabric.nowNs() + queuePair.decide(SimDecision.LINGER_NS, fabric.options().maxDelayNs());
         }
         inbound.add(request);
         serveSoon();
@@ -116,7 +118,7 @@ final class SimResponder
             {
                 answer(request, status);
             }
-            serveAt(fabric.nowNs() + fabric.random().nextLong(MAX_PIECE_NS + 1));
+            serveAt(fabric.nowNs() + queuePair.decide(SimDecision.PIECE_NS, MAX_PIECE_NS + 1));
         }
     }
 
@@ -142,7 +144,8 @@ final class SimResponder
 
     /**
      * The oldest request, or by chance one that may overtake all before it; null when those have to wait. What would
-     * fail overtakes nothing: a refusal acknowledges everything before it.
+     * fail overtakes nothing, because a refusal acknowledges everything before it; nor is it overtaken, as
+     * nothing behind it is executed.
      */
     private SimRequest choose()
     {
@@ -150,7 +153,7 @@ final class SimResponder
         {
             final SimRequest candidate = inbound.get(i);
             if (candidate.notBeforeNs <= fabric.nowNs() && mayOvertakeAllBefore(i) &&
-                (i == 0 || fabric.random().nextBoolean() && willSucceed(candidate)))
+                (i == 0 || queuePair.decide(SimDecision.OVERTAKE, 2) > 0 && willSucceed(candidate)))
             {
                 return candidate;
             }
@@ -180,7 +183,7 @@ final class SimResponder
     {
         for (int i = 0; i < index; i++)
         {
-            if (!mayOvertake(inbound.get(index), inbound.get(i)))
+            if (!mayOvertake(inbound.get(index), inbound.get(i)) || !willSucceed(inbound.get(i)))
             {
                 return false;
             }
@@ -194,7 +197,7 @@ final class SimResponder
         final boolean canBeOvertaken = request.isAtomic() ?
             fabric.options().readAfterAtomicNeedsFence() :
             request.operation == WorkRequest.READ && fabric.options().readOvertakenByWrite();
-        return canBeOvertaken && fabric.random().nextInt(4) == 0;
+        return canBeOvertaken && queuePair.decide(SimDecision.LINGER, LINGER_ONE_IN) == LINGER_ONE_IN - 1;
     }
 
     private boolean mayOvertake(final SimRequest later, final SimRequest earlier)
@@ -220,7 +223,9 @@ final class SimResponder
         {
             case WorkRequest.READ -> check(request, AccessFlags.REMOTE_READ) == WorkCompletionStatus.SUCCESS;
             case WorkRequest.WRITE -> check(request, AccessFlags.REMOTE_WRITE) == WorkCompletionStatus.SUCCESS;
-            default -> checkReceive(request, queuePair.receives()) == WorkCompletionStatus.SUCCESS;
+            case WorkRequest.SEND -> checkReceive(request, queuePair.receives()) == WorkCompletionStatus.SUCCESS;
+            default -> (request.remoteAddress & 7) == 0 &&
+                check(request, AccessFlags.REMOTE_ATOMIC) == WorkCompletionStatus.SUCCESS;
         };
     }
 
@@ -255,7 +260,7 @@ final class SimResponder
         {
             return status;
         }
-        request.cut(fabric.options().tearing(), fabric.random());
+        request.cut(fabric.options().tearing(), fabric.decisions());
         final RegisteredRegion region = queuePair.device().keys().find(request.remoteKey);
         final boolean isLast = request.moveNextPiece(
             region.segment().asSlice(request.remoteAddress - region.address(), request.lengthBytes), fabric.trace());

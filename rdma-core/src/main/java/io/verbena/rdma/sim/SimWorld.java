@@ -4,7 +4,6 @@ import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 
@@ -18,7 +17,7 @@ public final class SimWorld implements AutoCloseable
     private final SimFabric fabric;
     private final SimFabricOptions options;
     private final List<SimNode> nodes = new ArrayList<>();
-    private final SplittableRandom random;
+    private final RandomGenerator random;
 
     /**
      * @param seed    decides everything.
@@ -26,9 +25,20 @@ public final class SimWorld implements AutoCloseable
      */
     public SimWorld(final long seed, final SimFabricOptions options)
     {
-        this.fabric = new SimFabric(seed, options);
+        this(SimDecisions.ofSeed(seed), options, null);
+    }
+
+    /**
+     * @param decisions from a seed or a recording.
+     * @param options   of the fabric and the agents' timing.
+     * @param faults    exactly these go wrong and none is drawn; null to draw them by the options and
+     *                  {@link #injectFaults}.
+     */
+    public SimWorld(final SimDecisions decisions, final SimFabricOptions options, final List<SimFault> faults)
+    {
+        this.fabric = new SimFabric(decisions, options, faults == null ? null : List.copyOf(faults));
         this.options = options;
-        this.random = new SplittableRandom(~seed);
+        this.random = new DecidedNumbers(decisions, SimDecision.WORKLOAD);
     }
 
     /** @return the seed given. */
@@ -97,6 +107,34 @@ public final class SimWorld implements AutoCloseable
                 throw failure("scheduled action threw " + ex, ex);
             }
         });
+    }
+
+    /**
+     * Schedules faults, from now: those given to the constructor, else drawn ones. To be called once, when the nodes
+     * are there.
+     *
+     * @param faultOptions what to draw.
+     */
+    public void injectFaults(final SimFaultOptions faultOptions)
+    {
+        final SimIncidents incidents = fabric.incidents();
+        final int before = incidents.happened().size();
+        if (incidents.isGiven())
+        {
+            incidents.given().stream().filter(SimFault::isScheduled).forEach(incidents::add);
+        }
+        else
+        {
+            faultOptions.draw(new DecidedNumbers(fabric.decisions(), SimDecision.FAULT), incidents);
+        }
+        final List<SimFault> all = incidents.happened();
+        all.subList(before, all.size()).forEach(fault -> after(fault.atNs(), () -> inject(fault)));
+    }
+
+    /** @return the faults so far: scheduled ones, also those whose time has not come, long delays and stalls. */
+    public List<SimFault> faults()
+    {
+        return fabric.incidents().happened();
     }
 
     /**
@@ -170,13 +208,37 @@ public final class SimWorld implements AutoCloseable
         fabric.close();
     }
 
-    long drawStepNs()
+    long drawStepNs(final SimDevice device, final int agentIndex)
     {
-        if (options.agentStallProbability() > 0 && fabric.random().nextDouble() < options.agentStallProbability())
+        final long ordinaryNs = options.minAgentStepNs() + fabric.decisions().next(
+            SimDecision.STEP_NS,
+            SimIncidents.agentLane(device.index(), agentIndex),
+            options.maxAgentStepNs() - options.minAgentStepNs() + 1);
+        return fabric.incidents().stallNs(device, agentIndex, ordinaryNs, options);
+    }
+
+    private void inject(final SimFault fault)
+    {
+        final SimNode node = node(fault.node());
+        switch (fault.kind())
         {
-            return fabric.random().nextLong(options.agentStallNs() + 1);
+            case KILL -> node.kill();
+            case KILL_AFTER -> node.device().killAfterRequests(fault.count());
+            case PAUSE ->
+            {
+                node.pause();
+                after(fault.durationNs(), node::resume);
+            }
+            case BREAK -> node.device().breakConnections(node(fault.peer()).device());
+            default -> throw new IllegalArgumentException("cannot be scheduled: " + fault);
         }
-        return fabric.random().nextLong(options.minAgentStepNs(), options.maxAgentStepNs() + 1);
+    }
+
+    private SimNode node(final String name)
+    {
+        return nodes.stream().filter(node -> node.name().equals(name)).findFirst().orElseThrow(
+            () -> new IllegalArgumentException("no node has this name: " + name + ", there are " +
+                nodes.stream().map(SimNode::name).toList()));
     }
 
     /** Idle agents are called at growing intervals, so that waiting for a timer costs few steps. */

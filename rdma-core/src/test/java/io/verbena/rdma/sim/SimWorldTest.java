@@ -1,10 +1,5 @@
 package io.verbena.rdma.sim;
 
-import io.verbena.rdma.verbs.Endpoint;
-import io.verbena.rdma.verbs.QueuePair;
-import io.verbena.rdma.verbs.SendFlags;
-import io.verbena.rdma.verbs.WorkCompletions;
-
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentTerminationException;
 import org.junit.jupiter.api.Test;
@@ -20,82 +15,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Runs of many nodes: they replay exactly, differ by seed, and fail with the seed in hand. */
 class SimWorldTest
 {
-    /** Adds 1 to a word of another node, one request at a time. */
-    private static final class Adder implements Agent
-    {
-        private final Endpoint from;
-        private final QueuePair queuePair;
-        private final Endpoint to;
-        private final WorkCompletions completions = new WorkCompletions(4);
-        private final List<Long> found = new ArrayList<>();
-        private boolean isPosted;
-        private boolean isClosed;
-
-        private Adder(final Endpoint from, final QueuePair queuePair, final Endpoint to)
-        {
-            this.from = from;
-            this.queuePair = queuePair;
-            this.to = to;
-        }
-
-        @Override
-        public int doWork()
-        {
-            if (!isPosted)
-            {
-                queuePair.begin();
-                queuePair.fetchAdd(
-                    1, SendFlags.SIGNALED, from.address(0), from.key(), to.address(0), to.key(), 1);
-                queuePair.complete();
-                isPosted = true;
-                return 1;
-            }
-            final int count = from.completions.poll(completions);
-            if (count > 0)
-            {
-                assertThat(completions.status(0)).isZero();
-                found.add(from.getLong(0));
-                isPosted = false;
-            }
-            return count;
-        }
-
-        @Override
-        public String roleName()
-        {
-            return "adder";
-        }
-
-        @Override
-        public void onClose()
-        {
-            isClosed = true;
-        }
-    }
-
-    private static List<Adder> adders(final SimWorld world)
-    {
-        final Endpoint memory = new Endpoint(world.addNode("memory").device());
-        final List<Adder> adders = new ArrayList<>();
-        for (int i = 0; i < 3; i++)
-        {
-            final SimNode node = world.addNode("compute-" + i);
-            final Endpoint from = new Endpoint(node.device());
-            final QueuePair target =
-                memory.domain.createQueuePair(memory.completions, memory.completions, Endpoint.CAPABILITIES);
-            SimConnections.connect(world.fabric(), from, from.queuePair, memory, target);
-            final Adder adder = new Adder(from, from.queuePair, memory);
-            adders.add(adder);
-            node.addAgent(adder);
-        }
-        return adders;
-    }
-
     private static String run(final long seed)
     {
         try (SimWorld world = new SimWorld(seed, new SimFabricOptions()))
         {
-            final List<Adder> adders = adders(world);
+            final List<Adder> adders = Adder.addTo(world, 3);
             world.after(20_000, () -> world.nodes().get(1).pause());
             world.after(60_000, () -> world.nodes().get(1).resume());
             world.after(90_000, () -> world.nodes().get(2).kill());
@@ -125,7 +49,7 @@ class SimWorldTest
         {
             try (SimWorld world = new SimWorld(seed, new SimFabricOptions()))
             {
-                final List<Adder> adders = adders(world);
+                final List<Adder> adders = Adder.addTo(world, 3);
                 world.runUntil(() -> adders.stream().allMatch(adder -> adder.found.size() >= 10), 100_000);
                 final List<Long> all = new ArrayList<>();
                 adders.forEach(adder -> all.addAll(adder.found));
@@ -140,7 +64,7 @@ class SimWorldTest
         final List<Adder> adders;
         try (SimWorld world = new SimWorld(1, new SimFabricOptions()))
         {
-            adders = adders(world);
+            adders = Adder.addTo(world, 3);
             world.runFor(50_000);
             world.nodes().get(1).kill();
             world.nodes().get(2).pause();
@@ -191,7 +115,7 @@ class SimWorldTest
         {
             assertThatThrownBy(() -> world.runUntil(() -> false, 100))
                 .isInstanceOf(SimFailureException.class).hasMessageContaining("nothing is left");
-            adders(world);
+            Adder.addTo(world, 3);
             assertThatThrownBy(() -> world.runUntil(() -> false, 100))
                 .isInstanceOf(SimFailureException.class)
                 .hasMessageContaining("seed=12").hasMessageContaining("100 steps");
