@@ -5,7 +5,7 @@ package io.verbena.rdma.sim;
  * pair's direction, an agent), so that the same lane decides alike although others were changed. One run each; one
  * thread.
  */
-public abstract sealed class SimDecisions permits SeededDecisions, SimRecording, ReplayedDecisions
+public abstract sealed class SimDecisions permits SeededDecisions, SimRecording, ReplayedDecisions, ExploredDecisions
 {
     private static final int DIRECTIONS = 4;
 

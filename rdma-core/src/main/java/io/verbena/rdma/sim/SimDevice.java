@@ -46,6 +46,7 @@ public final class SimDevice implements Device
     private final KeyTable keys = new KeyTable();
     private final List<SimQueuePair> queuePairs = new ArrayList<>();
     private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
+    private NanoClock clock;
     private long nextAddress;
     private int lastQueuePairNumber;
     private int childCount;
@@ -62,6 +63,7 @@ public final class SimDevice implements Device
         this.name = name;
         this.index = index;
         this.address = address;
+        this.clock = fabric.clock();
         this.nextAddress = ((long)index << 48) + PAGE_BYTES;
     }
 
@@ -187,7 +189,7 @@ public final class SimDevice implements Device
     @Override
     public NanoClock clock()
     {
-        return fabric.clock();
+        return clock;
     }
 
     @Override
@@ -310,6 +312,22 @@ public final class SimDevice implements Device
         final SimQueuePair queuePair = factory.apply(++lastQueuePairNumber & 0xFF_FFFF);
         queuePairs.add(queuePair);
         return queuePair;
+    }
+
+    List<SimQueuePair> queuePairs()
+    {
+        return queuePairs;
+    }
+
+    SimQueuePair queuePair(final int number)
+    {
+        return queuePairs.stream().filter(queuePair -> queuePair.number() == number).findFirst().orElseThrow();
+    }
+
+    /** A clock of its own, for what runs on this device. */
+    void clock(final NanoClock localClock)
+    {
+        clock = localClock;
     }
 
     void removeQueuePair(final SimQueuePair queuePair)

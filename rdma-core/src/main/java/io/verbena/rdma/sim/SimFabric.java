@@ -8,7 +8,6 @@ import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 
 /**
  * A simulated fabric: devices, virtual time, and a queue of steps ordered by time and then by the seed. Time moves only
@@ -21,12 +20,13 @@ public final class SimFabric implements Fabric
     private final SimFabricOptions options;
     private final SimDecisions decisions;
     private final SimIncidents incidents;
-    private final PriorityQueue<SimStep> queue = new PriorityQueue<>();
+    private final SimAgenda agenda;
     private final List<SimDevice> devices = new ArrayList<>();
     private final SimTrace trace = new SimTrace();
     private final NanoClock clock = this::nowNs;
     private long nowNs = 1;
     private long sequence;
+    private SimObserver observer = SimObserver.NONE;
 
     /**
      * @param seed    decides everything; equal seeds and equal calls give equal runs.
@@ -34,7 +34,7 @@ public final class SimFabric implements Fabric
      */
     public SimFabric(final long seed, final SimFabricOptions options)
     {
-        this(SimDecisions.ofSeed(seed), options, null);
+        this(SimDecisions.ofSeed(seed), options, null, new TimedAgenda());
     }
 
     /**
@@ -43,12 +43,17 @@ public final class SimFabric implements Fabric
      */
     public SimFabric(final SimDecisions decisions, final SimFabricOptions options)
     {
-        this(decisions, options, null);
+        this(decisions, options, null, new TimedAgenda());
     }
 
     /** With given faults, or null for drawn ones. */
-    SimFabric(final SimDecisions decisions, final SimFabricOptions options, final List<SimFault> faults)
+    SimFabric(
+        final SimDecisions decisions,
+        final SimFabricOptions options,
+        final List<SimFault> faults,
+        final SimAgenda agenda)
     {
+        this.agenda = agenda;
         this.decisions = decisions;
         this.options = options;
         this.incidents = new SimIncidents(decisions, faults);
@@ -107,21 +112,26 @@ public final class SimFabric implements Fabric
      */
     public boolean step()
     {
-        final SimStep step = queue.poll();
+        final SimStep step = agenda.poll();
         if (step == null)
         {
             return false;
         }
-        nowNs = step.timeNs;
+        execute(step);
+        return true;
+    }
+
+    void execute(final SimStep step)
+    {
+        nowNs = Math.max(nowNs, step.timeNs);
         trace.add(step);
         step.action.run();
-        return true;
     }
 
     /** @return virtual time of the next step, {@link Long#MAX_VALUE} when there is none. */
     public long nextStepNs()
     {
-        final SimStep step = queue.peek();
+        final SimStep step = agenda.peek();
         return step == null ? Long.MAX_VALUE : step.timeNs;
     }
 
@@ -165,7 +175,7 @@ public final class SimFabric implements Fabric
     @Override
     public void close()
     {
-        queue.clear();
+        agenda.clear();
         devices.forEach(SimDevice::freeMemory);
     }
 
@@ -182,6 +192,16 @@ public final class SimFabric implements Fabric
     SimDecisions decisions()
     {
         return decisions;
+    }
+
+    void observe(final SimObserver newObserver)
+    {
+        observer = newObserver;
+    }
+
+    SimObserver observer()
+    {
+        return observer;
     }
 
     SimIncidents incidents()
@@ -211,7 +231,7 @@ public final class SimFabric implements Fabric
     {
         final long tieBreak =
             decisions.next(SimDecision.TIE, SimDecisions.lane(device, detail, kind.ordinal() & 3), Long.MAX_VALUE);
-        queue.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, action));
+        agenda.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, action));
     }
 
     /** One message's way: usually short, sometimes long. */

@@ -15,6 +15,7 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /**
  * The requesting side of a simulated queue pair. A posted request is launched when fence and READ/atomic limit allow,
@@ -113,6 +114,18 @@ final class SimQueuePair extends StagedQueuePair
     long lane(final int direction)
     {
         return SimDecisions.lane(device.index(), number, direction);
+    }
+
+    /** What has arrived from the peer and is not executed. */
+    List<SimRequest> inbound()
+    {
+        return responder.inbound();
+    }
+
+    /** How many posted requests have not set out. */
+    long unlaunched()
+    {
+        return sendTail() - launchHead;
     }
 
     long decide(final SimDecision what, final long bound)
@@ -430,6 +443,7 @@ final class SimQueuePair extends StagedQueuePair
         {
             land(request);
         }
+        fabric.observer().onCompleted(request);
         request.isDone = true;
         retire();
     }

@@ -67,6 +67,28 @@ final class SimRequest
         this.payload = isAtomic() ? new byte[0] : new byte[lengthBytes];
     }
 
+    /** How many pieces have been executed. */
+    int piecesDone()
+    {
+        return nextPiece;
+    }
+
+    @Override
+    public String toString()
+    {
+        final String what = switch (operation)
+        {
+            case WorkRequest.SEND -> "SEND " + lengthBytes + " bytes";
+            case WorkRequest.WRITE -> "WRITE " + lengthBytes + " bytes at 0x" + Long.toHexString(remoteAddress);
+            case WorkRequest.READ -> "READ " + lengthBytes + " bytes at 0x" + Long.toHexString(remoteAddress);
+            case WorkRequest.COMPARE_SWAP -> "CMP_SWAP 0x" + Long.toHexString(remoteAddress) + " 0x" +
+                Long.toHexString(operand) + " -> 0x" + Long.toHexString(desired);
+            case WorkRequest.FETCH_ADD -> "FETCH_ADD 0x" + Long.toHexString(remoteAddress) + " " + operand;
+            default -> "operation " + operation;
+        };
+        return nextPiece > 0 ? what + " (line " + nextPiece + ")" : what;
+    }
+
     boolean isReadOrAtomic()
     {
         return operation >= WorkRequest.READ;

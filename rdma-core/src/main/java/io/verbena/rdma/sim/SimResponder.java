@@ -60,6 +60,12 @@ final class SimResponder
         return true;
     }
 
+    /** Arrived and not wholly executed. */
+    List<SimRequest> inbound()
+    {
+        return inbound;
+    }
+
     void serveSoon()
     {
         serveAt(fabric.nowNs());
@@ -114,6 +120,7 @@ final class SimResponder
         else
         {
             final int status = executePiece(request);
+            fabric.observer().onExecuted(queuePair.device(), request);
             if (status != SimRequest.PENDING)
             {
                 answer(request, status);

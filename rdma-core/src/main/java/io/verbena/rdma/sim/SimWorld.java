@@ -36,7 +36,8 @@ public final class SimWorld implements AutoCloseable
      */
     public SimWorld(final SimDecisions decisions, final SimFabricOptions options, final List<SimFault> faults)
     {
-        this.fabric = new SimFabric(decisions, options, faults == null ? null : List.copyOf(faults));
+        this.fabric = new SimFabric(
+            decisions, options, faults == null ? null : List.copyOf(faults), new TimedAgenda());
         this.options = options;
         this.random = new DecidedNumbers(decisions, SimDecision.WORKLOAD);
     }

@@ -1,0 +1,28 @@
+package io.verbena.rdma.sim;
+
+import org.agrona.concurrent.Agent;
+
+/**
+ * Production code under {@link SimExplorer}: an agent with an end. Its {@code doWork()} is called until it returns 0
+ * and must depend on nothing but what its device has shown it: completions, its own memory, its device's clock.
+ */
+public interface SimActor extends Agent
+{
+    /** @return whether it will post nothing any more and waits for nothing. */
+    boolean isDone();
+
+    /**
+     * Its state, when a few words can tell it: everything that its further behaviour and the verdict depend on,
+     * including the contents of its own memory as far as it will look at them. Equal hashes are taken for equal states.
+     *
+     * @return a 64-bit hash; {@link #HISTORY} (the default) to use the history of all that the device has shown it,
+     *     which is always right and merges fewer states.
+     */
+    default long stateHash()
+    {
+        return HISTORY;
+    }
+
+    /** Not a hash: the history tells. */
+    long HISTORY = 0;
+}

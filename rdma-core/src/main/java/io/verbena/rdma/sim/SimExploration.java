@@ -1,0 +1,305 @@
+package io.verbena.rdma.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One run of a {@link SimExplorer}: devices, actors, and the transitions that are possible now. A scenario uses it to
+ * build what is explored and, before and after the exploration, to run single actors to their end.
+ */
+public final class SimExploration
+{
+    /** Local clocks go on by this much with each transition of their node: every timer is over by then. */
+    private static final long TIMER_NS = 1_000_000_000L;
+    private static final int MOST_CALLS = 10_000;
+
+    /** A device with production code on it. */
+    private final class Node
+    {
+        private final SimDevice device;
+        private final SimActor actor;
+        private final boolean mayCrash;
+        private long clockNs = 1;
+        private boolean isStarted;
+
+        private Node(final SimDevice device, final SimActor actor, final boolean mayCrash)
+        {
+            this.device = device;
+            this.actor = actor;
+            this.mayCrash = mayCrash;
+        }
+
+        private boolean isOver()
+        {
+            return device.isKilled() || actor.isDone();
+        }
+    }
+
+    /** Something that can happen next. */
+    private record Transition(Kind kind, SimStep step, Node node)
+    {
+        private enum Kind
+        {
+            STOP, EXECUTE, TIMER, CRASH
+        }
+    }
+
+    private final SimExplorerOptions options;
+    private final SimFabric fabric;
+    private final ExploredAgenda agenda = new ExploredAgenda();
+    private final StateHash state;
+    private final List<SimDevice> devices = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
+    private final List<Transition> possible = new ArrayList<>();
+    private int crashes;
+
+    SimExploration(final ExploredDecisions decisions, final SimExplorerOptions options)
+    {
+        this.options = options;
+        this.fabric = new SimFabric(decisions, SimFabricOptions.calm().tearing(options.lines())
+            .readOvertakenByWrite(options.weakOrder()).readAfterAtomicNeedsFence(options.weakOrder()), null, agenda);
+        this.state = new StateHash();
+        fabric.observe(state);
+    }
+
+    /** @return the fabric, for connecting devices; its {@code step()} executes what concerns one node only. */
+    public SimFabric fabric()
+    {
+        return fabric;
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param name in schedules.
+     * @return the device.
+     */
+    public SimDevice addDevice(final String name)
+    {
+        final SimDevice device = fabric.openDevice(name);
+        devices.add(device);
+        return device;
+    }
+
+    /**
+     * Puts production code on a device.
+     *
+     * @param device   of its own; its clock goes on by a second with each transition of the device.
+     * @param actor    called whenever something happens to the device.
+     * @param mayCrash whether the bound on crashes may be used on it.
+     */
+    public void addActor(final SimDevice device, final SimActor actor, final boolean mayCrash)
+    {
+        final Node node = new Node(device, actor, mayCrash);
+        nodes.add(node);
+        device.clock(() -> node.clockNs);
+        state.addHistory(device);
+    }
+
+    /**
+     * Runs one actor to its end, with the requests of all others standing still.
+     *
+     * @param actor one of those added.
+     * @throws SimFailureException when it does not end.
+     */
+    public void finish(final SimActor actor)
+    {
+        final Node node = nodes.stream().filter(one -> one.actor == actor).findFirst().orElseThrow();
+        rest(node);
+        for (int i = 0; !node.actor.isDone(); i++)
+        {
+            final SimStep step = agenda.executions().stream()
+                .filter(execution -> requester(execution) == node.device).findFirst().orElse(null);
+            if (i > MOST_CALLS || node.device.isKilled())
+            {
+                throw new SimFailureException("an actor that runs alone does not end: " + actor.roleName(), null);
+            }
+            if (step == null)
+            {
+                node.clockNs += TIMER_NS;
+                rest(node);
+            }
+            else
+            {
+                execute(step);
+            }
+        }
+    }
+
+    /** Runs those who live to their ends, one after the other. */
+    void finishAll()
+    {
+        nodes.stream().filter(node -> !node.isOver()).forEach(node -> finish(node.actor));
+    }
+
+    /** Everybody gets to where only a choice helps. */
+    void start()
+    {
+        nodes.forEach(this::rest);
+    }
+
+    /** @return how many transitions are possible now; 0: this run is over. */
+    int choices()
+    {
+        possible.clear();
+        final boolean isOver = nodes.stream().allMatch(Node::isOver);
+        if (isOver && !agenda.executions().isEmpty())
+        {
+            possible.add(new Transition(Transition.Kind.STOP, null, null));
+        }
+        for (final SimStep step : agenda.executions())
+        {
+            possible.add(new Transition(Transition.Kind.EXECUTE, step, null));
+        }
+        for (final Node node : nodes)
+        {
+            if (!node.isOver() && agenda.executions().stream().noneMatch(step -> requester(step) == node.device))
+            {
+                possible.add(new Transition(Transition.Kind.TIMER, null, node));
+            }
+        }
+        for (final Node node : nodes)
+        {
+            if (!isOver && !node.isOver() && node.mayCrash && crashes < options.mostCrashes())
+            {
+                possible.add(new Transition(Transition.Kind.CRASH, null, node));
+            }
+        }
+        return possible.size();
+    }
+
+    /** @return the transition in words. */
+    String describe(final int choice)
+    {
+        final Transition transition = possible.get(choice);
+        return switch (transition.kind)
+        {
+            case STOP -> "nothing more lands";
+            case EXECUTE -> describe(transition.step);
+            case TIMER -> transition.node.device.name() + " waits no longer";
+            case CRASH -> transition.node.device.name() + " crashes";
+        };
+    }
+
+    /** @return false when the run is over by this choice. */
+    boolean take(final int choice)
+    {
+        final Transition transition = possible.get(choice);
+        switch (transition.kind)
+        {
+            case STOP ->
+            {
+                return false;
+            }
+            case EXECUTE -> execute(transition.step);
+            case TIMER ->
+            {
+                transition.node.clockNs += TIMER_NS;
+                state.note(transition.node.device, TIMER_NS);
+                rest(transition.node);
+            }
+            case CRASH ->
+            {
+                crashes++;
+                transition.node.device.kill();
+                drainLocal();
+            }
+        }
+        return true;
+    }
+
+    long stateHash()
+    {
+        long hash = StateHash.START;
+        for (final SimDevice device : devices)
+        {
+            final Node node = nodes.stream().filter(one -> one.device == device).findFirst().orElse(null);
+            final long own = node == null ? SimActor.HISTORY : node.actor.stateHash();
+            hash = state.add(hash, device, own, node == null);
+        }
+        return hash;
+    }
+
+    void close()
+    {
+        fabric.close();
+    }
+
+    private SimQueuePair responder(final SimStep execution)
+    {
+        return devices.get(execution.device - 1).queuePair(execution.detail);
+    }
+
+    private SimDevice requester(final SimStep execution)
+    {
+        return responder(execution).peer().device();
+    }
+
+    private String describe(final SimStep execution)
+    {
+        final SimQueuePair responder = responder(execution);
+        final SimDevice requester = responder.peer().device();
+        return requester.name() + (requester.isKilled() ? " (crashed): " : ": ") +
+            responder.inbound().get(0) + " at " + responder.device().name();
+    }
+
+    private void execute(final SimStep step)
+    {
+        final SimDevice requester = requester(step);
+        final SimDevice target = devices.get(step.device - 1);
+        agenda.take(step);
+        fabric.execute(step);
+        drainLocal();
+        for (final Node node : nodes)
+        {
+            if (node.device == requester || node.device == target)
+            {
+                node.clockNs += TIMER_NS;
+                rest(node);
+            }
+        }
+    }
+
+    /** Calls an actor until it has nothing to do and everything that only concerns single nodes has happened. */
+    private void rest(final Node node)
+    {
+        try
+        {
+            if (!node.isStarted)
+            {
+                node.isStarted = true;
+                node.actor.onStart();
+            }
+            for (int i = 0; !node.device.isKilled(); i++)
+            {
+                final int worked = node.actor.doWork();
+                if (!drainLocal() && worked == 0)
+                {
+                    return;
+                }
+                if (i > MOST_CALLS)
+                {
+                    throw new SimFailureException("an actor never rests: " + node.actor.roleName(), null);
+                }
+            }
+        }
+        catch (final SimFailureException ex)
+        {
+            throw ex;
+        }
+        catch (final Exception | AssertionError ex)
+        {
+            throw new SimFailureException(node.device.name() + " threw " + ex, ex);
+        }
+    }
+
+    private boolean drainLocal()
+    {
+        boolean isSome = false;
+        while (fabric.step())
+        {
+            isSome = true;
+        }
+        return isSome;
+    }
+}

@@ -1,0 +1,322 @@
+package io.verbena.rdma.sim;
+
+import org.agrona.collections.Long2LongHashMap;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Explores all orders in which the requests of a few actors can execute at their targets, with crashes of actors in
+ * between, up to stated bounds. Each run starts from the beginning and repeats the choices that led to a state (Java
+ * state is not copied); states seen before are not gone into again. {@code docs/testing.md} says what is sound and what
+ * the hash assumes.
+ */
+public final class SimExplorer
+{
+    private static final long UNSEEN = Long.MAX_VALUE;
+
+    private final SimExplorerOptions options;
+    private final Supplier<? extends Scenario> scenarios;
+    private Long2LongHashMap depths;
+    private StateGraph graph;
+    private long firstState;
+    private final List<int[]> frames = new ArrayList<>();
+    private int position;
+    private int mostSteps;
+    private long runs;
+    private long transitions;
+    private long pruned;
+    private long ends;
+    private long cutShort;
+    private int longest;
+    private boolean isStateBoundHit;
+    private boolean isDepthMinded;
+
+    /** What is explored; made anew for each run, and deterministic. */
+    public interface Scenario
+    {
+        /**
+         * Adds devices and actors and brings them to where the exploration begins.
+         *
+         * @param run empty.
+         */
+        void prepare(SimExploration run);
+
+        /**
+         * Judges a run in which every actor is done or dead. May run actors on to find out.
+         *
+         * @param run at its end.
+         * @return null when all is well, else what is wrong. Must be a function of the state.
+         */
+        String verdict(SimExploration run);
+
+        /**
+         * Judges each state at which there is a choice; must not change anything.
+         *
+         * @return null when all is well, else what is wrong. Must be a function of the state.
+         */
+        default String invariant()
+        {
+            return null;
+        }
+
+        /** Frees what the scenario holds, such as production objects; the devices' memory goes after this. */
+        default void close()
+        {
+        }
+    }
+
+    /**
+     * @param options   bounds.
+     * @param scenarios makes what is explored.
+     */
+    public SimExplorer(final SimExplorerOptions options, final Supplier<? extends Scenario> scenarios)
+    {
+        this.options = options;
+        this.scenarios = scenarios;
+    }
+
+    /**
+     * Explores until everything is explored, the bound of states is hit, or something is wrong; then looks for a
+     * shortest schedule that shows something wrong.
+     *
+     * @return what was done and found.
+     */
+    public SimExplorationReport explore()
+    {
+        mostSteps = options.mostSteps();
+        isDepthMinded = false;
+        SimExplorationReport found = search();
+        isDepthMinded = true;
+        if (found.cutShort() > 0 && !found.isStateBoundHit())
+        {
+            // Once more, so that every schedule up to the bound is covered: a state may have been met late first.
+            found = search();
+        }
+        SimExplorationReport shortest = found;
+        while (found.violation() != null && found.schedule().size() > 1)
+        {
+            shortest = found;
+            mostSteps = found.schedule().size() - 1;
+            found = search();
+        }
+        return found.violation() != null ? found : shortest;
+    }
+
+    /**
+     * Runs one schedule.
+     *
+     * @param choices of a report.
+     * @return what is wrong at its end, or null.
+     */
+    public String replay(final int... choices)
+    {
+        frames.clear();
+        for (final int choice : choices)
+        {
+            frames.add(new int[]{choice, choice + 1});
+        }
+        depths = new Long2LongHashMap(UNSEEN);
+        graph = new StateGraph();
+        mostSteps = options.mostSteps();
+        return new Run().go();
+    }
+
+    private SimExplorationReport search()
+    {
+        depths = new Long2LongHashMap(UNSEEN);
+        graph = new StateGraph();
+        frames.clear();
+        runs = transitions = pruned = ends = cutShort = longest = 0;
+        isStateBoundHit = false;
+        while (true)
+        {
+            final Run run = new Run();
+            final String violation = run.go();
+            runs++;
+            longest = Math.max(longest, run.schedule.size());
+            if (violation != null)
+            {
+                return report(violation, run.schedule);
+            }
+            while (!frames.isEmpty() && frames.getLast()[0] + 1 >= frames.getLast()[1])
+            {
+                frames.removeLast();
+            }
+            if (frames.isEmpty() || isStateBoundHit)
+            {
+                return report(null, List.of());
+            }
+            frames.getLast()[0]++;
+        }
+    }
+
+    private SimExplorationReport report(final String violation, final List<String> schedule)
+    {
+        return new SimExplorationReport(
+            violation == null && !isStateBoundHit && cutShort == 0, runs, depths.size(), transitions, pruned, ends,
+            violation == null ? graph.paths(firstState) : 0, cutShort, longest, isStateBoundHit, violation,
+            List.copyOf(schedule),
+            violation == null ? new int[0] : frames.stream().mapToInt(frame -> frame[0]).toArray());
+    }
+
+    /** One run from the beginning. */
+    private final class Run
+    {
+        private final List<String> schedule = new ArrayList<>();
+        private final ExploredDecisions decisions = new ExploredDecisions(this::choose);
+        private final SimExploration exploration = new SimExploration(decisions, options);
+        private boolean isExploring;
+        /** Hash of the last state at which there was a choice. */
+        private long state;
+
+        private String go()
+        {
+            position = 0;
+            final Scenario scenario = scenarios.get();
+            try
+            {
+                scenario.prepare(exploration);
+                exploration.start();
+                firstState = exploration.stateHash();
+                isExploring = true;
+                final String violation = walk(scenario);
+                isExploring = false;
+                if (position < frames.size())
+                {
+                    throw notRepeated("it ended early");
+                }
+                return violation;
+            }
+            catch (final SimFailureException ex)
+            {
+                return ex.getMessage();
+            }
+            finally
+            {
+                isExploring = false;
+                scenario.close();
+                exploration.close();
+            }
+        }
+
+        private String walk(final Scenario scenario)
+        {
+            boolean isEdgeNew = false;
+            while (true)
+            {
+                final boolean isNew = position >= frames.size();
+                final long from = state;
+                if (isNew || position == frames.size() - 1 || options.weakOrder())
+                {
+                    state = exploration.stateHash();
+                }
+                if (isEdgeNew)
+                {
+                    transitions++;
+                    graph.add(from, state);
+                }
+                if (isNew && scenario.invariant() != null)
+                {
+                    return scenario.invariant();
+                }
+                if (isNew && isSeen())
+                {
+                    pruned++;
+                    return null;
+                }
+                final int count = exploration.choices();
+                if (count == 0 || isStateBoundHit)
+                {
+                    return isStateBoundHit ? null : end(scenario);
+                }
+                if (schedule.size() >= mostSteps)
+                {
+                    return endByBound(scenario);
+                }
+                final int choice = (int)decisions.next(SimDecision.TRANSITION, 0, count);
+                schedule.add(exploration.describe(choice));
+                final boolean goesOn = exploration.take(choice);
+                isEdgeNew = isNew || position == frames.size();
+                if (!goesOn)
+                {
+                    transitions += isEdgeNew ? 1 : 0;
+                    graph.add(state, SeededDecisions.mix(state));
+                    return end(scenario);
+                }
+            }
+        }
+
+        private String end(final Scenario scenario)
+        {
+            ends++;
+            isExploring = false;
+            return scenario.verdict(exploration);
+        }
+
+        /** No more choices: those who live run to their ends, one after the other, and what the dead sent is lost. */
+        private String endByBound(final Scenario scenario)
+        {
+            cutShort++;
+            isExploring = false;
+            if (mostSteps < options.mostSteps())
+            {
+                // Looking for a shorter schedule, which has to be one without such an ending.
+                return null;
+            }
+            exploration.finishAll();
+            final String violation = scenario.verdict(exploration);
+            return violation == null ? null : violation + " (after these, each ran to its end)";
+        }
+
+        /** Whether this state was gone into before, with at least as many steps left where the bound matters. */
+        private boolean isSeen()
+        {
+            final long depth = isDepthMinded ? schedule.size() : 0;
+            if (depths.get(state) <= depth)
+            {
+                return true;
+            }
+
+            isStateBoundHit = depths.size() >= options.mostStates();
+            if (!isStateBoundHit)
+            {
+                depths.put(state, depth);
+            }
+            return false;
+        }
+
+        private long choose(final long bound)
+        {
+            if (!isExploring)
+            {
+                return 0;
+            }
+            if (position == frames.size())
+            {
+                frames.add(new int[]{0, (int)bound});
+            }
+            final int[] frame = frames.get(position++);
+            if (frame[0] >= bound)
+            {
+                throw notRepeated("choice " + frame[0] + " of " + bound);
+            }
+            return frame[0];
+        }
+
+        private IllegalStateException notRepeated(final String how)
+        {
+            return new IllegalStateException(
+                "the run does not repeat: " + how + " after " + schedule + "; scenarios must be deterministic");
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "SimExplorer{runs=" + runs + ", frames=" + Arrays.toString(
+            frames.stream().mapToInt(frame -> frame[0]).toArray()) + '}';
+    }
+}

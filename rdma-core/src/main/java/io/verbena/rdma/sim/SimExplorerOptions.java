@@ -1,0 +1,93 @@
+package io.verbena.rdma.sim;
+
+/** Bounds of a {@link SimExplorer}; what was cut off by one is reported. */
+public final class SimExplorerOptions
+{
+    private int mostSteps = 400;
+    private long mostStates = 1_000_000;
+    private int mostCrashes;
+    private boolean lines;
+    private boolean weakOrder;
+
+    /** @return transitions of one run. */
+    public int mostSteps()
+    {
+        return mostSteps;
+    }
+
+    /**
+     * @param most transitions of one run; longer ones are cut off.
+     * @return this.
+     */
+    public SimExplorerOptions mostSteps(final int most)
+    {
+        mostSteps = most;
+        return this;
+    }
+
+    /** @return different states. */
+    public long mostStates()
+    {
+        return mostStates;
+    }
+
+    /**
+     * @param most different states, after which the search stops; each takes about 30 bytes of heap.
+     * @return this.
+     */
+    public SimExplorerOptions mostStates(final long most)
+    {
+        mostStates = most;
+        return this;
+    }
+
+    /** @return crashes of one run. */
+    public int mostCrashes()
+    {
+        return mostCrashes;
+    }
+
+    /**
+     * @param most actors that crash in one run, between any two of all transitions. What a crashed actor has posted
+     *             executes late, in order, or never.
+     * @return this.
+     */
+    public SimExplorerOptions mostCrashes(final int most)
+    {
+        mostCrashes = most;
+        return this;
+    }
+
+    /** @return whether READs and WRITEs take a transition for each line. */
+    public boolean lines()
+    {
+        return lines;
+    }
+
+    /**
+     * @param lines whether READs and WRITEs take a transition for each 64-byte line, in ascending order, not one.
+     * @return this.
+     */
+    public SimExplorerOptions lines(final boolean lines)
+    {
+        this.lines = lines;
+        return this;
+    }
+
+    /** @return whether requests overtake where the contract lets them. */
+    public boolean weakOrder()
+    {
+        return weakOrder;
+    }
+
+    /**
+     * @param weakOrder whether, without FENCE, READs are overtaken by later WRITEs and SENDs and atomics by later READs
+     *                  (which the device attributes then say).
+     * @return this.
+     */
+    public SimExplorerOptions weakOrder(final boolean weakOrder)
+    {
+        this.weakOrder = weakOrder;
+        return this;
+    }
+}

@@ -1,0 +1,25 @@
+package io.verbena.rdma.sim;
+
+/** Told what changes the state of nodes. */
+interface SimObserver
+{
+    /** Does not care. */
+    SimObserver NONE = new SimObserver()
+    {
+        @Override
+        public void onCompleted(final SimRequest request)
+        {
+        }
+
+        @Override
+        public void onExecuted(final SimDevice target, final SimRequest request)
+        {
+        }
+    };
+
+    /** The outcome of a request has reached its requester, after its data was placed. */
+    void onCompleted(SimRequest request);
+
+    /** A request, or a piece of it, was executed at its target. */
+    void onExecuted(SimDevice target, SimRequest request);
+}
