@@ -279,32 +279,6 @@ final class StepFabric implements AutoCloseable
             }
         }
 
-        /**
-         * For a scheduler that decides itself: executes the next request, together with a WRITE before it, and answers
-         * the batch when that was its last one. @return false when nothing is under way.
-         */
-        boolean advance()
-        {
-            final Posted batch = posted.peek();
-            if (batch == null)
-            {
-                return false;
-            }
-            boolean wrote;
-            do
-            {
-                wrote = batch.verbs.peek().kind == 'w';
-                executeOne(batch);
-            }
-            while (wrote && !batch.verbs.isEmpty());
-            if (batch.verbs.isEmpty())
-            {
-                posted.poll();
-                completions.onBatchComplete(batch.cookie, WorkCompletionStatus.SUCCESS);
-            }
-            return true;
-        }
-
         /** What was posted still executes, line by line, but nobody hears of it any more. */
         void cut()
         {

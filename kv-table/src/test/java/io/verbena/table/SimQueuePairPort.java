@@ -1,0 +1,162 @@
+package io.verbena.table;
+
+import io.verbena.rdma.sim.SimDevice;
+import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+/** A port that is one simulated queue pair, without the layers between: each verb of an engine is one of the fabric. */
+final class SimQueuePairPort implements OneSidedPort
+{
+    private static final int DEPTH = 64;
+    private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(DEPTH, 1, 0, 16);
+    private static final byte[] NOTHING = {};
+
+    private final QueuePair queuePair;
+    private final CompletionQueue completions;
+    private final WorkCompletions polled = new WorkCompletions(DEPTH);
+    private final MemoryRegion remote;
+    private Runnable staged;
+    private int flags;
+    private int nextFlags;
+    private int cookie;
+
+    SimQueuePairPort(
+        final SimFabric fabric,
+        final SimDevice device,
+        final ProtectionDomain domain,
+        final SimDevice target,
+        final ProtectionDomain targetDomain,
+        final MemoryRegion remote)
+    {
+        this.remote = remote;
+        completions = device.createCompletionQueue(DEPTH);
+        queuePair = domain.createQueuePair(completions, completions, CAPABILITIES);
+        final CompletionQueue targetCompletions = target.createCompletionQueue(DEPTH);
+        try (ConnectionListener listener = target.listen(1))
+        {
+            final ConnectionAttempt attempt =
+                device.connect(queuePair, target.address(), 1, NOTHING, Long.MAX_VALUE / 2);
+            ConnectionRequest request = listener.poll();
+            while (request == null)
+            {
+                fabric.step();
+                request = listener.poll();
+            }
+            request.accept(targetDomain.createQueuePair(targetCompletions, targetCompletions, CAPABILITIES),
+                AccessFlags.ALL_REMOTE, NOTHING);
+            while (attempt.poll() == ConnectionAttempt.State.PENDING)
+            {
+                fabric.step();
+            }
+        }
+    }
+
+    /** Reports completions. @return how many. */
+    int poll(final TableEngine engine)
+    {
+        final int count = completions.poll(polled);
+        for (int i = 0; i < count; i++)
+        {
+            engine.onBatchComplete((int)polled.wrId(i), polled.status(i));
+        }
+        return count;
+    }
+
+    @Override
+    public boolean isReady()
+    {
+        return queuePair.state() == QueuePairState.RTS;
+    }
+
+    @Override
+    public boolean isFailed()
+    {
+        return queuePair.state() == QueuePairState.ERR;
+    }
+
+    @Override
+    public int space()
+    {
+        return DEPTH / 2;
+    }
+
+    @Override
+    public void begin()
+    {
+        queuePair.begin();
+    }
+
+    @Override
+    public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        stage(() -> queuePair.read(cookie, flags, local.address() + localOffset, lengthBytes, local.localKey(),
+            remote.address() + remoteOffset, remote.remoteKey()));
+    }
+
+    @Override
+    public void write(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        stage(() -> queuePair.write(cookie, flags, local.address() + localOffset, lengthBytes, local.localKey(),
+            remote.address() + remoteOffset, remote.remoteKey()));
+    }
+
+    @Override
+    public void compareSwap(
+        final MemoryRegion local,
+        final long localOffset,
+        final long remoteOffset,
+        final long expected,
+        final long desired)
+    {
+        stage(() -> queuePair.compareSwap(cookie, flags, local.address() + localOffset, local.localKey(),
+            remote.address() + remoteOffset, remote.remoteKey(), expected, desired));
+    }
+
+    @Override
+    public void fenceNext()
+    {
+        nextFlags = SendFlags.FENCE;
+    }
+
+    @Override
+    public int complete(final int newCookie)
+    {
+        cookie = newCookie;
+        post(SendFlags.SIGNALED);
+        return queuePair.complete();
+    }
+
+    /** Each request waits for the next one, because only the last is signaled. */
+    private void stage(final Runnable request)
+    {
+        final int ownFlags = nextFlags;
+        nextFlags = 0;
+        post(0);
+        staged = () ->
+        {
+            flags |= ownFlags;
+            request.run();
+        };
+    }
+
+    private void post(final int newFlags)
+    {
+        if (staged != null)
+        {
+            flags = newFlags;
+            staged.run();
+            staged = null;
+        }
+    }
+}

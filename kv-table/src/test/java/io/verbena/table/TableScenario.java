@@ -1,0 +1,313 @@
+package io.verbena.table;
+
+import io.verbena.elle.Validity;
+import io.verbena.elle.history.EventType;
+import io.verbena.elle.history.HistoryBuilder;
+import io.verbena.elle.linear.LinearChecker;
+import io.verbena.elle.linear.LinearOptions;
+import io.verbena.elle.linear.LinearVerdict;
+import io.verbena.elle.linear.Models;
+import io.verbena.rdma.sim.SimActor;
+import io.verbena.rdma.sim.SimDevice;
+import io.verbena.rdma.sim.SimExploration;
+import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * A few operations on one key, one engine each, over simulated queue pairs of their own. Judged by the history that the
+ * clients saw, with a last GET, and by the words in the table.
+ */
+final class TableScenario implements SimExplorer.Scenario
+{
+    private static final int NODE = 3;
+    private static final long HASH_SEED = 42;
+    private static final int TABLE_AT = 4096;
+    private static final int CHUNK_BYTES = 1024;
+    private static final int CHUNKS_AT = 8192;
+    private static final int REGION_BYTES = 1 << 14;
+    private static final int PREPARER = 0;
+    private static final LinearChecker<?> CHECKER =
+        new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
+
+    /**
+     * What races.
+     *
+     * @param kinds     operation of each engine.
+     * @param isPresent whether the key is there before.
+     * @param isCached  whether each engine knows its location.
+     * @param guards    dropped.
+     */
+    record Race(int[] kinds, boolean isPresent, boolean isCached, int guards)
+    {
+        @Override
+        public String toString()
+        {
+            return Arrays.stream(kinds).mapToObj(OperationKind::name).toList() +
+                (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold");
+        }
+    }
+
+    /** An engine with one operation. */
+    private final class EngineActor implements SimActor
+    {
+        private final int index;
+        private TableEngine engine;
+        private SimQueuePairPort port;
+        private OpenTable table;
+
+        private EngineActor(final int index)
+        {
+            this.index = index;
+        }
+
+        @Override
+        public int doWork()
+        {
+            return port.poll(engine) + engine.poll();
+        }
+
+        @Override
+        public boolean isDone()
+        {
+            return engine.active() == 0;
+        }
+
+        @Override
+        public String roleName()
+        {
+            return "engine-" + index;
+        }
+    }
+
+    private final Race race;
+    private final Map<String, String> verdicts;
+    private final EngineActor[] actors;
+    private final String[] outcomes;
+    private final Object[] outputs;
+    private final EventType[] types;
+    private final TablePlan plan = TablePlan.ofShape("schedule", 7, HASH_SEED, 0, 1, new int[]{NODE});
+    private final MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
+    private UnsafeBuffer memory;
+    private long initialVersion;
+    private boolean isClosing;
+
+    /**
+     * @param race     what races.
+     * @param verdicts by outcome, kept over the runs of a race.
+     */
+    TableScenario(final Race race, final Map<String, String> verdicts)
+    {
+        this.race = race;
+        this.verdicts = verdicts;
+        final int count = race.kinds.length + 1;
+        actors = new EngineActor[count];
+        outcomes = new String[count];
+        outputs = new Object[count];
+        types = new EventType[count];
+    }
+
+    @Override
+    public void prepare(final SimExploration run)
+    {
+        final SimDevice memoryNode = run.addDevice("memory");
+        final ProtectionDomain memoryDomain = memoryNode.allocateProtectionDomain();
+        final MemoryRegion region = memoryDomain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
+        memory = new UnsafeBuffer(region.segment().address(), REGION_BYTES);
+        plan.place(NODE, TABLE_AT);
+        SubtableDescriptor.write(memory, TABLE_AT, 7, 0, 0, 1, HASH_SEED);
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            memory.putLong(TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
+                BucketDescriptor.header(7, 0, 0), LITTLE_ENDIAN);
+        }
+        for (int i = 0; i < actors.length; i++)
+        {
+            addActor(run, i, memoryNode, memoryDomain, region);
+        }
+        if (race.isPresent)
+        {
+            begin(PREPARER, OperationKind.PUT);
+            run.finish(actors[PREPARER]);
+            initialVersion = (Long)outputs[PREPARER];
+        }
+        for (int i = 1; race.isCached && i < actors.length; i++)
+        {
+            begin(i, OperationKind.GET);
+            run.finish(actors[i]);
+        }
+        for (int i = 1; i < actors.length; i++)
+        {
+            begin(i, race.kinds[i - 1]);
+        }
+    }
+
+    private void addActor(
+        final SimExploration run,
+        final int i,
+        final SimDevice memoryNode,
+        final ProtectionDomain memoryDomain,
+        final MemoryRegion region)
+    {
+        final SimDevice device = run.addDevice("engine-" + i);
+        final ProtectionDomain domain = device.allocateProtectionDomain();
+        final EngineActor actor = new EngineActor(i);
+        actors[i] = actor;
+        run.addActor(device, actor, i != PREPARER);
+        actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
+            new TableEngineConfiguration().operationSlots(1).writerNumber(i + 1).locationCacheEntries(4)
+                .versionClock(() -> 1L << 50).operationListener(op -> note(i, op)).chunkSource(node -> { })
+                .dropGuards(race.guards));
+        actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
+        actor.engine.attach(NODE, actor.port);
+        actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
+        actor.table = actor.engine.openTable(plan.descriptor());
+    }
+
+    private void note(final int i, final Operation op)
+    {
+        if (isClosing)
+        {
+            return;
+        }
+        types[i] = op.result() == OperationResult.NOT_A_COUNTER ? EventType.FAIL : EventType.OK;
+        outputs[i] = switch (op.result())
+        {
+            case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
+                true : Arrays.asList(valueOf(op), op.version());
+            case OperationResult.NOT_FOUND -> switch (op.kind())
+            {
+                case OperationKind.GET -> null;
+                case OperationKind.EXISTS, OperationKind.DELETE -> false;
+                default -> Arrays.asList(false, null);
+            };
+            case OperationResult.STORED -> op.kind() == OperationKind.INCREMENT ?
+                List.of(op.counter(), op.version()) : op.version();
+            case OperationResult.NOT_A_COUNTER -> null;
+            case OperationResult.DELETED -> true;
+            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> Arrays.asList(false, op.version());
+            default -> throw new AssertionError(OperationResult.name(op.result()));
+        };
+        outcomes[i] = OperationResult.name(op.result()) + outputs[i];
+    }
+
+    /** One word, or a list: a first word if there is one, and what was appended, which is two words each time. */
+    private static Object valueOf(final Operation op)
+    {
+        final long[] words = new long[op.valueLength() / Long.BYTES];
+        op.copyValueTo(MemorySegment.ofArray(words), 0);
+        if (words.length == 1)
+        {
+            return words[0];
+        }
+        final List<Object> list = new ArrayList<>();
+        for (int i = words.length - 1; i >= 0; i -= 2)
+        {
+            list.addFirst(words[i]);
+        }
+        return list;
+    }
+
+    private void begin(final int i, final int kind)
+    {
+        outcomes[i] = null;
+        types[i] = EventType.INFO;
+        final long deadlineNs = Long.MAX_VALUE / 2;
+        final TableEngine engine = actors[i].engine;
+        if (kind == OperationKind.INCREMENT)
+        {
+            engine.beginIncrement(actors[i].table, key, 0, 8, 1000L * i, deadlineNs, 0);
+        }
+        else if (OperationKind.storesValue(kind))
+        {
+            final MemorySegment value = MemorySegment.ofArray(new long[]{100 + i, 100 + i});
+            engine.begin(kind, actors[i].table, key, 0, 8, value, 0, kind == OperationKind.APPEND ? 16 : 8,
+                initialVersion, deadlineNs, 0);
+        }
+        else
+        {
+            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, deadlineNs, 0);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        isClosing = true;
+        for (final EngineActor actor : actors)
+        {
+            actor.engine.close();
+        }
+    }
+
+    @Override
+    public String verdict(final SimExploration run)
+    {
+        begin(PREPARER, OperationKind.GET);
+        run.finish(actors[PREPARER]);
+        int committed = 0;
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            final int at = TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + slot / 7 * BucketDescriptor.BUCKET_BYTES +
+                BucketDescriptor.SLOTS_OFFSET + slot % 7 * BucketDescriptor.SLOT_BYTES;
+            committed += SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? 1 : 0;
+        }
+        if (committed > 1)
+        {
+            return race + ": two committed words of one key";
+        }
+        final String verdict = verdicts.computeIfAbsent(Arrays.toString(outcomes), outcome -> judge());
+        return verdict.isEmpty() ? null : verdict;
+    }
+
+    private String judge()
+    {
+        final HistoryBuilder history = new HistoryBuilder(race.toString());
+        if (race.isPresent)
+        {
+            history.invoke(PREPARER, "put", 0, 100L).ok(PREPARER, initialVersion);
+        }
+        for (int i = 1; i < actors.length; i++)
+        {
+            history.invoke(i, function(race.kinds[i - 1]), 0, input(i));
+        }
+        for (int i = 1; i < actors.length; i++)
+        {
+            history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
+        }
+        history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
+        final LinearVerdict verdict = CHECKER.check(history.build());
+        return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
+    }
+
+    private static String function(final int kind)
+    {
+        return List.of("get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
+            "append", "put-if-present").get(kind);
+    }
+
+    private Object input(final int i)
+    {
+        return switch (race.kinds[i - 1])
+        {
+            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+                OperationKind.APPEND -> 100L + i;
+            case OperationKind.INCREMENT -> 1000L * i;
+            case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
+            case OperationKind.DELETE_VERSION -> initialVersion;
+            default -> null;
+        };
+    }
+}
