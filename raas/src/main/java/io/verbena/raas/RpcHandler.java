@@ -6,7 +6,8 @@ import org.agrona.DirectBuffer;
 public interface RpcHandler
 {
     /**
-     * Answers at once. An exception becomes a refusal with its text and goes to the error handler.
+     * Answers, at once or later: see {@link RpcReply#defer()}. An exception becomes a refusal with its
+     * text and goes to the error handler.
      *
      * @param caller      who the connection belongs to.
      * @param method      0 to 65,535.
@@ -14,7 +15,8 @@ public interface RpcHandler
      * @param offset      of the request in it.
      * @param lengthBytes of the request.
      * @param reply       takes the answer.
-     * @return length of the reply in bytes, or what {@link RpcReply#refuse(String)} returned.
+     * @return length of the reply in bytes, or what {@link RpcReply#refuse(String)} returned, or
+     *         {@link RpcReply#DEFERRED}.
      */
     int onRequest(PeerIdentity caller, int method, DirectBuffer request, int offset, int lengthBytes, RpcReply reply);
 }

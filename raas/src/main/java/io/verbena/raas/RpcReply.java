@@ -10,12 +10,21 @@ public final class RpcReply
     /** What {@link #refuse(String)} returns. */
     public static final int REFUSED = -1;
 
+    /** What a handler returns that called {@link #defer()}. */
+    public static final int DEFERRED = -2;
+
+    private final RpcServer server;
     private MutableDirectBuffer buffer;
+    private ServerChannel channel;
+    private int slot;
+    private int immediate;
+    private DeferredReply deferred;
     private int offset;
     private int refusalLengthBytes;
 
-    RpcReply()
+    RpcReply(final RpcServer server)
     {
+        this.server = server;
     }
 
     /** @return takes the bytes of the reply, from {@link #offset()}. */
@@ -50,8 +59,54 @@ public final class RpcReply
         return REFUSED;
     }
 
-    void wrap(final MutableDirectBuffer replyBuffer, final int replyOffset)
+    /**
+     * Puts the answer off: it is given later through what this returns, by the owner thread. The handler then returns
+     * {@link #DEFERRED}; the request's bytes are valid during the handler's call only, all the same.
+     *
+     * @return how to answer later.
+     */
+    public DeferredReply defer()
     {
+        if (deferred == null)
+        {
+            final int start = channel.receives().offset(slot);
+            deferred = new DeferredReply(
+                server,
+                channel,
+                slot,
+                immediate,
+                MessageHeaderDescriptor.method(channel.receives().buffer(), start),
+                MessageHeaderDescriptor.generation(channel.receives().buffer(), start));
+        }
+        return deferred;
+    }
+
+    boolean isDeferred()
+    {
+        return deferred != null;
+    }
+
+    /** The handler answered, or failed, although it had put the answer off: only one of the two may be sent. */
+    void revokeDeferred()
+    {
+        if (deferred != null)
+        {
+            deferred.revoke();
+            deferred = null;
+        }
+    }
+
+    void wrap(
+        final ServerChannel from,
+        final int receiveSlot,
+        final int requestImmediate,
+        final MutableDirectBuffer replyBuffer,
+        final int replyOffset)
+    {
+        channel = from;
+        slot = receiveSlot;
+        immediate = requestImmediate;
+        deferred = null;
         buffer = replyBuffer;
         offset = replyOffset;
         refusalLengthBytes = 0;

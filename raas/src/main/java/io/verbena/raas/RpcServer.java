@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
+import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2IntHashMap;
 import org.agrona.collections.IntArrayList;
 
@@ -39,7 +40,7 @@ public final class RpcServer implements AutoCloseable
     private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
     private final List<ServerChannel> channels = new ArrayList<>();
     private final Int2IntHashMap fencedIncarnations = new Int2IntHashMap(NEVER_FENCED);
-    private final RpcReply reply = new RpcReply();
+    private final RpcReply reply = new RpcReply(this);
     private long nextProbeNs;
     private boolean isHandling;
     private boolean isClosed;
@@ -286,17 +287,50 @@ public final class RpcServer implements AutoCloseable
         final int generation = MessageHeaderDescriptor.generation(receives.buffer(), start);
         final int replySlot = freeReplySlots.popInt();
         replySlotOwners[replySlot] = channel;
-        final int replyStart = replies.offset(replySlot);
-        final int result = handle(channel, start, replyStart);
+        final int result = handle(channel, slot, immediate, replies.offset(replySlot));
         if (channel.isClosed())
         {
             // Fenced by its own request: the reply slot went with the channel.
             return;
         }
+        if (result == RpcReply.DEFERRED)
+        {
+            onReplySent(replySlot);
+            return;
+        }
         final int length = result == RpcReply.REFUSED ? reply.refusalLengthBytes() : result;
-        MessageHeaderDescriptor.encode(replies.buffer(), replyStart, method, length, generation);
         final int kind = result == RpcReply.REFUSED ?
             MessageImmediateDescriptor.KIND_REFUSAL : MessageImmediateDescriptor.KIND_REPLY;
+        MessageHeaderDescriptor.encode(replies.buffer(), replies.offset(replySlot), method, length, generation);
+        send(channel, replySlot, slot, immediate, kind, length);
+    }
+
+    /** Answers a call whose handler put the answer off; returns false when there is no room to send it now. */
+    boolean reply(
+        final DeferredReply to, final int kind, final DirectBuffer payload, final int offset, final int lengthBytes)
+    {
+        if (!canReply(to.channel()))
+        {
+            return false;
+        }
+        final int replySlot = freeReplySlots.popInt();
+        replySlotOwners[replySlot] = to.channel();
+        final int replyStart = replies.offset(replySlot);
+        MessageHeaderDescriptor.encode(replies.buffer(), replyStart, to.method(), lengthBytes, to.generation());
+        replies.buffer().putBytes(
+            replyStart + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, payload, offset, lengthBytes);
+        send(to.channel(), replySlot, to.slot(), to.immediate(), kind, lengthBytes);
+        return true;
+    }
+
+    private void send(
+        final ServerChannel channel,
+        final int replySlot,
+        final int slot,
+        final int immediate,
+        final int kind,
+        final int length)
+    {
         // The buffer is posted before the reply returns the credit: the next request finds it.
         channel.postReceive(slot);
         channel.sendReply(
@@ -307,11 +341,13 @@ public final class RpcServer implements AutoCloseable
                 kind, MessageImmediateDescriptor.generation(immediate), MessageImmediateDescriptor.slot(immediate)));
     }
 
-    private int handle(final ServerChannel channel, final int start, final int replyStart)
+    private int handle(final ServerChannel channel, final int slot, final int immediate, final int replyStart)
     {
         final MessageBlock receives = channel.receives();
+        final int start = receives.offset(slot);
         final int version = MessageHeaderDescriptor.version(receives.buffer(), start);
-        reply.wrap(replies.buffer(), replyStart + MessageHeaderDescriptor.HEADER_LENGTH_BYTES);
+        reply.wrap(
+            channel, slot, immediate, replies.buffer(), replyStart + MessageHeaderDescriptor.HEADER_LENGTH_BYTES);
         if (version != MessageHeaderDescriptor.VERSION)
         {
             return reply.refuse("message version " + version + " is not known here, only " +
@@ -327,14 +363,17 @@ public final class RpcServer implements AutoCloseable
                 start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
                 MessageHeaderDescriptor.payloadLength(receives.buffer(), start),
                 reply);
-            if (length > reply.capacity() || length < RpcReply.REFUSED)
+            if (length > reply.capacity() || length < RpcReply.DEFERRED ||
+                (length == RpcReply.DEFERRED) != reply.isDeferred())
             {
-                throw new IllegalStateException("a handler returned a reply of " + length + " bytes");
+                throw new IllegalStateException("a handler returned a reply of " + length + " bytes" +
+                    (reply.isDeferred() ? " after it had put the answer off" : ""));
             }
             return length;
         }
         catch (final RuntimeException ex)
         {
+            reply.revokeDeferred();
             context.deferError(ex);
             return reply.refuse("the handler failed: " + ex);
         }

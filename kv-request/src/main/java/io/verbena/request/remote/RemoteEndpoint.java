@@ -1,0 +1,277 @@
+package io.verbena.request.remote;
+
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationRequest;
+import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * A compute node in another process, as an endpoint: requests become messages over one virtual queue pair. Any thread
+ * submits; one thread, the owner of the context, drives {@link #poll} and everything else.
+ *
+ * <p>A request that was not sent when the connection ends is answered NOT_SERVING: another node may take it. One that
+ * was sent has an unknown outcome. So that a node's death is noticed although nothing is sent, the node's status word
+ * is READ now and then: more often while answers are awaited.
+ */
+public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
+{
+    /** Where it stands. */
+    public enum State
+    {
+        /** Being connected: requests wait. */
+        CONNECTING,
+        /** Takes requests. */
+        READY,
+        /** The node answers what it has, and takes nothing new. */
+        DRAINING,
+        /** Not reached, or lost: requests are answered NOT_SERVING. To be closed. */
+        FAILED
+    }
+
+    private static final int QUEUE_CAPACITY = 4096;
+    private static final long BUSY_PROBE_NS = 20_000_000;
+    private static final long IDLE_PROBE_NS = 500_000_000;
+
+    private final RaasContext raas;
+    private final NanoClock clock;
+    private final int id;
+    private final Waker waker;
+    private final ManyToOneConcurrentArrayQueue<NodeRequest> queue =
+        new ManyToOneConcurrentArrayQueue<>(QUEUE_CAPACITY);
+    private final VirtualQp vqp;
+    private final MemoryRegion statusCopy;
+    private final RequestSender sender;
+    private volatile boolean isRefusing;
+    private State state = State.CONNECTING;
+    private long nextProbeNs;
+    private boolean isProbing;
+
+    /**
+     * Connects; returns at once.
+     *
+     * @param raas      of the client, made with {@link #configure}.
+     * @param peer      where the node's {@link RequestServer} listens.
+     * @param id        see {@link ComputeEndpoint#id()}: the incarnation of the node's registration.
+     * @param waker     of the thread that drives this.
+     * @param timeoutNs to connect.
+     */
+    public RemoteEndpoint(
+        final RaasContext raas, final PeerAddress peer, final int id, final Waker waker, final long timeoutNs)
+    {
+        this.raas = raas;
+        this.id = id;
+        this.waker = waker;
+        clock = raas.clock();
+        statusCopy = raas.protectionDomain().allocateRegistered(
+            ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+        vqp = raas.connect(peer, this::onProbed, timeoutNs);
+        sender = new RequestSender(raas, vqp);
+    }
+
+    /**
+     * Settings of a context for endpoints.
+     *
+     * @param maxNodes that are connected at once.
+     * @return settings, to be added to by the caller.
+     */
+    public static RaasConfiguration configure(final int maxNodes)
+    {
+        final int sendQueueDepth = 64;
+        return new RaasConfiguration()
+            .rpcCredits(RequestServer.CREDITS)
+            .sendQueueDepth(sendQueueDepth)
+            .maxChannels(maxNodes)
+            .maxCalls(maxNodes * RequestServer.CREDITS)
+            .completionQueueCapacity(maxNodes * (sendQueueDepth + 2 * RequestServer.CREDITS + 1));
+    }
+
+    @Override
+    public int id()
+    {
+        return id;
+    }
+
+    @Override
+    public int submit(final NodeRequest request)
+    {
+        if (isRefusing)
+        {
+            return CLOSED;
+        }
+        request.queue();
+        if (!queue.offer(request))
+        {
+            request.unqueue();
+            return FULL;
+        }
+        VarHandle.fullFence(); // the request is in the queue before we look whether its reader has gone
+        if (isRefusing && request.withdraw())
+        {
+            return CLOSED;
+        }
+        waker.wake();
+        return ACCEPTED;
+    }
+
+    /** @return where it stands; by the owner thread, as all that follows. */
+    public State state()
+    {
+        return state;
+    }
+
+    /** @return why it FAILED; empty otherwise. */
+    public String failure()
+    {
+        return vqp.failure();
+    }
+
+    /** @return where the node is. */
+    public PeerAddress peer()
+    {
+        return vqp.peer();
+    }
+
+    /** @return requests sent and not answered, or waiting to be sent. */
+    public boolean isBusy()
+    {
+        return sender.isBusy() || !queue.isEmpty() || State.CONNECTING == state;
+    }
+
+    /** @return true if a request waits that nobody has looked at; the context is polled by the caller. */
+    public boolean hasQueued()
+    {
+        return !queue.isEmpty();
+    }
+
+    /**
+     * Sends what waits, and looks after the connection; between two polls of the context.
+     *
+     * @param nowNs time now.
+     * @return work done.
+     */
+    public int poll(final long nowNs)
+    {
+        int work = followConnection(nowNs);
+        if (State.READY == state || State.DRAINING == state)
+        {
+            work += sender.poll(nowNs);
+            NodeRequest request;
+            while (sender.hasRoom() && null != (request = queue.poll()))
+            {
+                send(request, nowNs);
+                work++;
+            }
+            probe(nowNs);
+        }
+        else if (State.FAILED == state)
+        {
+            work += refuseQueued(failure());
+        }
+        return work;
+    }
+
+    private int followConnection(final long nowNs)
+    {
+        if (State.FAILED == state)
+        {
+            return 0;
+        }
+        if (VirtualQp.State.FAILED == vqp.state())
+        {
+            state = State.FAILED;
+            stopTaking();
+            return 1;
+        }
+        if (State.CONNECTING == state && VirtualQp.State.READY == vqp.state())
+        {
+            state = State.READY;
+            nextProbeNs = nowNs;
+            return 1;
+        }
+        return 0;
+    }
+
+    private void send(final NodeRequest request, final long nowNs)
+    {
+        if (request instanceof final OperationRequest operation)
+        {
+            sender.send(operation, nowNs);
+        }
+        else
+        {
+            sender.send((ControlRequest)request, nowNs);
+        }
+    }
+
+    private void probe(final long nowNs)
+    {
+        final boolean isDue = nextProbeNs - nowNs <= 0 || sender.isBusy() && nextProbeNs - nowNs > BUSY_PROBE_NS;
+        if (!isProbing && isDue && vqp.space() > 0)
+        {
+            nextProbeNs = nowNs + (sender.isBusy() ? BUSY_PROBE_NS : IDLE_PROBE_NS);
+            vqp.begin();
+            vqp.read(statusCopy, 0, ServiceStatusDescriptor.LENGTH_BYTES, vqp.peerRegions().getFirst(), 0);
+            isProbing = PostStatus.OK == vqp.complete(0);
+        }
+    }
+
+    private void onProbed(final VirtualQp from, final int cookie, final int status)
+    {
+        isProbing = false;
+        if (WorkCompletionStatus.SUCCESS == status && State.READY == state &&
+            ServiceStatusDescriptor.STATE_DRAINING == ServiceStatusDescriptor.state(statusCopy))
+        {
+            state = State.DRAINING;
+        }
+    }
+
+    private void stopTaking()
+    {
+        isRefusing = true;
+        VarHandle.fullFence(); // whoever does not see this has enqueued before the polls that follow
+    }
+
+    private int refuseQueued(final String detail)
+    {
+        int refused = 0;
+        NodeRequest request;
+        while (null != (request = queue.poll()))
+        {
+            Refusals.refuse(request, detail);
+            refused++;
+        }
+        return refused;
+    }
+
+    /**
+     * Ends the connection. What was not sent is answered NOT_SERVING now; what was sent ends with an unknown outcome in
+     * the next poll of the context.
+     */
+    @Override
+    public void close()
+    {
+        stopTaking();
+        state = State.FAILED;
+        raas.retire(vqp, statusCopy);
+        refuseQueued("connection to the compute node is closed");
+        sender.close();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RemoteEndpoint{id=" + id + ", peer=" + vqp.peer() + ", state=" + state + '}';
+    }
+}
