@@ -24,6 +24,7 @@ import java.io.PrintWriter;
         DemoCommand.class,
         CheckCommand.class,
         BenchCommand.class,
+        FabricCommand.class,
         LauncherCommand.TestCommand.class,
         LauncherCommand.ClasspathCommand.class,
         LauncherCommand.JavaCommand.class,

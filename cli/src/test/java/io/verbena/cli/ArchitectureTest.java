@@ -158,7 +158,7 @@ class ArchitectureTest
     {
         onlyIn("org.rocksdb..", Module.META_SERVER, Module.KV_MEMORY_NODE);
         onlyIn("site.ycsb..", Module.LOAD_TESTS);
-        onlyIn("org.HdrHistogram..", Module.LOAD_TESTS);
+        onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
         onlyIn("picocli..", Module.CLI);
     }
 

@@ -13,10 +13,13 @@ import java.util.function.Supplier;
  * @param name      for people, such as {@code soft} or {@code ibverbs:rxe0}.
  * @param allowList name of the list of rules that may be unsupported on it.
  * @param rigs      opens a fresh pair of devices.
+ * @param end       what {@link #close()} does.
  */
-public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs)
+public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs, Runnable end)
+    implements AutoCloseable
 {
     private static final long SOFT_SETTLE_NS = 1_000_000;
+    private static final long PROCESS_SETTLE_NS = 5_000_000;
     private static final long WIRE_SETTLE_NS = 20_000_000;
 
     /**
@@ -29,7 +32,36 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
     public static ConformancePath of(final String fabricName)
     {
         final String provider = provider(fabricName);
-        return new ConformancePath(fabricName, AllowList.of(provider), () -> open(Fabrics.open(fabricName)));
+        return of(fabricName, AllowList.of(provider), () -> open(Fabrics.open(fabricName)));
+    }
+
+    /**
+     * A path of somebody's own making, with nothing to close.
+     *
+     * @param name      for people.
+     * @param allowList of rules that may fail.
+     * @param rigs      opens a fresh pair of devices.
+     * @return the path.
+     */
+    public static ConformancePath of(final String name, final AllowList allowList, final Supplier<VerbsRig> rigs)
+    {
+        return new ConformancePath(name, allowList, rigs, () -> { });
+    }
+
+    /**
+     * The responder in a process of its own, which is started with the first rig and ends with the path.
+     *
+     * @param fabricName as {@link Fabrics#open} takes it, at both ends.
+     * @return the path.
+     */
+    public static ConformancePath acrossProcesses(final String fabricName)
+    {
+        final ResponderHost host = new ResponderHost();
+        return new ConformancePath(
+            fabricName + " across processes",
+            AllowList.of(provider(fabricName) + "-processes"),
+            () -> new RealTimeRig(Fabrics.open(fabricName), host.open(fabricName), PROCESS_SETTLE_NS),
+            host::close);
     }
 
     private static VerbsRig open(final Fabric fabric)
@@ -45,6 +77,12 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
     {
         final int colon = fabricName.indexOf(':');
         return colon < 0 ? fabricName : fabricName.substring(0, colon);
+    }
+
+    @Override
+    public void close()
+    {
+        end.run();
     }
 
     @Override

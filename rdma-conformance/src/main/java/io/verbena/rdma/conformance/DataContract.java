@@ -4,10 +4,12 @@ import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
@@ -222,5 +224,77 @@ public abstract class DataContract extends VerbsHarness
         assertThatThrownBy(() -> read(1, SendFlags.INLINE, 0, 8, 0).run()).isInstanceOf(RdmaException.class);
         assertThat(a.queuePair.complete()).isEqualTo(PostStatus.OK);
         assertThat(a.queuePair.counters().verbs()).isZero();
+    }
+
+    // Which flag on which operation.
+
+    @Test
+    void shouldRefuseSolicitedOnWhatWakesNobody()
+    {
+        connect();
+        a.queuePair.begin();
+        assertThatThrownBy(() -> write(1, SendFlags.SOLICITED, 0, 8, 0).run()).isInstanceOf(RdmaException.class);
+        assertThatThrownBy(() -> read(1, SendFlags.SOLICITED, 0, 8, 0).run()).isInstanceOf(RdmaException.class);
+        assertThatThrownBy(() -> fetchAdd(1, SendFlags.SOLICITED, 0, 0, 1).run()).isInstanceOf(RdmaException.class);
+        a.queuePair.abort();
+    }
+
+    @Test
+    void shouldTakeInlinePayloadWithImmediates()
+    {
+        connect();
+        b.queuePair.postReceive(1, 0, 0, 0);
+        receive(2, 512, 8);
+        a.putLong(0, 66);
+        a.queuePair.begin();
+        a.queuePair.writeWithImmediate(
+            3, SendFlags.INLINE, a.address(0), 8, 0, b.address(0), b.region.remoteKey(), 1);
+        a.queuePair.sendWithImmediate(4, SendFlags.INLINE | SIGNALED, a.address(0), 8, 0, 2);
+        assertThat(a.queuePair.complete()).isZero();
+        a.putLong(0, 67);
+        assertThat(awaitOne(a).status()).isZero();
+        assertThat(await(b, 2)).extracting(Completion::immediate).containsExactly(1, 2);
+        assertThat(b.getLong(0)).isEqualTo(66);
+        assertThat(b.getLong(512)).isEqualTo(66);
+    }
+
+    @Test
+    void shouldRefuseMessageBeyondLongest()
+    {
+        connect();
+        final int longest = a.device.attributes().maxMessageBytes();
+        assertThat(longest).isPositive();
+        if (longest < Integer.MAX_VALUE)
+        {
+            a.queuePair.begin();
+            assertThatThrownBy(() -> write(1, SIGNALED, 0, longest + 1, 0).run()).isInstanceOf(RdmaException.class);
+            a.queuePair.abort();
+        }
+    }
+
+    @Test
+    void shouldSendNothingAndStillConsumeReceive()
+    {
+        connect();
+        receive(1, 512, 8);
+        assertThat(execute(send(2, SIGNALED, 0, 0)).status()).isZero();
+        assertThat(awaitOne(b)).extracting(Completion::wrId, Completion::byteLength).containsExactly(1L, 0);
+    }
+
+    @Test
+    void shouldBeAtomicWithProcessorWhenDeviceSaysSo()
+    {
+        if (!b.device.attributes().supports(DeviceCapability.GLOBAL_ATOMICS))
+        {
+            throw new UnsupportedVerbException("atomicity with the processor", b.device.name());
+        }
+        connect();
+        for (int i = 0; i < 10; i++)
+        {
+            assertThat(execute(fetchAdd(1, SIGNALED, 0, 64, 1)).status()).isZero();
+            assertThat(a.getLong(0)).isEqualTo(i * 101L);
+            b.putLong(64, b.getLong(64) + 100);
+        }
+        assertThat(b.getLong(64)).isEqualTo(1010);
     }
 }

@@ -7,6 +7,8 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 
 import java.util.Arrays;
 
@@ -48,6 +50,20 @@ public final class Endpoint implements AutoCloseable
     public int key()
     {
         return region.localKey();
+    }
+
+    /** Another queue pair instead of the present one. */
+    public QueuePair use(final QueuePairOptions options)
+    {
+        queuePair.close();
+        queuePair = domain.createQueuePair(options);
+        return queuePair;
+    }
+
+    /** Options for a queue pair of a type that completes here. */
+    public QueuePairOptions options(final QueuePairType type)
+    {
+        return new QueuePairOptions().type(type).completions(completions, completions).capabilities(CAPABILITIES);
     }
 
     public void putLong(final long offset, final long value)

@@ -4,7 +4,6 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
 import io.verbena.rdma.verbs.ConnectionListener;
-import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -14,11 +13,7 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -312,27 +307,5 @@ public abstract class ProtectionContract extends VerbsHarness
             .isInstanceOf(RdmaException.class).hasMessageContaining("LOCAL_WRITE");
         assertThatThrownBy(() -> a.domain.allocateRegistered(0, 0)).isInstanceOf(RdmaException.class);
         assertThatThrownBy(() -> a.domain.allocateRegistered(64, 1 << 12)).isInstanceOf(RdmaException.class);
-    }
-
-    @Test
-    void shouldRegisterOwnMemoryExactlyWhenDeviceCan()
-    {
-        try (Arena arena = Arena.ofShared())
-        {
-            final MemorySegment segment = arena.allocate(128, 8);
-            if (!a.device.attributes().supports(DeviceCapability.REGISTER_ANY_MEMORY))
-            {
-                assertThatThrownBy(() -> a.domain.register(segment, 0))
-                    .isInstanceOf(RdmaException.class).hasMessageContaining("allocateRegistered");
-                return;
-            }
-            connect();
-            final MemoryRegion region = b.domain.register(segment, AccessFlags.ALL_REMOTE);
-            segment.set(JAVA_LONG, 8, 17);
-            assertThat(execute(() -> a.queuePair.read(
-                1, SIGNALED, a.address(0), 8, a.key(), region.address() + 8, region.remoteKey())).status()).isZero();
-            assertThat(a.getLong(0)).isEqualTo(17);
-            region.close();
-        }
     }
 }

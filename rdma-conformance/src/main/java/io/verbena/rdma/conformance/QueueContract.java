@@ -1,6 +1,7 @@
 package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -179,6 +180,45 @@ public abstract class QueueContract extends VerbsHarness
         assertThatThrownBy(() -> read(1, 0, 0, -1, 0).run()).isInstanceOf(RdmaException.class);
         assertThatThrownBy(() -> read(1, 1 << 9, 0, 8, 0).run()).isInstanceOf(RdmaException.class);
         a.queuePair.abort();
+    }
+
+    @Test
+    void shouldTellRequestAndQueuePairOfFailure()
+    {
+        connect();
+        assertThat(execute(write(77, 0, 0, 8, -8))).extracting(Completion::wrId, Completion::queuePair)
+            .containsExactly(77L, a.queuePair.number());
+    }
+
+    @Test
+    void shouldFlagImmediatesAndNothingElse()
+    {
+        connect();
+        receive(1, 0, 8);
+        receive(2, 0, 8);
+        post(a, send(3, 0, 0, 8), () -> a.queuePair.sendWithImmediate(4, SIGNALED, a.address(0), 0, a.key(), 0));
+        awaitOne(a);
+        final WorkCompletions batch = new WorkCompletions(1);
+        await(() -> b.completions.poll(batch) == 1);
+        assertThat(batch.flags(0) & (WorkCompletions.WITH_IMMEDIATE | WorkCompletions.WITH_INVALIDATION)).isZero();
+        await(() -> b.completions.poll(batch) == 1);
+        assertThat(batch.wrId(0)).isEqualTo(2);
+        assertThat(batch.flags(0)).isEqualTo(WorkCompletions.WITH_IMMEDIATE);
+    }
+
+    @Test
+    void shouldCompleteSendsAndReceivesOnQueuesOfTheirOwn()
+    {
+        final CompletionQueue receives = own(b.device.createCompletionQueue(16));
+        b.queuePair.close();
+        b.queuePair = own(b.domain.createQueuePair(b.completions, receives, Endpoint.CAPABILITIES));
+        connect();
+        receive(1, 0, 8);
+        assertThat(execute(send(2, SIGNALED, 0, 8)).status()).isZero();
+        final WorkCompletions batch = new WorkCompletions(4);
+        await(() -> receives.poll(batch) == 1);
+        assertThat(batch.wrId(0)).isEqualTo(1);
+        assertThat(poll(b)).isEmpty();
     }
 
     // Peers that go away.

@@ -5,12 +5,13 @@ import io.verbena.rdma.verbs.Fabric;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Two devices of one fabric that works by itself, in real time. */
+/** Two devices of a fabric that works by itself, in real time. */
 final class RealTimeRig implements VerbsRig
 {
     private static final long PARK_NS = 50_000;
 
-    private final Fabric fabric;
+    private final Fabric requesterFabric;
+    private final Fabric responderFabric;
     private final Device requester;
     private final Device responder;
     private final long settleNs;
@@ -18,10 +19,17 @@ final class RealTimeRig implements VerbsRig
     /** @param settleNs after which a message that was sent has arrived. */
     RealTimeRig(final Fabric fabric, final long settleNs)
     {
-        this.fabric = fabric;
+        this(fabric, fabric, settleNs);
+    }
+
+    /** The same fabric, opened at both ends. */
+    RealTimeRig(final Fabric requesterFabric, final Fabric responderFabric, final long settleNs)
+    {
+        this.requesterFabric = requesterFabric;
+        this.responderFabric = responderFabric;
         this.settleNs = settleNs;
-        requester = fabric.openDevice("requester");
-        responder = fabric.openDevice("responder");
+        requester = requesterFabric.openDevice("requester");
+        responder = responderFabric.openDevice("responder");
     }
 
     @Override
@@ -69,6 +77,10 @@ final class RealTimeRig implements VerbsRig
     {
         requester.close();
         responder.close();
-        fabric.close();
+        if (responderFabric != requesterFabric)
+        {
+            responderFabric.close();
+        }
+        requesterFabric.close();
     }
 }

@@ -42,6 +42,66 @@ final class VerbsConformance
     }
 
     @Nested
+    @DisplayName("states")
+    final class States extends StateContract
+    {
+    }
+
+    @Nested
+    @DisplayName("READ and atomic depth, receiver not ready, retries")
+    final class Retries extends RetryContract
+    {
+    }
+
+    @Nested
+    @DisplayName("asynchronous events of refused requests")
+    final class AsyncEvents extends AsyncEventContract
+    {
+    }
+
+    @Nested
+    @DisplayName("UC queue pairs")
+    final class Unreliable extends UnreliableContract
+    {
+    }
+
+    @Nested
+    @DisplayName("UD queue pairs")
+    final class Datagrams extends DatagramContract
+    {
+    }
+
+    @Nested
+    @DisplayName("shared receive queues")
+    final class SharedReceives extends SharedReceiveContract
+    {
+    }
+
+    @Nested
+    @DisplayName("memory windows")
+    final class MemoryWindows extends MemoryWindowContract
+    {
+    }
+
+    @Nested
+    @DisplayName("DC initiators and targets")
+    final class DynamicConnections extends DcContract
+    {
+    }
+
+    @Nested
+    @DisplayName("completion channels")
+    final class Notifications extends NotificationContract
+    {
+    }
+
+    @Nested
+    @DisplayName("registering memory")
+    final class Registration extends RegistrationContract
+    {
+    }
+
+    @Nested
     @DisplayName("random programs against a model")
     final class RandomPrograms extends RandomProgramContract
     {

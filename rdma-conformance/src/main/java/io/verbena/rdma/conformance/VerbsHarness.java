@@ -1,11 +1,18 @@
 package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.verbs.AccessFlags;
-import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.AsyncEvent;
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
+import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
@@ -16,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -95,6 +103,77 @@ public abstract class VerbsHarness
     protected final void connect()
     {
         connect(a, b, AccessFlags.ALL_REMOTE);
+    }
+
+    /** Connects both queue pairs by their states. */
+    protected final void connectBySteps(final QueuePairSteps steps)
+    {
+        connectBySteps(a.queuePair, b.queuePair, steps);
+    }
+
+    /** Connects two queue pairs, the first of the requester, the second of the responder. */
+    protected final void connectBySteps(final QueuePair from, final QueuePair to, final QueuePairSteps steps)
+    {
+        steps.bringUp(to, rig.requester().address(), from.number());
+        steps.bringUp(from, rig.responder().address(), to.number());
+    }
+
+    /** Waits for an asynchronous event of a type and takes those before it too. */
+    protected final AsyncEvent awaitEvent(final Device device, final AsyncEventType type)
+    {
+        final AtomicReference<AsyncEvent> found = new AtomicReference<>();
+        await(() ->
+        {
+            final AsyncEvent event = device.pollAsyncEvent();
+            if (event != null && event.type() == type)
+            {
+                found.set(event);
+            }
+            return found.get() != null;
+        });
+        assertThat(found.get()).as("asynchronous event " + type).isNotNull();
+        return found.get();
+    }
+
+    /** The asynchronous events that are there once everything under way has arrived. */
+    protected final List<AsyncEvent> events(final Device device)
+    {
+        settle();
+        final List<AsyncEvent> events = new ArrayList<>();
+        for (AsyncEvent event = device.pollAsyncEvent(); event != null; event = device.pollAsyncEvent())
+        {
+            events.add(event);
+        }
+        return events;
+    }
+
+    /** Waits until the responder's queue pair has noticed what happened to it. */
+    protected final void awaitState(final QueuePair queuePair, final QueuePairState state)
+    {
+        await(() -> queuePair.state() == state);
+        assertThat(queuePair.state()).isEqualTo(state);
+    }
+
+    /** The device of an endpoint refuses what is staged: by throwing, or by completing as an operation error. */
+    protected final void assertRefused(final Runnable request)
+    {
+        a.queuePair.begin();
+        try
+        {
+            request.run();
+        }
+        catch (final UnsupportedVerbException ex)
+        {
+            a.queuePair.abort();
+            throw ex;
+        }
+        catch (final RdmaException ex)
+        {
+            a.queuePair.abort();
+            return;
+        }
+        assertThat(a.queuePair.complete()).isEqualTo(PostStatus.OK);
+        assertThat(awaitOne(a).status()).isEqualTo(WorkCompletionStatus.LOC_QP_OP_ERR);
     }
 
     protected final void connect(final Endpoint from, final Endpoint to, final int rights)

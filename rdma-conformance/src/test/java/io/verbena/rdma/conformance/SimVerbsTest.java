@@ -14,7 +14,7 @@ class SimVerbsTest
     @TestFactory
     List<DynamicTest> rules()
     {
-        return ConformanceTests.on(new ConformancePath(
+        return ConformanceTests.on(ConformancePath.of(
             "sim", AllowList.of("sim"), () -> new SimRig(new SimFabric(4711, new SimFabricOptions()))));
     }
 }

@@ -1,0 +1,45 @@
+package io.verbena.rdma.conformance.perf;
+
+import org.HdrHistogram.Histogram;
+
+/**
+ * Figures of one measurement.
+ *
+ * @param options        what was measured.
+ * @param requestsCount  completed in the time measured.
+ * @param durationNs     time measured, by the clock of the fabric.
+ * @param latencyNs      from post to poll of each request.
+ */
+public record PerfResult(PerfOptions options, long requestsCount, long durationNs, Histogram latencyNs)
+{
+    private static final double NS_PER_S = 1e9;
+
+    /**
+     * Latency that a share of the requests did not exceed.
+     *
+     * @param percentile 0 to 100; 0 is the shortest, 100 the longest.
+     * @return nanoseconds.
+     */
+    public long latencyNsAt(final double percentile)
+    {
+        return percentile == 0 ? latencyNs.getMinValue() : latencyNs.getValueAtPercentile(percentile);
+    }
+
+    /** @return mean latency in nanoseconds. */
+    public double meanLatencyNs()
+    {
+        return latencyNs.getMean();
+    }
+
+    /** @return requests a second. */
+    public double requestsPerSecond()
+    {
+        return requestsCount * NS_PER_S / durationNs;
+    }
+
+    /** @return payload bytes a second. */
+    public double bytesPerSecond()
+    {
+        return requestsPerSecond() * options.sizeBytes();
+    }
+}

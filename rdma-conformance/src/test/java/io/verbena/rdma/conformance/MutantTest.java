@@ -1,0 +1,115 @@
+package io.verbena.rdma.conformance;
+
+import io.verbena.rdma.conformance.RuleResult.Verdict;
+import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** A suite that cannot fail is worth nothing: each fault has a rule, by name, that finds it. */
+class MutantTest
+{
+    /** Fault, the rule that has to find it, and how the fault is made. */
+    static Stream<Arguments> mutants()
+    {
+        return Stream.of(
+            mutant("Order.shouldFlushEverythingOutstandingWhenMovedToError", Mutants::dropsFlushes),
+            mutant("Order.shouldCompleteInPostingOrder", Mutants::completesOutOfOrder),
+            mutant("Protection.shouldFailAsAccessErrorWhenRemoteKeyIsUnknown",
+                () -> Mutants.swapsStatus(WorkCompletionStatus.REM_ACCESS_ERR, WorkCompletionStatus.REM_INV_REQ_ERR)),
+            mutant("Protection.shouldFailAsInvalidRequestWhenAtomicIsNotAligned",
+                () -> Mutants.swapsStatus(WorkCompletionStatus.REM_INV_REQ_ERR, WorkCompletionStatus.REM_ACCESS_ERR)),
+            mutant("Protection.shouldFailBothSidesWhenSendIsLongerThanReceive",
+                () -> Mutants.swapsStatus(WorkCompletionStatus.LOC_LEN_ERR, WorkCompletionStatus.WR_FLUSH_ERR)),
+            mutant("Order.shouldFailSendWhenPeerNeverPostsReceive", () ->
+                Mutants.swapsStatus(WorkCompletionStatus.RNR_RETRY_EXC_ERR, WorkCompletionStatus.RETRY_EXC_ERR)),
+            mutant("Data.shouldDeliverImmediateWhenSendWithImmediate", Mutants::losesImmediates),
+            mutant("Data.shouldDeliverSendWhenReceiveIsPosted", Mutants::miscountsReceivedBytes),
+            mutant("Queues.shouldStaySilentForUnsignaledSuccess", Mutants::signalsEverything),
+            mutant("Order.shouldReadOldBytesWhenLaterWriteIsFenced", Mutants::ignoresFences),
+            mutant("Data.shouldTakePayloadAtPostTimeWhenInline", Mutants::ignoresInline),
+            mutant("Data.shouldMoveAnyAlignmentAndLengthExactly", Mutants::losesTheLastByteOfWrites),
+            mutant("Data.shouldAddAndReturnOldValueWhenFetchAdd", Mutants::addsTwice),
+            mutant("Retries.shouldExecuteEachAtomicExactlyOnce", Mutants::addsTwice),
+            mutant("Protection.shouldFailAsAccessErrorWhenRegionWasClosed", Mutants::keepsServingClosedRegions),
+            mutant("Protection.shouldFailAsInvalidRequestWhenQueuePairLacksReadRight", Mutants::givesEveryRight),
+            mutant("Order.shouldFlushWaitingSendsWhenMovedToError", Mutants::stopsNothing),
+            mutant("Queues.shouldFailAsRetryExceededWhenPeerQueuePairIsInError", Mutants::stopsNothing),
+            mutant("Protection.shouldFailAsAccessErrorWhenRegionLacksRight", Mutants::hidesErrors),
+            mutant("Queues.shouldReclaimUnsignaledSlotsOnlyWhenLaterSignaledCompletionIsPolled",
+                Mutants::reclaimsSlotsAtOnce),
+            mutant("RandomPrograms.shouldAgreeWithModelOnRandomPrograms", Mutants::losesTheLastByteOfWrites));
+    }
+
+    private static Arguments mutant(final String rule, final Supplier<Mutant> mutant)
+    {
+        return arguments(rule, mutant);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("mutants")
+    void shouldBeFoundByItsRuleAndByNothingWhenSound(final String rule, final Supplier<Mutant> mutant)
+    {
+        assertThat(run(rule, Mutant::new)).as("without the fault").isEqualTo(Verdict.PASS);
+        assertThat(run(rule, mutant)).as("with the fault").isEqualTo(Verdict.FAIL);
+    }
+
+    @Test
+    void shouldFailWhenRuleOnAllowListPasses()
+    {
+        final RuleResult result = run("Data.shouldDeliverSendWhenReceiveIsPosted",
+            AllowList.parse("test", "Data.shouldDeliverSendWhenReceiveIsPosted unsupported not yet"), Mutant::new)
+            .getFirst();
+        assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result.detail()).contains("passes", "not yet", "take it off");
+    }
+
+    @Test
+    void shouldFailWhenRuleOnAllowListFailsOtherwiseThanAsUnsupported()
+    {
+        final String rule = "Data.shouldDeliverSendWhenReceiveIsPosted";
+        assertThat(run(rule, AllowList.parse("test", rule + " unsupported not yet"), Mutants::miscountsReceivedBytes))
+            .extracting(RuleResult::verdict).containsExactly(Verdict.FAIL);
+        final AllowList deviating = AllowList.parse("test", rule + " deviates a known fault");
+        assertThat(run(rule, deviating, Mutants::miscountsReceivedBytes))
+            .extracting(RuleResult::verdict, RuleResult::detail)
+            .containsExactly(tuple(Verdict.UNSUPPORTED, "deviates: a known fault"));
+    }
+
+    @Test
+    void shouldFailWhenAllowListNamesNoRule()
+    {
+        final List<RuleResult> results = run("Data.shouldDeliverSendWhenReceiveIsPosted",
+            AllowList.parse("test", "# why\n\nData.shouldFly unsupported it cannot"), Mutant::new);
+        assertThat(results).extracting(RuleResult::rule, RuleResult::verdict).containsExactly(
+            tuple("Data.shouldDeliverSendWhenReceiveIsPosted", Verdict.PASS),
+            tuple("Data.shouldFly", Verdict.FAIL));
+    }
+
+    private static Verdict run(final String rule, final Supplier<Mutant> mutant)
+    {
+        final List<RuleResult> results = run(rule, AllowList.NOTHING, mutant);
+        assertThat(results).as(rule).hasSize(1);
+        return results.getFirst().verdict();
+    }
+
+    private static List<RuleResult> run(final String rule, final AllowList allowList, final Supplier<Mutant> mutant)
+    {
+        final ConformancePath path = ConformancePath.of("mutant", allowList, () -> new MutantRig(
+            new SimRig(new SimFabric(4711, new SimFabricOptions())), mutant.get()));
+        return ConformanceRun.run(path, Pattern.compile("^" + Pattern.quote(rule) + "$"), () -> 0, result -> { });
+    }
+}
