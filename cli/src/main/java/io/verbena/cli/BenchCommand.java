@@ -23,7 +23,10 @@ import java.util.concurrent.Callable;
 /**
  * {@code verbena bench}: measurements.
  */
-@Command(name = "bench", description = "Measure parts of Verbena.", subcommands = BenchCommand.BenchCheckCommand.class)
+@Command(
+    name = "bench",
+    description = "Measure parts of Verbena.",
+    subcommands = {BenchCommand.BenchCheckCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -32,7 +35,7 @@ final class BenchCommand implements Runnable
     @Override
     public void run()
     {
-        throw new ParameterException(spec.commandLine(), "say what to measure: check");
+        throw new ParameterException(spec.commandLine(), "say what to measure: check, sim or qp-scaling");
     }
 
     /**

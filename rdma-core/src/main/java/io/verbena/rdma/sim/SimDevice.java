@@ -46,6 +46,7 @@ public final class SimDevice implements Device
     private final KeyTable keys = new KeyTable();
     private final List<SimQueuePair> queuePairs = new ArrayList<>();
     private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
+    private final Rnic rnic;
     private NanoClock clock;
     private long nextAddress;
     private int lastQueuePairNumber;
@@ -64,6 +65,8 @@ public final class SimDevice implements Device
         this.index = index;
         this.address = address;
         this.clock = fabric.clock();
+        final RnicModel model = fabric.options().rnicModel();
+        this.rnic = model == null ? null : new Rnic(fabric, this, model);
         this.nextAddress = ((long)index << 48) + PAGE_BYTES;
     }
 
@@ -138,6 +141,24 @@ public final class SimDevice implements Device
     public long executedRequests()
     {
         return executedRequests;
+    }
+
+    /** @return how often its NIC had to fetch the context of a queue pair; 0 without {@link RnicModel}. */
+    public long contextMisses()
+    {
+        return rnic == null ? 0 : rnic.misses();
+    }
+
+    /** @return payload of READs that its NIC took in; 0 without {@link RnicModel}. */
+    public long receivedBytes()
+    {
+        return rnic == null ? 0 : rnic.receivedBytes();
+    }
+
+    /** @return how often its NIC held the context of a queue pair; 0 without {@link RnicModel}. */
+    public long contextHits()
+    {
+        return rnic == null ? 0 : rnic.hits();
     }
 
     /**
@@ -267,6 +288,12 @@ public final class SimDevice implements Device
     int index()
     {
         return index;
+    }
+
+    /** Null when delays are drawn. */
+    Rnic rnic()
+    {
+        return rnic;
     }
 
     KeyTable keys()

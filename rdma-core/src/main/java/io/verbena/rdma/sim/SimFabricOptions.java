@@ -18,6 +18,7 @@ public final class SimFabricOptions
     private double agentStallProbability = 0.001;
     private long agentStallNs = 200_000;
     private long retryTimeoutNs = TimeUnit.MILLISECONDS.toNanos(20);
+    private RnicModel rnicModel;
     private long rnrTimeoutNs = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** @return a fabric in which each request takes the same time, nothing is torn and nothing overtakes. */
@@ -211,6 +212,23 @@ public final class SimFabricOptions
     {
         this.agentStallProbability = probability;
         this.agentStallNs = stallNs;
+        return this;
+    }
+
+    /** @return what the NICs cost; null when delays are drawn. */
+    public RnicModel rnicModel()
+    {
+        return rnicModel;
+    }
+
+    /**
+     * @param rnicModel what the NICs cost: requests and responses then take the time that this predicts, and the drawn
+     *                  delays are those of connection messages only. Null (the default) to draw them.
+     * @return this.
+     */
+    public SimFabricOptions rnicModel(final RnicModel rnicModel)
+    {
+        this.rnicModel = rnicModel;
         return this;
     }
 }

@@ -47,6 +47,7 @@ final class SimQueuePair extends StagedQueuePair
     private int accessFlags;
     private long launchHead;
     private long lastArrivalNs;
+    private long lastSendNs;
     private long lastResponseNs;
     private int outstandingReadAtomic;
     private int heldArrivals;
@@ -380,13 +381,26 @@ final class SimQueuePair extends StagedQueuePair
     private void send(final SimRequest request)
     {
         travelling.add(request);
-        scheduleArrival();
+        if (device.rnic() == null)
+        {
+            scheduleArrival();
+            return;
+        }
+        final boolean isFirstOfDoorbell = lastSendNs != fabric.nowNs();
+        lastSendNs = fabric.nowNs();
+        device.rnic().send(request, isFirstOfDoorbell);
     }
 
     private void scheduleArrival()
     {
+        scheduleArrival(fabric.nowNs() + fabric.drawDelayNs(device, number, REQUEST));
+    }
+
+    /** The oldest travelling request that has no time yet gets this one. */
+    void scheduleArrival(final long timeNs)
+    {
         // Never before an earlier one, so that one long delay holds up all that follow on this queue pair.
-        lastArrivalNs = Math.max(lastArrivalNs + 1, fabric.nowNs() + fabric.drawDelayNs(device, number, REQUEST));
+        lastArrivalNs = Math.max(lastArrivalNs + 1, timeNs);
         fabric.schedule(lastArrivalNs, SimStep.Kind.ARRIVE, device.index(), number, this::arrive);
     }
 
@@ -409,7 +423,25 @@ final class SimQueuePair extends StagedQueuePair
     void respond(final SimRequest request, final int status)
     {
         request.status = status;
-        lastResponseNs = Math.max(lastResponseNs + 1, fabric.nowNs() + fabric.drawDelayNs(device, number, RESPONSE));
+        if (device.rnic() == null)
+        {
+            scheduleResponse(request, fabric.nowNs() + fabric.drawDelayNs(device, number, RESPONSE));
+        }
+        else
+        {
+            peer.device.rnic().respond(request, peer.number);
+        }
+    }
+
+    /** The NIC has all of a response. */
+    void responseIsHere(final SimRequest request)
+    {
+        scheduleResponse(request, fabric.nowNs());
+    }
+
+    private void scheduleResponse(final SimRequest request, final long timeNs)
+    {
+        lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
         fabric.schedule(lastResponseNs, SimStep.Kind.RESPOND, device.index(), number, () -> onResponse(request));
     }
 

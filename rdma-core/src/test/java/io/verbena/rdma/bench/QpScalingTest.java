@@ -1,0 +1,75 @@
+package io.verbena.rdma.bench;
+
+import io.verbena.rdma.sim.RnicModel;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+/** The shape of figure 5 of the RDMAdvisor paper; virtual time, so the figures are the same on every machine. */
+class QpScalingTest
+{
+    private static final int PAPER_READ_BYTES = 64 * 1024;
+    private static final RnicModel MODEL = RnicModel.load(RnicModel.CONNECTX3_ROCE);
+
+    @Test
+    void shouldFallBeyondCachedContextsOnlyWithQueuePairPerConnection()
+    {
+        final QpScaling scaling = new QpScaling(MODEL, PAPER_READ_BYTES, 1);
+        final double peak = scaling.measure(100, false).gigabitsPerSecond();
+        // 1,024 of 1,118 bytes on a link of 40 Gb/s are payload.
+        assertThat(peak).isCloseTo(36.7, within(0.2));
+        assertThat(scaling.measure(400, false).gigabitsPerSecond()).isCloseTo(peak, within(0.02 * peak));
+        final QpScaling.Point more = scaling.measure(600, false);
+        final QpScaling.Point most = scaling.measure(1_000, false);
+        assertThat(more.gigabitsPerSecond()).isLessThan(0.75 * peak);
+        assertThat(most.gigabitsPerSecond()).isLessThan(0.75 * more.gigabitsPerSecond());
+        assertThat(most.missRatio()).isBetween(0.8, 0.95);
+        for (final int connections : new int[]{100, 1_000})
+        {
+            final QpScaling.Point shared = scaling.measure(connections, true);
+            assertThat(shared.gigabitsPerSecond()).isCloseTo(peak, within(0.02 * peak));
+            assertThat(shared.missRatio()).isZero();
+            assertThat(shared.queuePairs()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldNotFallWhenContextsAreFetchedInNoTimeWorthMentioning()
+    {
+        final Properties properties = RnicModelTest.properties();
+        properties.setProperty("qp_context_miss_ns", "1");
+        final QpScaling scaling = new QpScaling(RnicModel.of(properties), 4_096, 1);
+        final double few = scaling.measure(200, false).gigabitsPerSecond();
+        assertThat(scaling.measure(1_000, false).gigabitsPerSecond()).isCloseTo(few, within(0.05 * few));
+    }
+
+    @Test
+    void shouldPredictTheSameAgain()
+    {
+        final QpScaling.Point point = new QpScaling(MODEL, 64, 7).measure(500, false);
+        assertThat(new QpScaling(MODEL, 64, 7).measure(500, false)).isEqualTo(point);
+        assertThat(point.fields()).containsEntry("series", "qp_per_connection").containsEntry("connections_count", 500L)
+            .containsKeys("payload_gbit_per_second", "reads_per_second", "context_miss_ratio", "mean_latency_us");
+    }
+
+    @Test
+    void shouldDrawBothSeriesInsideTheFrame()
+    {
+        final List<QpScaling.Point> points = new ArrayList<>();
+        for (final int connections : new int[]{1, 500, 1_000})
+        {
+            points.add(new QpScaling.Point(connections, false, connections, 30.0 / connections, 1, 0, 1));
+            points.add(new QpScaling.Point(connections, true, 3, 30, 1, 0, 1));
+        }
+        final String svg = QpScalingPlot.of(points, 64, 400);
+        assertThat(svg).startsWith("<svg ").endsWith("</svg>\n").contains("contexts that the NIC holds: 400", "1,000")
+            .doesNotContain("NaN", "Infinity");
+        assertThat(svg.split("<polyline ")).hasSize(3);
+        assertThat(svg.split("<circle ")).hasSize(7);
+    }
+}
