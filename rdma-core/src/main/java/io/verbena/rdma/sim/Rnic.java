@@ -107,7 +107,7 @@ final class Rnic
             readyNs = process(readyNs, packets * model.packetNs()) + model.dmaReadNs();
         }
         sendFreeNs = Math.max(sendFreeNs, readyNs) + model.wireNs(payloadBytes, packets);
-        request.requester.scheduleArrival(sendFreeNs + model.linkLatencyNs());
+        request.requester.sends().route().scheduleArrival(sendFreeNs + model.linkLatencyNs());
     }
 
     /** A request was executed in the memory of this NIC's host: answers it. */
@@ -152,7 +152,7 @@ final class Rnic
         final int bytes = Math.min(response.bytesLeft, packets * model.mtuBytes());
         final long wireNs = model.wireNs(bytes, packets);
         final long readyNs = process(
-            withContext(fabric.nowNs(), response.request.requester.peer().number()), packets * model.packetNs());
+            withContext(fabric.nowNs(), response.request.link.peer().number()), packets * model.packetNs());
         sendFreeNs = Math.max(sendFreeNs, readyNs) + wireNs;
         response.packetsLeft -= packets;
         response.bytesLeft -= bytes;
@@ -198,7 +198,7 @@ final class Rnic
                 withContext(fabric.nowNs(), requester.number()), burst.packets * model.packetNs());
             if (burst.isLast)
             {
-                at(doneNs + model.dmaWriteNs(), () -> requester.responseIsHere(burst.request));
+                at(doneNs + model.dmaWriteNs(), () -> requester.sends().responseIsHere(burst.request));
             }
             at(Math.max(fabric.nowNs(), doneNs - WINDOW_NS), this::receiveNext);
         });

@@ -1,7 +1,10 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.NotificationArm;
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.ArrayDeque;
@@ -14,26 +17,36 @@ final class SimCompletionQueue implements CompletionQueue
     private final SimDevice device;
     private final int capacity;
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
-    private final List<SimQueuePair> attached = new ArrayList<>();
+    private final List<SimTarget> attached = new ArrayList<>();
+    private final SimCompletionChannel channel;
+    private final NotificationArm arm = new NotificationArm();
     private boolean isOverrun;
     private boolean isClosed;
 
     /** One completion; sendPosition is negative for a receive. */
     private record Entry(
-        SimQueuePair queuePair,
+        SimTarget target,
         long wrId,
         int status,
         int opcode,
         int byteLength,
         int immediate,
+        int flags,
+        int sourceNumber,
         long sendPosition)
     {
     }
 
-    SimCompletionQueue(final SimDevice device, final int capacity)
+    /** With a channel, or null. */
+    SimCompletionQueue(final SimDevice device, final int capacity, final SimCompletionChannel channel)
     {
         this.device = device;
         this.capacity = capacity;
+        this.channel = channel;
+        if (channel != null)
+        {
+            channel.attach();
+        }
     }
 
     SimDevice device()
@@ -54,27 +67,12 @@ final class SimCompletionQueue implements CompletionQueue
         while (count < completions.capacity() && !entries.isEmpty())
         {
             final Entry entry = entries.poll();
-            final SimQueuePair queuePair = entry.queuePair;
-            if (queuePair.isClosed())
-            {
-                continue;
-            }
-            if (entry.sendPosition >= 0)
-            {
-                queuePair.releaseSends(entry.sendPosition);
-            }
-            else
-            {
-                queuePair.releaseReceive();
-            }
+            release(entry);
             completions.set(
-                count++,
-                entry.wrId,
-                entry.status,
-                entry.opcode,
-                entry.byteLength,
-                entry.immediate,
-                queuePair.number());
+                count, entry.wrId, entry.status, entry.opcode, entry.byteLength, entry.immediate,
+                entry.target.number());
+            completions.setDetails(count, entry.flags, entry.sourceNumber, 0);
+            count++;
         }
         if (count == 0 && isOverrun)
         {
@@ -93,32 +91,66 @@ final class SimCompletionQueue implements CompletionQueue
         final int byteLength,
         final long position)
     {
-        push(new Entry(queuePair, wrId, status, opcode, byteLength, 0, position));
+        push(new Entry(queuePair, wrId, status, opcode, byteLength, 0, 0, 0, position), false);
     }
 
     void pushReceive(
-        final SimQueuePair queuePair,
+        final SimTarget target,
         final long wrId,
         final int status,
         final int opcode,
         final int byteLength,
-        final int immediate)
+        final int immediate,
+        final int flags,
+        final int sourceNumber,
+        final boolean isSolicited)
     {
-        push(new Entry(queuePair, wrId, status, opcode, byteLength, immediate, -1));
+        push(
+            new Entry(target, wrId, status, opcode, byteLength, immediate, flags, sourceNumber, -1), isSolicited);
     }
 
-    void attach(final SimQueuePair queuePair)
+    /** A receive that no message will fill. */
+    void pushFlushedReceive(final SimTarget target, final long wrId)
+    {
+        pushReceive(target, wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0, 0, false);
+    }
+
+    /** Drops what is there of a queue pair that is being reset or closed. */
+    void forget(final SimTarget target)
+    {
+        for (final Entry entry : entries)
+        {
+            if (entry.target == target)
+            {
+                release(entry);
+            }
+        }
+        entries.removeIf(entry -> entry.target == target);
+    }
+
+    @Override
+    public void requestNotification(final boolean solicitedOnly)
+    {
+        if (channel == null)
+        {
+            throw new RdmaException("completion queue has no channel: give one when creating it, " + this);
+        }
+        arm.arm(solicitedOnly);
+    }
+
+    void attach(final SimTarget target)
     {
         if (isClosed)
         {
             throw new RdmaException("completion queue is closed: device=" + device.name());
         }
-        attached.add(queuePair);
+        attached.add(target);
     }
 
-    void detach(final SimQueuePair queuePair)
+    void detach(final SimTarget target)
     {
-        attached.remove(queuePair);
+        attached.remove(target);
+        forget(target);
     }
 
     @Override
@@ -132,11 +164,35 @@ final class SimCompletionQueue implements CompletionQueue
         if (!isClosed)
         {
             isClosed = true;
+            if (channel != null)
+            {
+                channel.detach(this);
+            }
+            device.events().forget(this);
             device.childClosed();
         }
     }
 
-    private void push(final Entry entry)
+    @Override
+    public String toString()
+    {
+        return "SimCompletionQueue{device=" + device.name() + ", capacity=" + capacity + ", completions=" +
+            entries.size() + ", isOverrun=" + isOverrun + '}';
+    }
+
+    private static void release(final Entry entry)
+    {
+        if (entry.sendPosition >= 0)
+        {
+            ((SimQueuePair)entry.target).releaseSends(entry.sendPosition);
+        }
+        else
+        {
+            entry.target.releaseReceive();
+        }
+    }
+
+    private void push(final Entry entry, final boolean isSolicited)
     {
         if (isOverrun)
         {
@@ -145,9 +201,18 @@ final class SimCompletionQueue implements CompletionQueue
         if (entries.size() == capacity)
         {
             isOverrun = true;
-            List.copyOf(attached).forEach(SimQueuePair::moveToError);
+            device.events().raise(AsyncEventType.CQ_ERR, this);
+            for (final SimTarget target : attached.stream().distinct().toList())
+            {
+                device.events().raise(AsyncEventType.QP_FATAL, target);
+                target.moveToError();
+            }
             return;
         }
         entries.add(entry);
+        if (channel != null && arm.fires(isSolicited || entry.status != WorkCompletionStatus.SUCCESS))
+        {
+            channel.raise(this);
+        }
     }
 }

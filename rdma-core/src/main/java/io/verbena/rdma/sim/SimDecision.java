@@ -33,6 +33,10 @@ enum SimDecision
     STALL_NS,
     /** Which scheduled faults there are, where and when. */
     FAULT,
+    /** Whether a message of an unreliable queue pair is lost. */
+    LOSS,
+    /** How many packets of it arrived before. */
+    LOST_PACKET,
     /** Random numbers of the test itself. */
     WORKLOAD,
     /** Which transition comes next, when all orders are explored. */

@@ -1,7 +1,11 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.KeyTable;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.WindowTable;
+import io.verbena.rdma.verbs.AsyncEvent;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -10,6 +14,7 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;
+import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -20,6 +25,7 @@ import org.agrona.concurrent.NanoClock;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntFunction;
@@ -31,19 +37,22 @@ import java.util.function.IntFunction;
 public final class SimDevice implements Device
 {
     static final int MAX_MESSAGE_BYTES = 1 << 30;
-    private static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
+    static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
+    static final int MAX_READ_ATOMIC = 128;
+    static final int PATH_MTU_BYTES = 4096;
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final int MAX_INLINE_BYTES = 1 << 10;
-    private static final int MAX_READ_ATOMIC = 128;
     private static final int PAGE_BYTES = 4096;
-    private static final Set<DeviceCapability> CAPABILITIES =
-        Set.of(DeviceCapability.RC, DeviceCapability.REGISTER_ANY_MEMORY, DeviceCapability.GLOBAL_ATOMICS);
+    private static final Set<DeviceCapability> CAPABILITIES = EnumSet.allOf(DeviceCapability.class);
 
     private final SimFabric fabric;
     private final String name;
     private final int index;
     private final DeviceAddress address;
     private final KeyTable keys = new KeyTable();
+    private final WindowTable windows = new WindowTable();
+    private final AsyncEventQueue events = new AsyncEventQueue();
+    private final List<SimDcTarget> dcTargets = new ArrayList<>();
     private final List<SimQueuePair> queuePairs = new ArrayList<>();
     private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
     private final Rnic rnic;
@@ -51,6 +60,7 @@ public final class SimDevice implements Device
     private long nextAddress;
     private int lastQueuePairNumber;
     private int childCount;
+    private int dcContexts;
     private long executedRequests;
     private long killAtExecuted = Long.MAX_VALUE;
     private boolean isKilled;
@@ -84,8 +94,9 @@ public final class SimDevice implements Device
             {
                 if (queuePair.decide(SimDecision.CUT, 2) > 0)
                 {
-                    queuePair.cut();
+                    queuePair.link().cut();
                 }
+                queuePair.sends().route().killed();
             }
         }
     }
@@ -127,7 +138,7 @@ public final class SimDevice implements Device
         if (isPaused)
         {
             isPaused = false;
-            queuePairs.forEach(SimQueuePair::sendHeld);
+            queuePairs.forEach(queuePair -> queuePair.sends().route().sendHeld());
         }
     }
 
@@ -169,14 +180,8 @@ public final class SimDevice implements Device
      */
     public void breakConnections(final SimDevice peer)
     {
-        for (final SimQueuePair queuePair : queuePairs)
-        {
-            if (queuePair.peer() != null && queuePair.peer().device() == peer)
-            {
-                queuePair.cut();
-                queuePair.peer().cut();
-            }
-        }
+        queuePairs.forEach(queuePair -> queuePair.sends().route().cut(peer));
+        peer.queuePairs.forEach(queuePair -> queuePair.sends().route().cut(this));
     }
 
     @Override
@@ -197,8 +202,14 @@ public final class SimDevice implements Device
             MAX_MESSAGE_BYTES,
             MAX_INLINE_BYTES,
             MAX_READ_ATOMIC,
-            0,
-            0);
+            MAX_QUEUE_PAIR_REQUESTS,
+            WindowTable.MAX_WINDOWS);
+    }
+
+    @Override
+    public PortAttributes port()
+    {
+        return new PortAttributes(!isKilled, "simulated", address, PATH_MTU_BYTES);
     }
 
     @Override
@@ -227,7 +238,34 @@ public final class SimDevice implements Device
         checkOpen();
         checkRange("capacity", capacity, 1, MAX_COMPLETIONS);
         childCount++;
-        return new SimCompletionQueue(this, capacity);
+        return new SimCompletionQueue(this, capacity, null);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(final int capacity, final CompletionChannel channel)
+    {
+        checkOpen();
+        checkRange("capacity", capacity, 1, MAX_COMPLETIONS);
+        if (!(channel instanceof SimCompletionChannel own) || own.device() != this)
+        {
+            throw new RdmaException("not a completion channel of this device: device=" + name);
+        }
+        childCount++;
+        return new SimCompletionQueue(this, capacity, own);
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel()
+    {
+        checkOpen();
+        childCount++;
+        return new SimCompletionChannel(this);
+    }
+
+    @Override
+    public AsyncEvent pollAsyncEvent()
+    {
+        return events.poll();
     }
 
     @Override
@@ -301,6 +339,16 @@ public final class SimDevice implements Device
         return keys;
     }
 
+    WindowTable windows()
+    {
+        return windows;
+    }
+
+    AsyncEventQueue events()
+    {
+        return events;
+    }
+
     boolean isClosed()
     {
         return isClosed;
@@ -357,6 +405,55 @@ public final class SimDevice implements Device
         clock = localClock;
     }
 
+    SimQueuePair findQueuePair(final int number)
+    {
+        for (final SimQueuePair queuePair : queuePairs)
+        {
+            if (queuePair.number() == number)
+            {
+                return queuePair;
+            }
+        }
+        return null;
+    }
+
+    SimDcTarget addDcTarget(final IntFunction<SimDcTarget> factory)
+    {
+        final SimDcTarget target = factory.apply(++lastQueuePairNumber & 0xFF_FFFF);
+        dcTargets.add(target);
+        return target;
+    }
+
+    SimDcTarget findDcTarget(final int number)
+    {
+        for (final SimDcTarget target : dcTargets)
+        {
+            if (target.number() == number)
+            {
+                return target;
+            }
+        }
+        return null;
+    }
+
+    void removeDcTarget(final SimDcTarget target)
+    {
+        dcTargets.remove(target);
+    }
+
+    /** A context for one more DC connection; false when all are taken. */
+    boolean takeDcContext()
+    {
+        final boolean isFree = dcContexts < fabric.options().maxDcContexts();
+        dcContexts += isFree ? 1 : 0;
+        return isFree;
+    }
+
+    void releaseDcContext()
+    {
+        dcContexts--;
+    }
+
     void removeQueuePair(final SimQueuePair queuePair)
     {
         queuePairs.remove(queuePair);
@@ -372,6 +469,7 @@ public final class SimDevice implements Device
 
     void freeMemory()
     {
+        windows.unbindAll();
         keys.openRegions().forEach(RegisteredRegion::close);
     }
 

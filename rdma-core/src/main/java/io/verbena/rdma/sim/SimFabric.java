@@ -27,6 +27,7 @@ public final class SimFabric implements Fabric
     private long nowNs = 1;
     private long sequence;
     private SimObserver observer = SimObserver.NONE;
+    private boolean isInStep;
 
     /**
      * @param seed    decides everything; equal seeds and equal calls give equal runs.
@@ -125,7 +126,15 @@ public final class SimFabric implements Fabric
     {
         nowNs = Math.max(nowNs, step.timeNs);
         trace.add(step);
-        step.action.run();
+        isInStep = true;
+        try
+        {
+            step.action.run();
+        }
+        finally
+        {
+            isInStep = false;
+        }
     }
 
     /** @return virtual time of the next step, {@link Long#MAX_VALUE} when there is none. */
@@ -182,6 +191,18 @@ public final class SimFabric implements Fabric
     long nowNs()
     {
         return nowNs;
+    }
+
+    /** A number larger than all before, to tell what was first within one time. */
+    long nextSequence()
+    {
+        return sequence++;
+    }
+
+    /** Whether this is called by something that a step does, such as an agent. */
+    boolean isInStep()
+    {
+        return isInStep;
     }
 
     SimFabricOptions options()

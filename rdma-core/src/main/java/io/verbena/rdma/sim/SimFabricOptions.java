@@ -17,6 +17,8 @@ public final class SimFabricOptions
     private long maxAgentIdleNs = 10_000;
     private double agentStallProbability = 0.001;
     private long agentStallNs = 200_000;
+    private double lossProbability;
+    private int maxDcContexts = 64;
     private long retryTimeoutNs = TimeUnit.MILLISECONDS.toNanos(20);
     private RnicModel rnicModel;
     private long rnrTimeoutNs = TimeUnit.MILLISECONDS.toNanos(50);
@@ -124,6 +126,40 @@ public final class SimFabricOptions
     public SimFabricOptions readAfterAtomicNeedsFence(final boolean readAfterAtomicNeedsFence)
     {
         this.readAfterAtomicNeedsFence = readAfterAtomicNeedsFence;
+        return this;
+    }
+
+    /** @return probability that a message of a UC or UD queue pair is lost. */
+    public double lossProbability()
+    {
+        return lossProbability;
+    }
+
+    /**
+     * @param probability that a message of a UC or UD queue pair is lost, 0 to 1. Of a UC message of several packets
+     *                    those before the lost one may have been placed.
+     * @return this.
+     */
+    public SimFabricOptions loss(final double probability)
+    {
+        this.lossProbability = probability;
+        return this;
+    }
+
+    /** @return DC connections that a device serves at once. */
+    public int maxDcContexts()
+    {
+        return maxDcContexts;
+    }
+
+    /**
+     * @param maxDcContexts DC connections that a device serves at once, 1 or more; initiators beyond retry until the
+     *                      retry time is over.
+     * @return this.
+     */
+    public SimFabricOptions maxDcContexts(final int maxDcContexts)
+    {
+        this.maxDcContexts = maxDcContexts;
         return this;
     }
 

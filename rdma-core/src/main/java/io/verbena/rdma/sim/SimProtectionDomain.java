@@ -1,27 +1,34 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.WindowOwner;
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
-import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.rdma.verbs.UnsupportedVerbException;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Objects;
 
-/** Makes regions and queue pairs of a simulated device. */
-final class SimProtectionDomain implements ProtectionDomain, RegionOwner
+/** Makes regions, windows, queue pairs and what belongs to them. */
+final class SimProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
 {
     private final SimDevice device;
     private final Map<RegisteredRegion, Arena> arenas = new IdentityHashMap<>();
-    private int queuePairCount;
+    private int childCount;
     private int regionCount;
     private boolean isClosed;
 
@@ -62,19 +69,17 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
         checkOpen();
-        if (options.type() != QueuePairType.RC || options.sharedReceiveQueue() != null)
-        {
-            throw new UnsupportedVerbException(
-                "queue pair of type " + options.type() + ", sharedReceiveQueue=" + options.sharedReceiveQueue(),
-                device.name());
-        }
-        final QueuePairCapabilities capabilities = options.capabilities();
-        device.checkCapabilities(capabilities);
+        device.checkCapabilities(options.capabilities());
         final SimCompletionQueue send = device.own(options.sendCompletions());
         final SimCompletionQueue receive = device.own(options.receiveCompletions());
+        final SimSharedReceiveQueue shared = shared(options);
         final SimQueuePair queuePair = device.addQueuePair(
-            number -> new SimQueuePair(this, send, receive, capabilities, number));
-        queuePairCount++;
+            number -> new SimQueuePair(this, send, receive, shared, options, number));
+        childCount++;
+        if (shared != null)
+        {
+            shared.attach(queuePair);
+        }
         try
         {
             send.attach(queuePair);
@@ -86,6 +91,77 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner
             queuePair.close();
             throw ex;
         }
+    }
+
+    private SimSharedReceiveQueue shared(final QueuePairOptions options)
+    {
+        final QueuePairType type = options.type();
+        if (options.sharedReceiveQueue() == null)
+        {
+            return null;
+        }
+        if (type != QueuePairType.RC && type != QueuePairType.UD)
+        {
+            throw new RdmaException("a queue pair of this type takes no shared receive queue: type=" + type);
+        }
+        return own(options.sharedReceiveQueue());
+    }
+
+    private SimSharedReceiveQueue own(final SharedReceiveQueue queue)
+    {
+        if (queue instanceof SimSharedReceiveQueue sim && sim.protectionDomain() == this)
+        {
+            return sim;
+        }
+        throw new RdmaException("not a shared receive queue of this protection domain: " + queue);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
+    {
+        checkOpen();
+        SimDevice.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SimDevice.MAX_QUEUE_PAIR_REQUESTS);
+        childCount++;
+        return new SimSharedReceiveQueue(this, maxReceiveRequests);
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow()
+    {
+        checkOpen();
+        final BoundWindow window = device.windows().add(this, this);
+        childCount++;
+        return window;
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(final DeviceAddress target)
+    {
+        checkOpen();
+        childCount++;
+        return new SimAddressHandle(this, Objects.requireNonNull(target));
+    }
+
+    @Override
+    public DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        checkOpen();
+        SimDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SimDevice.MAX_READ_ATOMIC);
+        final SimCompletionQueue completions = device.own(options.receiveCompletions());
+        final SimSharedReceiveQueue shared = own(options.sharedReceiveQueue());
+        final SimDcTarget target = device.addDcTarget(
+            number -> new SimDcTarget(this, completions, shared, options, number));
+        childCount++;
+        shared.attach(target);
+        completions.attach(target);
+        return target;
+    }
+
+    @Override
+    public void release(final BoundWindow window)
+    {
+        device.windows().remove(window);
+        childCount--;
     }
 
     @Override
@@ -103,10 +179,10 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner
     @Override
     public void close()
     {
-        if (queuePairCount + regionCount > 0)
+        if (childCount + regionCount > 0)
         {
             throw new RdmaException(
-                "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
+                "protection domain is in use: close what was made from it first, open=" + childCount +
                 ", regions=" + regionCount);
         }
         if (!isClosed)
@@ -119,7 +195,12 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner
     void queuePairClosed(final SimQueuePair queuePair)
     {
         device.removeQueuePair(queuePair);
-        queuePairCount--;
+        childCount--;
+    }
+
+    void childClosed()
+    {
+        childCount--;
     }
 
     private RegisteredRegion add(final MemorySegment segment, final int accessFlags)

@@ -1,59 +1,58 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.CurrentAttributes;
+import io.verbena.rdma.spi.QueuePairStates;
+import io.verbena.rdma.spi.QueuePairTransitions;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
-import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.PostStatus;
-import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.rdma.verbs.SendFlags;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * The requesting side of a simulated queue pair. A posted request is launched when fence and READ/atomic limit allow,
- * arrives at the responder after a delay and in order, is executed there in one or more steps ({@link SimResponder}),
- * and its response comes back after another delay. Completions appear in posting order.
+ * A simulated queue pair: its states, attributes and receives. What it sends is {@link SimSendQueue}'s, what it serves
+ * is {@link SimResponder}'s.
  */
-final class SimQueuePair extends StagedQueuePair
+final class SimQueuePair extends StagedQueuePair implements SimTarget
 {
     static final int REQUEST = 0;
     static final int RESPONSE = 1;
     static final int CONNECT = 2;
+    /** In place of a count of retries: the fabric's time decides, as the connection service has set it up. */
+    static final int RNR_BY_TIME = -1;
+
+    private static final int SERVICE_RETRIES = 7;
+    private static final int SERVICE_TIMEOUT = 14;
 
     private final SimDevice device;
     private final SimFabric fabric;
     private final SimProtectionDomain protectionDomain;
     private final SimCompletionQueue sendCompletions;
     private final SimCompletionQueue receiveCompletions;
+    /** Null: a receive queue of its own. */
+    private final SimSharedReceiveQueue shared;
     private final ReceiveQueue receives;
     private final SimResponder responder;
+    private final SimSendQueue sends;
+    private final CurrentAttributes attributes = new CurrentAttributes();
     private final int number;
-    private final int maxReadAtomic;
-    /** Launched and not completed, in posting order. */
-    private final ArrayDeque<SimRequest> launched = new ArrayDeque<>();
-    /** Sent and not arrived. */
-    private final ArrayDeque<SimRequest> travelling = new ArrayDeque<>();
+    private final int depth;
     private QueuePairState state = QueuePairState.RESET;
-    private SimQueuePair peer;
+    private SimLink link = new SimLink();
     private SimConnectionAttempt attempt;
-    private int accessFlags;
-    private long launchHead;
-    private long lastArrivalNs;
-    private long lastSendNs;
-    private long lastResponseNs;
-    private int outstandingReadAtomic;
-    private int heldArrivals;
-    private boolean isLaunchScheduled;
-    private boolean isLaunchBlocked;
-    private boolean isCut;
+    private long resetSequence = -1;
+    private boolean hasServiceTimers = true;
+    private boolean isEstablished;
     private boolean isHeld;
     private boolean isClosed;
 
@@ -61,60 +60,138 @@ final class SimQueuePair extends StagedQueuePair
         final SimProtectionDomain protectionDomain,
         final SimCompletionQueue sendCompletions,
         final SimCompletionQueue receiveCompletions,
-        final QueuePairCapabilities capabilities,
+        final SimSharedReceiveQueue shared,
+        final QueuePairOptions options,
         final int number)
     {
-        super(capabilities, SimDevice.MAX_MESSAGE_BYTES);
+        super(
+            options.type(),
+            options.capabilities(),
+            options.type() == QueuePairType.UD ? SimDevice.PATH_MTU_BYTES : SimDevice.MAX_MESSAGE_BYTES,
+            true);
         this.device = protectionDomain.device();
         this.fabric = device.fabric();
         this.protectionDomain = protectionDomain;
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
-        this.receives = new ReceiveQueue(capabilities.maxReceiveRequests());
-        this.responder = new SimResponder(this);
-        this.maxReadAtomic = capabilities.maxReadAtomic();
+        this.shared = shared;
+        this.receives = shared == null ?
+            new ReceiveQueue(options.capabilities().maxReceiveRequests()) : shared.queue();
+        this.depth = options.capabilities().maxReadAtomic();
         this.number = number;
+        this.responder = new SimResponder(this);
+        this.sends = new SimSendQueue(this, sendCompletions);
     }
 
-    SimDevice device()
+    @Override
+    public SimDevice device()
     {
         return device;
     }
 
-    SimProtectionDomain protectionDomain()
+    @Override
+    public SimProtectionDomain protectionDomain()
     {
         return protectionDomain;
     }
 
-    SimCompletionQueue receiveCompletions()
+    @Override
+    public SimCompletionQueue receiveCompletions()
     {
         return receiveCompletions;
     }
 
-    ReceiveQueue receives()
+    @Override
+    public ReceiveQueue receives()
     {
         return receives;
     }
 
+    /** Whether the cost model of its NIC decides how long its messages take: of reliable connections only. */
+    boolean hasRnic()
+    {
+        return device.rnic() != null && type() == QueuePairType.RC;
+    }
+
+    SimSendQueue sends()
+    {
+        return sends;
+    }
+
+    SimResponder responder()
+    {
+        return responder;
+    }
+
+    CurrentAttributes attributes()
+    {
+        return attributes;
+    }
+
+    /** The queue pair that it is connected to, as far as it is there; null otherwise. */
     SimQueuePair peer()
     {
-        return peer;
+        if (link.peer() == null && attributes.destination() != null)
+        {
+            final SimDevice other = fabric.find(attributes.destination());
+            final SimQueuePair found = other == null ? null : other.findQueuePair(attributes.destinationNumber());
+            link.peer(found != null && found.type() == type() ? found : null);
+        }
+        return link.peer();
     }
 
-    int accessFlags()
+    /** What it is connected to until the next reset. */
+    SimLink link()
     {
-        return accessFlags;
+        return link;
     }
 
+    @Override
+    public int accessFlags()
+    {
+        return attributes.accessFlags();
+    }
+
+    /** READs and atomics that it may have outstanding. */
     int maxReadAtomic()
     {
-        return maxReadAtomic;
+        return attributes.maxReadAtomic();
+    }
+
+    @Override
+    public int readAtomicDepth()
+    {
+        return attributes.maxDestinationReadAtomic();
+    }
+
+    @Override
+    public long rnrWaitNs()
+    {
+        return attributes.rnrWaitNs();
+    }
+
+    /** Retries after receiver-not-ready, or {@link #RNR_BY_TIME}. */
+    int rnrRetries()
+    {
+        return hasServiceTimers ? RNR_BY_TIME : attributes.rnrRetry();
+    }
+
+    /** Time until a request that nobody answers fails. */
+    long retryTimeNs()
+    {
+        return hasServiceTimers ? fabric.options().retryTimeoutNs() : attributes.retryTimeNs();
     }
 
     /** Where decisions about messages of this queue pair belong. */
     long lane(final int direction)
     {
         return SimDecisions.lane(device.index(), number, direction);
+    }
+
+    @Override
+    public long decide(final SimDecision what, final long bound)
+    {
+        return fabric.decisions().next(what, lane(REQUEST), bound);
     }
 
     /** What has arrived from the peer and is not executed. */
@@ -126,33 +203,50 @@ final class SimQueuePair extends StagedQueuePair
     /** How many posted requests have not set out. */
     long unlaunched()
     {
-        return sendTail() - launchHead;
+        return sends.unlaunched();
     }
 
-    long decide(final SimDecision what, final long bound)
+    WorkRequest posted(final long position)
     {
-        return fabric.decisions().next(what, lane(REQUEST), bound);
+        return request(position);
     }
 
-    boolean isClosed()
+    long tail()
     {
-        return isClosed;
+        return sendTail();
     }
 
-    /** Whether no message passes between this side and its peer any more. */
-    boolean isCut()
+    MemorySegment inline(final WorkRequest posted)
     {
-        return isCut;
-    }
-
-    void cut()
-    {
-        isCut = true;
+        return inlinePayload(posted);
     }
 
     void hold(final boolean isHeld)
     {
         this.isHeld = isHeld;
+    }
+
+    /** Whether what has not arrived is held back. */
+    boolean isHeld()
+    {
+        return isHeld && device.isPaused();
+    }
+
+    @Override
+    public boolean accepts(final SimRequest request)
+    {
+        return attributes.destinationNumber() == request.requester.number &&
+            request.requester.device.address().equals(attributes.destination()) && request.sequence > resetSequence;
+    }
+
+    @Override
+    public void serving()
+    {
+        if (state == QueuePairState.RTR && !isEstablished)
+        {
+            isEstablished = true;
+            device.events().raise(AsyncEventType.COMM_EST, this);
+        }
     }
 
     @Override
@@ -168,9 +262,21 @@ final class SimQueuePair extends StagedQueuePair
     }
 
     @Override
+    public String carrier()
+    {
+        return attributes.destination() == null ? "none" : "simulated";
+    }
+
+    @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {
-        if (state == QueuePairState.RESET)
+        if (shared != null || type() == QueuePairType.DC_INITIATOR)
+        {
+            throw new RdmaException(
+                "queue pair has no receive queue of its own: " +
+                (shared != null ? "post to its shared receive queue, " : "an initiator only sends, ") + this);
+        }
+        if (!QueuePairStates.takesReceives(state))
         {
             return PostStatus.INVALID_STATE;
         }
@@ -185,9 +291,53 @@ final class SimQueuePair extends StagedQueuePair
         return PostStatus.OK;
     }
 
-    void releaseReceive()
+    @Override
+    public void releaseReceive()
     {
         receives.release();
+    }
+
+    @Override
+    public void receiveTaken()
+    {
+        if (shared != null)
+        {
+            shared.taken();
+        }
+    }
+
+    @Override
+    public void modify(final QueuePairAttributes change)
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("queue pair is closed: " + this);
+        }
+        QueuePairTransitions.check(type(), state, change, SimDevice.MAX_READ_ATOMIC);
+        final QueuePairState target = QueuePairTransitions.target(state, change);
+        attributes.apply(change);
+        if (change.has(QueuePairAttributes.RNR_RETRY) || change.has(QueuePairAttributes.TIMEOUT))
+        {
+            hasServiceTimers = false;
+        }
+        if (target == QueuePairState.RESET)
+        {
+            reset();
+        }
+        else if (target == QueuePairState.ERR)
+        {
+            moveToError();
+        }
+        else if (target != state)
+        {
+            enter(target);
+        }
+    }
+
+    @Override
+    public void query(final QueuePairAttributes target)
+    {
+        attributes.fill(target, state);
     }
 
     @Override
@@ -197,9 +347,44 @@ final class SimQueuePair extends StagedQueuePair
         {
             state = QueuePairState.ERR;
             responder.dropAll();
-            flushSends();
+            sends.flush();
             flushReceives();
+            if (shared != null)
+            {
+                device.events().raise(AsyncEventType.QP_LAST_WQE_REACHED, this);
+            }
         }
+    }
+
+    @Override
+    public void refused(final SimResponder by, final int status)
+    {
+        final AsyncEventType event = AccessChecks.responderEvent(status);
+        if (event != null && state != QueuePairState.ERR)
+        {
+            device.events().raise(event, this);
+        }
+        moveToError();
+    }
+
+    /** A request failed, its completion is there. */
+    void sendFailed()
+    {
+        if (AccessChecks.failsIntoSqe(type()) && state == QueuePairState.RTS)
+        {
+            state = QueuePairState.SQE;
+            sends.flush();
+        }
+        else
+        {
+            moveToError();
+        }
+    }
+
+    /** In SQD, and nothing is in flight any more. */
+    void drained()
+    {
+        device.events().raise(AsyncEventType.SQ_DRAINED, this);
     }
 
     @Override
@@ -213,12 +398,15 @@ final class SimQueuePair extends StagedQueuePair
         {
             attempt.cancel();
         }
+        reset();
         isClosed = true;
-        state = QueuePairState.RESET;
-        responder.dropAll();
-        launched.clear();
         sendCompletions.detach(this);
         receiveCompletions.detach(this);
+        if (shared != null)
+        {
+            shared.detach(this);
+        }
+        device.events().forget(this);
         protectionDomain.queuePairClosed(this);
     }
 
@@ -227,6 +415,10 @@ final class SimQueuePair extends StagedQueuePair
         if (state != QueuePairState.RESET || isClosed)
         {
             throw new RdmaException("queue pair must be open and in state RESET: " + this);
+        }
+        if (type() != QueuePairType.RC && type() != QueuePairType.UC)
+        {
+            throw new RdmaException("the connection service connects RC and UC queue pairs: type=" + type());
         }
         state = QueuePairState.INIT;
     }
@@ -240,16 +432,25 @@ final class SimQueuePair extends StagedQueuePair
     {
         if (attempt == failed && state == QueuePairState.INIT)
         {
-            state = QueuePairState.RESET;
-            receives.clear();
-            responder.dropAll();
+            reset();
         }
     }
 
-    void establish(final SimQueuePair peer, final int accessFlags)
+    /** The connection service: what both ends agreed on, and RTS. */
+    void establish(final SimQueuePair other, final int accessFlags)
     {
-        this.peer = peer;
-        this.accessFlags = accessFlags;
+        link.peer(other);
+        final int agreed = Math.min(depth, other.depth);
+        attributes.apply(new QueuePairAttributes()
+            .pkeyIndex(0).port(1).accessFlags(accessFlags).destination(other.device.address())
+            .destinationNumber(other.number).pathMtuBytes(SimDevice.PATH_MTU_BYTES).rqPsn(0).sqPsn(0));
+        if (type() == QueuePairType.RC)
+        {
+            attributes.apply(new QueuePairAttributes()
+                .maxReadAtomic(agreed).maxDestinationReadAtomic(agreed).minRnrTimer(1).timeout(SERVICE_TIMEOUT)
+                .retryCount(SERVICE_RETRIES).rnrRetry(SERVICE_RETRIES));
+        }
+        hasServiceTimers = true;
         if (state == QueuePairState.INIT)
         {
             state = QueuePairState.RTS;
@@ -274,279 +475,75 @@ final class SimQueuePair extends StagedQueuePair
     @Override
     protected void onDoorbell()
     {
-        if (state == QueuePairState.ERR)
+        if (QueuePairStates.flushesSends(state))
         {
-            flushSends();
+            sends.flush();
         }
-        else
+        else if (state == QueuePairState.RTS)
         {
-            launchSoon();
+            sends.launchSoon();
         }
     }
 
     @Override
     public String toString()
     {
-        return "SimQueuePair{device=" + device.name() + ", number=" + number + ", state=" + state +
-            ", isClosed=" + isClosed + ", isCut=" + isCut + '}';
+        return "SimQueuePair{device=" + device.name() + ", number=" + number + ", type=" + type() + ", state=" +
+            state + ", isClosed=" + isClosed + ", isCut=" + link.isCut() + '}';
     }
 
-    private void launchSoon()
+    private void enter(final QueuePairState target)
     {
-        if (!isLaunchScheduled)
+        state = target;
+        switch (target)
         {
-            isLaunchScheduled = true;
-            fabric.schedule(fabric.nowNs(), SimStep.Kind.LAUNCH, device.index(), number, this::launch);
-        }
-    }
-
-    private void launch()
-    {
-        isLaunchScheduled = false;
-        while (launchHead < sendTail() && state == QueuePairState.RTS && !isLaunchBlocked && !device.isKilled())
-        {
-            final WorkRequest posted = request(launchHead);
-            if (mustWait(posted))
+            case RTR -> responder.serveSoon();
+            case RTS ->
             {
-                return;
+                responder.serveSoon();
+                sends.resume();
             }
-            final SimRequest request = new SimRequest(this, launchHead, posted, fabric.nowNs());
-            launchHead++;
-            launched.add(request);
-            outstandingReadAtomic += request.isReadOrAtomic() ? 1 : 0;
-            if (!takePayload(request, posted))
+            case SQD ->
             {
-                isLaunchBlocked = true;
-                request.status = WorkCompletionStatus.LOC_PROT_ERR;
-                request.isDone = true;
-                retire();
-                return;
+                if (sends.isIdle())
+                {
+                    drained();
+                }
             }
-            send(request);
-        }
-    }
-
-    private boolean mustWait(final WorkRequest posted)
-    {
-        if (outstandingReadAtomic == 0)
-        {
-            return false;
-        }
-        return (posted.flags & SendFlags.FENCE) != 0 ||
-            posted.operation >= WorkRequest.READ &&
-            outstandingReadAtomic >= Math.min(maxReadAtomic, peer.maxReadAtomic);
-    }
-
-    private boolean takePayload(final SimRequest request, final WorkRequest posted)
-    {
-        if (request.lengthBytes == 0)
-        {
-            return true;
-        }
-        if ((request.flags & SendFlags.INLINE) != 0)
-        {
-            MemorySegment.copy(
-                inlinePayload(posted), ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
-            return true;
-        }
-        final MemorySegment local =
-            localMemory(request, request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0);
-        if (local != null && !request.isReadOrAtomic())
-        {
-            MemorySegment.copy(local, ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
-        }
-        return local != null;
-    }
-
-    private MemorySegment localMemory(final SimRequest request, final int neededFlags)
-    {
-        final RegisteredRegion region = device.keys().find(request.localKey);
-        if (region == null ||
-            !region.allows(protectionDomain, neededFlags, request.localAddress, request.lengthBytes))
-        {
-            return null;
-        }
-        return region.segment().asSlice(request.localAddress - region.address(), request.lengthBytes);
-    }
-
-    /** Requests whose arrival came during a pause set out again, in order. */
-    void sendHeld()
-    {
-        for (; heldArrivals > 0; heldArrivals--)
-        {
-            scheduleArrival();
-        }
-    }
-
-    private void send(final SimRequest request)
-    {
-        travelling.add(request);
-        if (device.rnic() == null)
-        {
-            scheduleArrival();
-            return;
-        }
-        final boolean isFirstOfDoorbell = lastSendNs != fabric.nowNs();
-        lastSendNs = fabric.nowNs();
-        device.rnic().send(request, isFirstOfDoorbell);
-    }
-
-    private void scheduleArrival()
-    {
-        scheduleArrival(fabric.nowNs() + fabric.drawDelayNs(device, number, REQUEST));
-    }
-
-    /** The oldest travelling request that has no time yet gets this one. */
-    void scheduleArrival(final long timeNs)
-    {
-        // Never before an earlier one, so that one long delay holds up all that follow on this queue pair.
-        lastArrivalNs = Math.max(lastArrivalNs + 1, timeNs);
-        fabric.schedule(lastArrivalNs, SimStep.Kind.ARRIVE, device.index(), number, this::arrive);
-    }
-
-    /** The oldest travelling request arrives: whichever step brings it, order is kept. */
-    private void arrive()
-    {
-        if (isHeld && device.isPaused())
-        {
-            heldArrivals++;
-            return;
-        }
-        final SimRequest request = travelling.poll();
-        if (isCut || device.isSilenced() || !peer.responder.offer(request))
-        {
-            giveUp(request);
-        }
-    }
-
-    /** The responder, or the lack of one: sends the outcome back. */
-    void respond(final SimRequest request, final int status)
-    {
-        request.status = status;
-        if (device.rnic() == null)
-        {
-            scheduleResponse(request, fabric.nowNs() + fabric.drawDelayNs(device, number, RESPONSE));
-        }
-        else
-        {
-            peer.device.rnic().respond(request, peer.number);
-        }
-    }
-
-    /** The NIC has all of a response. */
-    void responseIsHere(final SimRequest request)
-    {
-        scheduleResponse(request, fabric.nowNs());
-    }
-
-    private void scheduleResponse(final SimRequest request, final long timeNs)
-    {
-        lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
-        fabric.schedule(lastResponseNs, SimStep.Kind.RESPOND, device.index(), number, () -> onResponse(request));
-    }
-
-    /** Nobody will answer: after the retry time the request fails. */
-    void giveUp(final SimRequest request)
-    {
-        request.status = WorkCompletionStatus.RETRY_EXC_ERR;
-        final long timeNs = Math.max(fabric.nowNs(), request.launchedNs + fabric.options().retryTimeoutNs());
-        fabric.schedule(timeNs, SimStep.Kind.GIVE_UP, device.index(), number, () -> finish(request));
-    }
-
-    private void onResponse(final SimRequest request)
-    {
-        if (isCut)
-        {
-            giveUp(request);
-        }
-        else
-        {
-            finish(request);
-        }
-    }
-
-    private void finish(final SimRequest request)
-    {
-        if (state != QueuePairState.RTS || request.isDone || device.isKilled())
-        {
-            return;
-        }
-        if (request.status == WorkCompletionStatus.SUCCESS && request.isReadOrAtomic())
-        {
-            land(request);
-        }
-        fabric.observer().onCompleted(request);
-        request.isDone = true;
-        retire();
-    }
-
-    private void land(final SimRequest request)
-    {
-        if (request.lengthBytes == 0)
-        {
-            return;
-        }
-        final MemorySegment local = localMemory(request, AccessFlags.LOCAL_WRITE);
-        if (local == null)
-        {
-            request.status = WorkCompletionStatus.LOC_PROT_ERR;
-        }
-        else if (request.isAtomic())
-        {
-            local.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, request.found);
-        }
-        else
-        {
-            MemorySegment.copy(request.payload, 0, local, ValueLayout.JAVA_BYTE, 0, request.lengthBytes);
-        }
-    }
-
-    private void retire()
-    {
-        while (!launched.isEmpty() && launched.peek().isDone && state == QueuePairState.RTS)
-        {
-            final SimRequest request = launched.poll();
-            outstandingReadAtomic -= request.isReadOrAtomic() ? 1 : 0;
-            if (request.status != WorkCompletionStatus.SUCCESS)
+            default ->
             {
-                sendCompletions.pushSend(this, request.wrId, request.status, 0, 0, request.position + 1);
-                moveToError();
-            }
-            else if ((request.flags & SendFlags.SIGNALED) != 0)
-            {
-                sendCompletions.pushSend(
-                    this, request.wrId, request.status, request.operation, request.lengthBytes, request.position + 1);
             }
         }
-        if (launchHead < sendTail() && state == QueuePairState.RTS)
-        {
-            launchSoon();
-        }
     }
 
-    private void flushSends()
+    /** Everything outstanding goes without a completion; what has left may still land at the peer. */
+    private void reset()
     {
-        while (!launched.isEmpty())
+        state = QueuePairState.RESET;
+        resetSequence = fabric.nextSequence();
+        responder.reset();
+        sends.clear();
+        sendCompletions.forget(this);
+        receiveCompletions.forget(this);
+        clearSends();
+        if (shared == null)
         {
-            final SimRequest request = launched.poll();
-            sendCompletions.pushSend(
-                this, request.wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, request.position + 1);
+            receives.clear();
         }
-        while (launchHead < sendTail())
-        {
-            final WorkRequest posted = request(launchHead);
-            launchHead++;
-            sendCompletions.pushSend(this, posted.wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, launchHead);
-        }
+        device.windows().unbindAll(number);
+        attributes.clear();
+        link = new SimLink();
+        hasServiceTimers = true;
+        isEstablished = false;
     }
 
     private void flushReceives()
     {
-        while (!receives.isEmpty())
+        while (shared == null && !receives.isEmpty())
         {
             final long wrId = receives.wrId();
             receives.remove();
-            receiveCompletions.pushReceive(this, wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, 0);
+            receiveCompletions.pushFlushedReceive(this, wrId);
         }
     }
 }

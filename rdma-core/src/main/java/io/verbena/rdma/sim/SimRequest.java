@@ -2,6 +2,7 @@ package io.verbena.rdma.sim;
 
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,6 +31,18 @@ final class SimRequest
     final long operand;
     final long desired;
     final long launchedNs;
+    /** Larger than that of whatever happened before. */
+    final long sequence;
+    /** SEND_WITH_INV. */
+    final boolean invalidates;
+    /** UD and DC: where to. */
+    final DeviceAddress destination;
+    final int destinationNumber;
+    final long destinationKey;
+    /** What its queue pair was connected to. */
+    final SimLink link;
+    /** READs and atomics of the queue pair that were outstanding when it was launched. */
+    final int readsAhead;
     /** Bytes under way: of WRITE and SEND to the responder, of READ back. */
     final byte[] payload;
     /** Result of an atomic on its way back. */
@@ -38,8 +51,12 @@ final class SimRequest
     int status = PENDING;
     /** Whether the response, or the failure, has reached the requester. */
     boolean isDone;
-    /** Whether a response is under way or the request was given up. */
-    boolean isAnswered;
+    /** DC: the connection it goes through. */
+    SimDcSession session;
+    /** Whether the payload of a WRITE_WITH_IMM is in place. */
+    boolean isPlaced;
+    /** How often it met no receive. */
+    int rnrMisses;
     /** Until when a SEND waits for a receive; 0 before it has met none. */
     long rnrDeadlineNs;
     /** The responder does not touch it earlier. */
@@ -47,7 +64,12 @@ final class SimRequest
     private int[] pieces;
     private int nextPiece;
 
-    SimRequest(final SimQueuePair requester, final long position, final WorkRequest posted, final long launchedNs)
+    SimRequest(
+        final SimQueuePair requester,
+        final long position,
+        final WorkRequest posted,
+        final long launchedNs,
+        final int readsAhead)
     {
         this.requester = requester;
         this.position = position;
@@ -64,6 +86,13 @@ final class SimRequest
         this.operand = posted.operand;
         this.desired = posted.desired;
         this.launchedNs = launchedNs;
+        this.sequence = requester.device().fabric().nextSequence();
+        this.readsAhead = readsAhead;
+        this.link = requester.link();
+        this.invalidates = posted.invalidates;
+        this.destination = posted.destination == null ? null : posted.destination.target();
+        this.destinationNumber = posted.destinationNumber;
+        this.destinationKey = posted.destinationKey;
         this.payload = isAtomic() ? new byte[0] : new byte[lengthBytes];
     }
 
@@ -91,12 +120,12 @@ final class SimRequest
 
     boolean isReadOrAtomic()
     {
-        return operation >= WorkRequest.READ;
+        return operation >= WorkRequest.READ && operation <= WorkRequest.FETCH_ADD;
     }
 
     boolean isAtomic()
     {
-        return operation > WorkRequest.READ;
+        return operation == WorkRequest.COMPARE_SWAP || operation == WorkRequest.FETCH_ADD;
     }
 
     boolean isSend()

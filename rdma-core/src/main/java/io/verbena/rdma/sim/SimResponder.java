@@ -1,23 +1,20 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.RawMemory;
-import io.verbena.rdma.spi.ReceiveQueue;
-import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WorkRequest;
-import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
-import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The responding side of a simulated queue pair: executes what has arrived, in order except where the contract lets a
- * later request overtake, one piece of one request in each step.
+ * The responding side of a connection, for one requester: executes what has arrived, in order except where the contract
+ * lets a later request overtake, one piece of one request in each step.
  */
 final class SimResponder
 {
@@ -27,7 +24,8 @@ final class SimResponder
     /** How many requests are looked at for one that may overtake. */
     private static final int OVERTAKING_WINDOW = 4;
 
-    private final SimQueuePair queuePair;
+    private final SimTarget target;
+    private final boolean isReliable;
     private final SimFabric fabric;
     private final List<SimRequest> inbound = new ArrayList<>();
     /** When the next piece is executed; an earlier plan is void. */
@@ -35,29 +33,48 @@ final class SimResponder
     /** A request ran out of RNR retries: what the requester sent after it is out of sequence and never executes. */
     private boolean isOutOfSequence;
 
-    SimResponder(final SimQueuePair queuePair)
+    SimResponder(final SimTarget target)
     {
-        this.queuePair = queuePair;
-        this.fabric = queuePair.device().fabric();
+        this.target = target;
+        this.isReliable = AccessChecks.answersRefusals(target.type());
+        this.fabric = target.device().fabric();
     }
 
     /** Takes an arrived request; false when nobody is there to take it. */
     boolean offer(final SimRequest request)
     {
-        final QueuePairState state = queuePair.state();
-        final boolean isThere = state == QueuePairState.RTS || state == QueuePairState.INIT;
-        if (!isThere || isOutOfSequence || queuePair.device().isKilled() || queuePair.isCut())
+        if (!isThere() || isOutOfSequence)
         {
             return false;
         }
         if (mayLinger(request))
         {
             request.notBeforeNs =
-                fabric.nowNs() + queuePair.decide(SimDecision.LINGER_NS, fabric.options().maxDelayNs());
+                fabric.nowNs() + target.decide(SimDecision.LINGER_NS, fabric.options().maxDelayNs());
         }
         inbound.add(request);
         serveSoon();
         return true;
+    }
+
+    /** In INIT a request is dropped as long as the requester repeats it: here it waits for RTR instead. */
+    private boolean isThere()
+    {
+        final QueuePairState state = target.state();
+        return !target.device().isKilled() &&
+            (QueuePairStates.servesInbound(state) || state == QueuePairState.INIT && isReliable);
+    }
+
+    /** A request that is not begun goes away; false when it is not here any more. */
+    boolean withdraw(final SimRequest request)
+    {
+        return target.state() == QueuePairState.INIT && inbound.remove(request);
+    }
+
+    void reset()
+    {
+        dropAll();
+        isOutOfSequence = false;
     }
 
     /** Arrived and not wholly executed. */
@@ -76,18 +93,18 @@ final class SimResponder
     {
         for (final SimRequest request : inbound)
         {
-            request.requester.giveUp(request);
+            request.requester.sends().giveUp(request);
         }
         inbound.clear();
     }
 
     private void serveAt(final long timeNs)
     {
-        if (timeNs < nextServeNs && !inbound.isEmpty() && queuePair.state() == QueuePairState.RTS)
+        if (timeNs < nextServeNs && !inbound.isEmpty() && QueuePairStates.servesInbound(target.state()))
         {
             nextServeNs = timeNs;
             fabric.schedule(
-                timeNs, SimStep.Kind.SERVE, queuePair.device().index(), queuePair.number(), () -> serve(timeNs));
+                timeNs, SimStep.Kind.SERVE, target.device().index(), target.number(), () -> serve(timeNs));
         }
     }
 
@@ -98,11 +115,11 @@ final class SimResponder
             return;
         }
         nextServeNs = Long.MAX_VALUE;
-        if (queuePair.device().isKilled())
+        if (target.device().isKilled())
         {
             dropAll();
         }
-        if (inbound.isEmpty() || queuePair.state() != QueuePairState.RTS)
+        if (inbound.isEmpty() || !QueuePairStates.servesInbound(target.state()))
         {
             return;
         }
@@ -111,21 +128,22 @@ final class SimResponder
         {
             serveAt(earliestNs());
         }
-        else if (request.requester.device().isSilenced())
+        else if (request.requester.device().isSilenced() || !target.accepts(request))
         {
             inbound.remove(request);
-            request.requester.giveUp(request);
+            request.requester.sends().giveUp(request);
             serveSoon();
         }
         else
         {
+            target.serving();
             final int status = executePiece(request);
-            fabric.observer().onExecuted(queuePair.device(), request);
+            fabric.observer().onExecuted(target.device(), request);
             if (status != SimRequest.PENDING)
             {
                 answer(request, status);
             }
-            serveAt(fabric.nowNs() + queuePair.decide(SimDecision.PIECE_NS, MAX_PIECE_NS + 1));
+            serveAt(fabric.nowNs() + target.decide(SimDecision.PIECE_NS, MAX_PIECE_NS + 1));
         }
     }
 
@@ -133,19 +151,23 @@ final class SimResponder
     {
         inbound.remove(request);
         final SimQueuePair requester = request.requester;
-        requester.respond(request, status);
+        if (isReliable)
+        {
+            requester.sends().respond(request, status);
+        }
         if (status == WorkCompletionStatus.SUCCESS)
         {
             requester.device().onExecuted();
         }
-        else if (status == WorkCompletionStatus.RNR_RETRY_EXC_ERR)
+        else if (isReliable && status == WorkCompletionStatus.RNR_RETRY_EXC_ERR)
         {
             isOutOfSequence = true;
             dropAll();
         }
-        else
+        else if (isReliable || status == WorkCompletionStatus.REM_OP_ERR)
         {
-            queuePair.moveToError();
+            // Of what is refused on an unreliable queue pair only a receive of its own that is wrong fails it.
+            target.refused(this, status);
         }
     }
 
@@ -160,7 +182,7 @@ final class SimResponder
         {
             final SimRequest candidate = inbound.get(i);
             if (candidate.notBeforeNs <= fabric.nowNs() && mayOvertakeAllBefore(i) &&
-                (i == 0 || queuePair.decide(SimDecision.OVERTAKE, 2) > 0 && willSucceed(candidate)))
+                (i == 0 || target.decide(SimDecision.OVERTAKE, 2) > 0 && willSucceed(candidate)))
             {
                 return candidate;
             }
@@ -204,7 +226,7 @@ final class SimResponder
         final boolean canBeOvertaken = request.isAtomic() ?
             fabric.options().readAfterAtomicNeedsFence() :
             request.operation == WorkRequest.READ && fabric.options().readOvertakenByWrite();
-        return canBeOvertaken && queuePair.decide(SimDecision.LINGER, LINGER_ONE_IN) == LINGER_ONE_IN - 1;
+        return canBeOvertaken && target.decide(SimDecision.LINGER, LINGER_ONE_IN) == LINGER_ONE_IN - 1;
     }
 
     private boolean mayOvertake(final SimRequest later, final SimRequest earlier)
@@ -222,18 +244,12 @@ final class SimResponder
 
     private boolean willSucceed(final SimRequest request)
     {
-        if (request.consumesReceive() && queuePair.receives().isEmpty())
+        if (request.consumesReceive() &&
+            (target.receives().isEmpty() || SimReceiver.check(target, request) != WorkCompletionStatus.SUCCESS))
         {
             return false;
         }
-        return switch (request.operation)
-        {
-            case WorkRequest.READ -> check(request, AccessFlags.REMOTE_READ) == WorkCompletionStatus.SUCCESS;
-            case WorkRequest.WRITE -> check(request, AccessFlags.REMOTE_WRITE) == WorkCompletionStatus.SUCCESS;
-            case WorkRequest.SEND -> checkReceive(request, queuePair.receives()) == WorkCompletionStatus.SUCCESS;
-            default -> (request.remoteAddress & 7) == 0 &&
-                check(request, AccessFlags.REMOTE_ATOMIC) == WorkCompletionStatus.SUCCESS;
-        };
+        return request.isSend() || SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS;
     }
 
     private int executePiece(final SimRequest request)
@@ -241,7 +257,7 @@ final class SimResponder
         return switch (request.operation)
         {
             case WorkRequest.SEND -> consumeReceive(request);
-            case WorkRequest.READ -> movePiece(request, AccessFlags.REMOTE_READ);
+            case WorkRequest.READ -> movePiece(request);
             case WorkRequest.WRITE -> write(request);
             default -> executeAtomic(request);
         };
@@ -249,73 +265,63 @@ final class SimResponder
 
     private int write(final SimRequest request)
     {
-        if (request.rnrDeadlineNs == 0)
+        if (!request.isPlaced)
         {
-            final int status = movePiece(request, AccessFlags.REMOTE_WRITE);
+            final int status = movePiece(request);
             if (status != WorkCompletionStatus.SUCCESS || !request.hasImmediate)
             {
                 return status;
             }
+            // Only the last packet meets the missing receive: the payload is not written again.
+            request.isPlaced = true;
         }
         return consumeReceive(request);
     }
 
-    private int movePiece(final SimRequest request, final int neededFlag)
+    private int movePiece(final SimRequest request)
     {
-        final int status = check(request, neededFlag);
+        final int status = SimAccess.check(target, request);
         if (status != WorkCompletionStatus.SUCCESS || request.lengthBytes == 0)
         {
             return status;
         }
         request.cut(fabric.options().tearing(), fabric.decisions());
-        final RegisteredRegion region = queuePair.device().keys().find(request.remoteKey);
-        final boolean isLast = request.moveNextPiece(
-            region.segment().asSlice(request.remoteAddress - region.address(), request.lengthBytes), fabric.trace());
+        final boolean isLast = request.moveNextPiece(SimAccess.memory(target, request), fabric.trace());
         return isLast ? WorkCompletionStatus.SUCCESS : SimRequest.PENDING;
     }
 
     private int executeAtomic(final SimRequest request)
     {
-        if ((request.remoteAddress & 7) != 0)
+        final int status = SimAccess.check(target, request);
+        if (status == WorkCompletionStatus.SUCCESS)
         {
-            return WorkCompletionStatus.REM_INV_REQ_ERR;
+            final long address = SimAccess.memory(target, request).address();
+            request.found = request.operation == WorkRequest.COMPARE_SWAP ?
+                RawMemory.compareSwap(address, request.operand, request.desired) :
+                RawMemory.fetchAdd(address, request.operand);
+            fabric.trace().mix(request.found);
         }
-        final int status = check(request, AccessFlags.REMOTE_ATOMIC);
-        if (status != WorkCompletionStatus.SUCCESS)
-        {
-            return status;
-        }
-        final long address =
-            queuePair.device().keys().find(request.remoteKey).rawAddress(request.remoteAddress);
-        request.found = request.operation == WorkRequest.COMPARE_SWAP ?
-            RawMemory.compareSwap(address, request.operand, request.desired) :
-            RawMemory.fetchAdd(address, request.operand);
-        fabric.trace().mix(request.found);
-        return WorkCompletionStatus.SUCCESS;
-    }
-
-    private int check(final SimRequest request, final int neededFlag)
-    {
-        final boolean lacksReadAtomic = request.isReadOrAtomic() &&
-            (queuePair.maxReadAtomic() == 0 || request.requester.maxReadAtomic() == 0);
-        if ((queuePair.accessFlags() & neededFlag) == 0 || lacksReadAtomic)
-        {
-            return WorkCompletionStatus.REM_INV_REQ_ERR;
-        }
-        if (request.lengthBytes == 0)
-        {
-            return WorkCompletionStatus.SUCCESS;
-        }
-        final RegisteredRegion region = queuePair.device().keys().find(request.remoteKey);
-        final boolean isAllowed = region != null && region.allows(
-            queuePair.protectionDomain(), neededFlag, request.remoteAddress, request.lengthBytes);
-        return isAllowed ? WorkCompletionStatus.SUCCESS : WorkCompletionStatus.REM_ACCESS_ERR;
+        return status;
     }
 
     private int consumeReceive(final SimRequest request)
     {
-        final ReceiveQueue receives = queuePair.receives();
-        if (receives.isEmpty())
+        if (target.receives().isEmpty())
+        {
+            return isReliable ? awaitReceive(request) : WorkCompletionStatus.RNR_RETRY_EXC_ERR;
+        }
+        if (!isReliable && SimReceiver.check(target, request) == WorkCompletionStatus.LOC_LEN_ERR)
+        {
+            return WorkCompletionStatus.REM_INV_REQ_ERR;
+        }
+        return SimReceiver.consume(target, request);
+    }
+
+    /** Receiver not ready: tried again after the time that this side tells, as often as the requester may. */
+    private int awaitReceive(final SimRequest request)
+    {
+        final int retries = request.requester.rnrRetries();
+        if (retries == SimQueuePair.RNR_BY_TIME)
         {
             if (request.rnrDeadlineNs == 0)
             {
@@ -325,57 +331,12 @@ final class SimResponder
             return fabric.nowNs() >= request.rnrDeadlineNs ?
                 WorkCompletionStatus.RNR_RETRY_EXC_ERR : SimRequest.PENDING;
         }
-        request.rnrDeadlineNs = 0;
-        final int receiveStatus =
-            request.isSend() ? fillReceive(request, receives) : WorkCompletionStatus.SUCCESS;
-        final long wrId = receives.wrId();
-        receives.remove();
-        queuePair.receiveCompletions().pushReceive(
-            queuePair,
-            wrId,
-            receiveStatus,
-            request.isSend() ? WorkCompletionOpcode.RECV : WorkCompletionOpcode.RECV_RDMA_WITH_IMM,
-            request.lengthBytes,
-            request.hasImmediate ? request.immediate : 0);
-        return switch (receiveStatus)
+        if (retries != RetryTimers.RNR_RETRY_FOR_EVER && request.rnrMisses >= retries)
         {
-            case WorkCompletionStatus.SUCCESS -> WorkCompletionStatus.SUCCESS;
-            case WorkCompletionStatus.LOC_LEN_ERR -> WorkCompletionStatus.REM_INV_REQ_ERR;
-            default -> WorkCompletionStatus.REM_OP_ERR;
-        };
-    }
-
-    private int fillReceive(final SimRequest request, final ReceiveQueue receives)
-    {
-        final int status = checkReceive(request, receives);
-        if (status == WorkCompletionStatus.SUCCESS && request.lengthBytes > 0)
-        {
-            final RegisteredRegion buffer = queuePair.device().keys().find(receives.key());
-            MemorySegment.copy(
-                request.payload,
-                0,
-                buffer.segment(),
-                ValueLayout.JAVA_BYTE,
-                receives.address() - buffer.address(),
-                request.lengthBytes);
-            fabric.trace().mix(request.payload, 0, request.lengthBytes);
+            return WorkCompletionStatus.RNR_RETRY_EXC_ERR;
         }
-        return status;
-    }
-
-    private int checkReceive(final SimRequest request, final ReceiveQueue receives)
-    {
-        if (request.lengthBytes > receives.lengthBytes())
-        {
-            return WorkCompletionStatus.LOC_LEN_ERR;
-        }
-        if (request.lengthBytes == 0)
-        {
-            return WorkCompletionStatus.SUCCESS;
-        }
-        final RegisteredRegion buffer = queuePair.device().keys().find(receives.key());
-        final boolean isAllowed = buffer != null && buffer.allows(
-            queuePair.protectionDomain(), AccessFlags.LOCAL_WRITE, receives.address(), receives.lengthBytes());
-        return isAllowed ? WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_PROT_ERR;
+        request.rnrMisses++;
+        request.notBeforeNs = fabric.nowNs() + target.rnrWaitNs();
+        return SimRequest.PENDING;
     }
 }

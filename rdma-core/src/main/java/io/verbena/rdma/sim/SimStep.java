@@ -6,7 +6,7 @@ final class SimStep implements Comparable<SimStep>
     /** What kind of thing happens; part of the trace. */
     enum Kind
     {
-        LAUNCH, ARRIVE, SERVE, RESPOND, GIVE_UP, CONNECT, ANSWER, AGENT, ACTION, RNIC
+        LAUNCH, ARRIVE, SERVE, RESPOND, GIVE_UP, CONNECT, ANSWER, AGENT, ACTION, DISCONNECT, RNIC
     }
 
     final long timeNs;

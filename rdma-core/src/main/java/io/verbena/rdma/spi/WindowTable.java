@@ -102,6 +102,29 @@ public final class WindowTable
         }
     }
 
+    /** Takes every binding away, as when the device is freed with all its memory. */
+    public synchronized void unbindAll()
+    {
+        for (final BoundWindow window : windows)
+        {
+            if (window != null)
+            {
+                window.unbind();
+            }
+        }
+    }
+
+    /**
+     * Whether a window is of this table and not closed.
+     *
+     * @param window any.
+     * @return whether it is.
+     */
+    public boolean contains(final BoundWindow window)
+    {
+        return at((window.remoteKey() & ~MARK) >>> INDEX_SHIFT) == window;
+    }
+
     private BoundWindow at(final int index)
     {
         final BoundWindow[] table = windows;

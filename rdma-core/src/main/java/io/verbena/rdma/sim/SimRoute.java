@@ -1,0 +1,31 @@
+package io.verbena.rdma.sim;
+
+import io.verbena.rdma.spi.WorkRequest;
+
+/** How the requests of one queue pair reach whoever executes them. */
+interface SimRoute
+{
+    /** Whether a request cannot set out while others are under way. */
+    boolean mustWait(WorkRequest posted, boolean isIdle);
+
+    /** Sets a request out. */
+    void send(SimRequest request);
+
+    /** The oldest request under way that has no time to arrive yet gets this one; the NIC of the requester tells it. */
+    void scheduleArrival(long timeNs);
+
+    /** What a pause has held back sets out again. */
+    void sendHeld();
+
+    /** Nothing is outstanding any more. */
+    void idle();
+
+    /** The queue pair failed, was reset or closed. */
+    void end();
+
+    /** The device was killed. */
+    void killed();
+
+    /** Connections to a device break. */
+    void cut(SimDevice peer);
+}
