@@ -1,0 +1,145 @@
+package io.verbena.control.bootstrap;
+
+import io.verbena.control.bootstrap.BootstrapException.Reason;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+
+/** The asking side of the handshake. Stateless. */
+public final class BootstrapClient
+{
+    static final String CLIENT_SIDE = "verbena client";
+    static final String SERVER_SIDE = "verbena server";
+    private static final int MAX_ANSWER_BYTES = 4096;
+
+    private BootstrapClient()
+    {
+    }
+
+    /**
+     * Asks a cluster how to reach it. Blocks.
+     *
+     * @param address   of the cluster.
+     * @param token     of the cluster.
+     * @param timeoutMs longest wait for connecting, and for each answer; 1 or more.
+     * @return what the cluster tells.
+     * @throws BootstrapException when it does not: one line that says why.
+     */
+    public static BootstrapAnswer ask(final ClusterAddress address, final ClusterToken token, final int timeoutMs)
+    {
+        return ask(address, token, timeoutMs, BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS);
+    }
+
+    static BootstrapAnswer ask(
+        final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
+        final int formats)
+    {
+        try (Socket socket = new Socket())
+        {
+            final InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
+            if (target.isUnresolved())
+            {
+                throw failure(Reason.UNREACHABLE, address, "the host is not known", null);
+            }
+            socket.connect(target, timeoutMs);
+            socket.setSoTimeout(timeoutMs);
+            socket.setTcpNoDelay(true);
+            return shakeHands(socket, address, token, version, formats);
+        }
+        catch (final EOFException ex)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex);
+        }
+        catch (final IOException ex)
+        {
+            throw failure(Reason.UNREACHABLE, address, ex.getMessage() + "; is the cluster up?", ex);
+        }
+    }
+
+    private static BootstrapAnswer shakeHands(
+        final Socket socket, final ClusterAddress address, final ClusterToken token, final int version,
+        final int formats) throws IOException
+    {
+        final DataInputStream in = new DataInputStream(socket.getInputStream());
+        final OutputStream out = socket.getOutputStream();
+        final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        new SecureRandom().nextBytes(clientNonce);
+        out.write(BootstrapDescriptor.hello(version, formats, clientNonce));
+        final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
+        if (BootstrapDescriptor.MAGIC != challenge.getInt(0))
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster", null);
+        }
+        if (BootstrapDescriptor.STATUS_OK != challenge.getShort(BootstrapDescriptor.STATUS_OFFSET))
+        {
+            final int length = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
+            throw failure(Reason.VERSION_MISMATCH, address,
+                text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0), null);
+        }
+        final byte[] serverNonce = BootstrapDescriptor.nonce(challenge);
+        out.write(token.proof(CLIENT_SIDE, clientNonce, serverNonce));
+        return readAnswer(in, address, token, clientNonce, serverNonce);
+    }
+
+    private static BootstrapAnswer readAnswer(
+        final DataInputStream in, final ClusterAddress address, final ClusterToken token, final byte[] clientNonce,
+        final byte[] serverNonce) throws IOException
+    {
+        final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
+        final int length = checked(address,
+            BootstrapDescriptor.wrap(head).getInt(BootstrapDescriptor.ANSWER_LENGTH_OFFSET), MAX_ANSWER_BYTES);
+        final byte[] whole = new byte[head.length + length];
+        System.arraycopy(head, 0, whole, 0, head.length);
+        in.readFully(whole, head.length, length);
+        final ByteBuffer answer = BootstrapDescriptor.wrap(whole);
+        if (BootstrapDescriptor.STATUS_OK != answer.getShort(0))
+        {
+            throw failure(Reason.WRONG_TOKEN, address, text(answer, head.length), null);
+        }
+        if (whole.length < BootstrapDescriptor.ANSWER_FABRIC_OFFSET)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "its answer is too short", null);
+        }
+        final byte[] proof = new byte[BootstrapDescriptor.PROOF_LENGTH_BYTES];
+        answer.get(BootstrapDescriptor.ANSWER_PROOF_OFFSET, proof);
+        if (!token.isProof(proof, SERVER_SIDE, clientNonce, serverNonce))
+        {
+            throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token", null);
+        }
+        return BootstrapDescriptor.decodeAnswer(answer);
+    }
+
+    private static ByteBuffer read(final DataInputStream in, final int length) throws IOException
+    {
+        final byte[] bytes = new byte[length];
+        in.readFully(bytes);
+        return BootstrapDescriptor.wrap(bytes);
+    }
+
+    private static int checked(final ClusterAddress address, final int length, final int most)
+    {
+        if (length < 0 || length > most)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "it says something of " + length + " bytes", null);
+        }
+        return length;
+    }
+
+    private static String text(final ByteBuffer bytes, final int offset)
+    {
+        return new String(bytes.array(), offset, bytes.capacity() - offset, StandardCharsets.UTF_8);
+    }
+
+    private static BootstrapException failure(
+        final Reason reason, final ClusterAddress address, final String why, final Throwable cause)
+    {
+        return new BootstrapException(reason, "cannot join the cluster at " + address + ": " + why, cause);
+    }
+}

@@ -1,0 +1,201 @@
+package io.verbena.control.bootstrap;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Answers the handshake: one virtual thread for each connection, a bounded number at once, each with a deadline for
+ * every read. Thread-safe. Closed by its opener.
+ */
+public final class BootstrapServer implements AutoCloseable
+{
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int READ_TIMEOUT_MS = 2_000;
+    private static final int BACKLOG = 64;
+
+    private final ServerSocket socket;
+    private final ClusterAddress address;
+    private final ClusterToken token;
+    private final BootstrapAnswer answer;
+    private final SecureRandom random = new SecureRandom();
+    private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
+    private final AtomicLong refusals = new AtomicLong();
+    private final Thread thread;
+
+    private BootstrapServer(
+        final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
+        final BootstrapAnswer answer)
+    {
+        this.socket = socket;
+        this.address = address;
+        this.token = token;
+        this.answer = answer;
+        thread = Thread.ofPlatform().name("verbena-bootstrap").daemon().unstarted(this::accept);
+    }
+
+    /**
+     * Listens.
+     *
+     * @param address where; port 0 lets the system choose.
+     * @param token   of the cluster.
+     * @param answer  for those who have it.
+     * @return the server.
+     * @throws BootstrapException when the port is busy or the host not this one.
+     */
+    public static BootstrapServer open(
+        final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer)
+    {
+        ServerSocket socket = null;
+        try
+        {
+            socket = new ServerSocket();
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
+            final BootstrapServer server = new BootstrapServer(
+                socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer);
+            server.thread.start();
+            return server;
+        }
+        catch (final IOException ex)
+        {
+            closeQuietly(socket);
+            final String why = ex instanceof UnknownHostException ? "unknown host" : ex.getMessage();
+            throw new BootstrapException(BootstrapException.Reason.UNREACHABLE, "cannot listen at " + address + ": " +
+                why + "; is another cluster running there? choose another port", ex);
+        }
+    }
+
+    /** @return where it listens, with the port that was chosen. */
+    public ClusterAddress address()
+    {
+        return address;
+    }
+
+    /** @return handshakes that were refused, or did not get to an end. */
+    public long refusals()
+    {
+        return refusals.get();
+    }
+
+    private void accept()
+    {
+        while (!socket.isClosed())
+        {
+            try
+            {
+                final Socket connection = socket.accept();
+                if (connections.tryAcquire())
+                {
+                    Thread.ofVirtual().name("verbena-bootstrap-connection").start(() -> serve(connection));
+                }
+                else
+                {
+                    refusals.incrementAndGet();
+                    closeQuietly(connection);
+                }
+            }
+            catch (final IOException ex)
+            {
+                if (!socket.isClosed())
+                {
+                    refusals.incrementAndGet();
+                    Thread.yield(); // out of descriptors, say: others give some back
+                }
+            }
+        }
+    }
+
+    private void serve(final Socket connection)
+    {
+        try (connection)
+        {
+            connection.setSoTimeout(READ_TIMEOUT_MS);
+            connection.setTcpNoDelay(true);
+            if (!shakeHands(connection))
+            {
+                refusals.incrementAndGet();
+            }
+        }
+        catch (final IOException ex)
+        {
+            refusals.incrementAndGet();
+        }
+        finally
+        {
+            connections.release();
+        }
+    }
+
+    private boolean shakeHands(final Socket connection) throws IOException
+    {
+        final DataInputStream in = new DataInputStream(connection.getInputStream());
+        final OutputStream out = connection.getOutputStream();
+        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
+        {
+            return false; // not one of us: nothing is told
+        }
+        final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        random.nextBytes(serverNonce);
+        final int version = hello.getShort(BootstrapDescriptor.VERSION_OFFSET) & 0xFFFF;
+        final int formats = hello.getInt(BootstrapDescriptor.FORMATS_OFFSET);
+        if (BootstrapDescriptor.VERSION != version || BootstrapDescriptor.FORMATS != formats)
+        {
+            out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
+                "the cluster speaks version " + BootstrapDescriptor.VERSION + " with formats " +
+                BootstrapDescriptor.FORMATS + ", this program version " + version + " with formats " + formats +
+                ": update the older of the two", serverNonce));
+            return false;
+        }
+        out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));
+        final byte[] proof = in.readNBytes(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        final byte[] clientNonce = BootstrapDescriptor.nonce(hello);
+        if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, clientNonce, serverNonce))
+        {
+            out.write(BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+                "the cluster has another token: give the file it was started with"));
+            return false;
+        }
+        out.write(BootstrapDescriptor.answer(
+            answer, token.proof(BootstrapClient.SERVER_SIDE, clientNonce, serverNonce)));
+        return true;
+    }
+
+    /** Stops listening; handshakes under way end by themselves, within seconds. */
+    @Override
+    public void close()
+    {
+        closeQuietly(socket);
+    }
+
+    private static void closeQuietly(final AutoCloseable closeable)
+    {
+        try
+        {
+            if (null != closeable)
+            {
+                closeable.close();
+            }
+        }
+        catch (final Exception ignore)
+        {
+            // Nothing was to be said over it any more.
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "BootstrapServer{address=" + address + ", refusals=" + refusals + '}';
+    }
+}
