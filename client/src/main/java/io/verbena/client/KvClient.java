@@ -13,6 +13,37 @@ import java.util.List;
 public interface KvClient extends AutoCloseable
 {
     /**
+     * Connects to a cluster in other processes, with default options and the token of the environment.
+     *
+     * @param address {@code verbena://host:port}.
+     * @return the client, closed by the caller.
+     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, or the versions
+     *                                   do not fit.
+     * @throws KvUnavailableException    when the cluster cannot be reached.
+     */
+    static KvClient connect(final String address)
+    {
+        return connect(address, new KvClientOptions());
+    }
+
+    /**
+     * Connects to a cluster in other processes. The client is thin: its operations go to compute nodes, are spread over
+     * them by key, and go to others when nodes come, leave or die; while the meta server is away it goes on with the
+     * nodes it knows.
+     *
+     * @param address {@code verbena://host:port}.
+     * @param options how it behaves; copied.
+     * @return the client, closed by the caller; its {@link #close()} waits up to 2 s for operations under way.
+     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, or the versions
+     *                                   do not fit.
+     * @throws KvUnavailableException    when the cluster cannot be reached.
+     */
+    static KvClient connect(final String address, final KvClientOptions options)
+    {
+        return RemoteKvClient.connect(address, options);
+    }
+
+    /**
      * Finds a table. Blocks for a call of the meta server when this client has not met the table before.
      *
      * @param name of the table, see {@link TableOptions} for what a name may be.

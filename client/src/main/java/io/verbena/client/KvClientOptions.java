@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ public final class KvClientOptions
     private long timeoutNs = DEFAULT_TIMEOUT_NS;
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
     private Executor completionExecutor = ForkJoinPool.commonPool();
+    private Path tokenFile;
 
     /** @return nanoseconds an operation may take when it names no timeout. */
     public long timeoutNs()
@@ -56,6 +58,25 @@ public final class KvClientOptions
             throw new KvInvalidRequestException("maxAsyncInFlight=" + maxAsyncInFlight + " must be 1 or more");
         }
         this.maxAsyncInFlight = maxAsyncInFlight;
+        return this;
+    }
+
+    /** @return file with the cluster's token, or null. */
+    public Path tokenFile()
+    {
+        return tokenFile;
+    }
+
+    /**
+     * Only {@link KvClient#connect(String, KvClientOptions)} needs it.
+     *
+     * @param tokenFile with the cluster's token, mode 0600; null, the default, for the file that the environment
+     *                  variable {@link RemoteKvClient#TOKEN_FILE_VARIABLE} names.
+     * @return this.
+     */
+    public KvClientOptions tokenFile(final Path tokenFile)
+    {
+        this.tokenFile = tokenFile;
         return this;
     }
 

@@ -22,10 +22,13 @@ public final class RoutedKvClient implements KvClient
     private final AsyncCalls asyncCalls;
     private final ControlCalls controlCalls;
     private final CallSweeper sweeper;
+    private final Runnable onClose;
 
     private RoutedKvClient(
-        final ComputeNodeSet nodes, final NanoClock clock, final KvClientOptions options, final boolean sweepsItself)
+        final ComputeNodeSet nodes, final NanoClock clock, final KvClientOptions options, final boolean sweepsItself,
+        final Runnable onClose)
     {
+        this.onClose = onClose;
         this.nodes = Objects.requireNonNull(nodes);
         this.clock = Objects.requireNonNull(clock);
         timeoutNs = options.timeoutNs();
@@ -45,7 +48,14 @@ public final class RoutedKvClient implements KvClient
      */
     public static RoutedKvClient open(final ComputeNodeSet nodes, final NanoClock clock, final KvClientOptions options)
     {
-        return new RoutedKvClient(nodes, clock, options, true);
+        return open(nodes, clock, options, () -> {});
+    }
+
+    /** As {@link #open(ComputeNodeSet, NanoClock, KvClientOptions)}, with something to be done when it is closed. */
+    static RoutedKvClient open(
+        final ComputeNodeSet nodes, final NanoClock clock, final KvClientOptions options, final Runnable onClose)
+    {
+        return new RoutedKvClient(nodes, clock, options, true, onClose);
     }
 
     /**
@@ -60,7 +70,7 @@ public final class RoutedKvClient implements KvClient
     public static RoutedKvClient openStepped(
         final ComputeNodeSet nodes, final NanoClock clock, final KvClientOptions options)
     {
-        return new RoutedKvClient(nodes, clock, options, false);
+        return new RoutedKvClient(nodes, clock, options, false, () -> {});
     }
 
     /** Looks after deadlines and re-routing of asynchronous operations; only for clients opened as stepped. */
@@ -125,6 +135,7 @@ public final class RoutedKvClient implements KvClient
         {
             sweeper.close();
         }
+        onClose.run();
     }
 
     long deadlineNs(final long timeoutNs)

@@ -3,12 +3,10 @@ package io.verbena.embedded;
 import io.verbena.client.ComputeNodeSet;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
+import io.verbena.client.RemoteNodes;
 import io.verbena.client.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.TableReference;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.meta.MetaServer;
@@ -18,6 +16,11 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.TableReference;
+import io.verbena.request.remote.RequestServer;
+import io.verbena.request.remote.Waker;
 
 import org.agrona.concurrent.Agent;
 
@@ -32,6 +35,7 @@ final class SimCluster implements AutoCloseable
     static final long LEASE_NS = 20_000_000;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
+    private static final int CLIENT_PORT = 9;
 
     /** A compute node and the simulated machine it runs on. */
     record Compute(SimNode machine, ComputeNode node)
@@ -48,10 +52,22 @@ final class SimCluster implements AutoCloseable
     private final List<SimNode> memoryMachines = new ArrayList<>();
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
+    private final boolean isRemote;
+    private final SimNode clientMachine;
     private final RoutedKvClient client;
+    private RemoteNodes remoteNodes;
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
+        this(seed, options, memoryNodeCount, computeNodeCount, false);
+    }
+
+    /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
+    SimCluster(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final boolean isRemote)
+    {
+        this.isRemote = isRemote;
         world = new SimWorld(seed, options);
         metaMachine = world.addNode("meta-server");
         metaServer = MetaServer.open(metaMachine.device(), new InMemoryMetaStore(), new MetaServerConfiguration()
@@ -64,7 +80,13 @@ final class SimCluster implements AutoCloseable
         }
         client = RoutedKvClient.openStepped(
             nodes, world.clock(), new KvClientOptions().completionExecutor(Runnable::run));
-        world.addNode("client").addAgent(new Sweeper());
+        clientMachine = world.addNode("client").addAgent(new Sweeper());
+        if (isRemote)
+        {
+            remoteNodes = new RemoteNodes(clientMachine.device(), metaAddress(), nodes, new Waker(), LEASE_NS / 2,
+                (error) -> {});
+            clientMachine.addAgent(remoteNodes);
+        }
         for (int i = 0; i < computeNodeCount; i++)
         {
             final Compute compute = addComputeNode();
@@ -79,6 +101,10 @@ final class SimCluster implements AutoCloseable
         public int doWork()
         {
             client.sweep();
+            if (isRemote)
+            {
+                return 0;
+            }
             final ComputeNodeSet set = nodes;
             computes.stream().filter((compute) -> ComputeNode.State.LEFT == compute.node.state())
                 .forEach((compute) -> set.remove(compute.node.endpoint()));
@@ -100,6 +126,16 @@ final class SimCluster implements AutoCloseable
     SimNode metaMachine()
     {
         return metaMachine;
+    }
+
+    SimNode clientMachine()
+    {
+        return clientMachine;
+    }
+
+    RemoteNodes remoteNodes()
+    {
+        return remoteNodes;
     }
 
     List<SimNode> memoryMachines()
@@ -124,10 +160,20 @@ final class SimCluster implements AutoCloseable
         final SimNode machine = world.addNode(name);
         final ComputeNode node = new ComputeNode(
             machine.device(), metaAddress(),
-            new ComputeNodeConfiguration().name(name).operationSlots(8).heartbeatIntervalNs(LEASE_NS / 20)
+            new ComputeNodeConfiguration().name(name).servicePort(isRemote ? CLIENT_PORT : 0)
+                .operationSlots(8).heartbeatIntervalNs(LEASE_NS / 20)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
         final Compute compute = new Compute(machine, node);
+        if (isRemote)
+        {
+            final RequestServer server =
+                RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, (error) -> {});
+            machine.addAgent(server);
+            machine.addAgent(node);
+            computes.add(compute);
+            return compute;
+        }
         machine.addAgent(new Agent()
         {
             private boolean added;

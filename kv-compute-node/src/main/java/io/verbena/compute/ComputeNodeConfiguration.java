@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 public final class ComputeNodeConfiguration
 {
     private String name = "compute";
+    private int servicePort;
     private int operationSlots = 64;
     private int queueCapacity = 4096;
     private int locationCacheEntries = 1 << 16;
@@ -29,6 +30,23 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration name(final String name)
     {
         this.name = name;
+        return this;
+    }
+
+    /** @return where clients in other processes reach the node; 0 when they do not. */
+    public int servicePort()
+    {
+        return servicePort;
+    }
+
+    /**
+     * @param port where a server for clients in other processes listens on the node's device, 1 to 65,535, told to them
+     *             by the meta server; 0, the default, when there is none.
+     * @return this.
+     */
+    public ComputeNodeConfiguration servicePort(final int port)
+    {
+        this.servicePort = port;
         return this;
     }
 

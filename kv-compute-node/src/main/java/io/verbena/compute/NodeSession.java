@@ -79,7 +79,8 @@ final class NodeSession implements AutoCloseable
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
         registering = metaLink.client().register(
-            new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), 0, new RemoteRegion(0, 0, 0)),
+            new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), configuration.servicePort(),
+                new RemoteRegion(0, 0, 0)),
             configuration.callTimeoutNs());
     }
 

@@ -1,0 +1,318 @@
+package io.verbena.client;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MetaClient;
+import io.verbena.control.NodePage;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.request.remote.RemoteEndpoint;
+import io.verbena.request.remote.Waker;
+
+import org.agrona.ErrorHandler;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keeps a {@link ComputeNodeSet} filled with the compute nodes of a cluster elsewhere: asks the meta server who they
+ * are, connects to those that serve clients, and takes away those that leave or are lost. While the meta server is away
+ * it goes on with the nodes it knows. One thread drives {@link #doWork()} and owns everything here, except what says
+ * otherwise.
+ */
+public final class RemoteNodes implements Agent
+{
+    /** Compute nodes that a client connects to at once; more are left to other clients. */
+    public static final int MAX_NODES = 32;
+    private static final long REFRESH_NS = 1_000_000_000;
+    private static final long HASTY_REFRESH_NS = 20_000_000;
+    private static final long RECONNECT_PAUSE_NS = 50_000_000;
+
+    private final RaasContext raas;
+    private final NanoClock clock;
+    private final PeerAddress metaServer;
+    private final ComputeNodeSet nodes;
+    private final Waker waker;
+    private final long callTimeoutNs;
+    private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
+    private final List<RemoteEndpoint> serving = new ArrayList<>();
+    private final Map<Integer, Long> triedAtNs = new HashMap<>();
+    private final Set<Integer> drained = new HashSet<>();
+    private final List<PeerRecord> page = new ArrayList<>();
+    private VirtualQp metaVqp;
+    private MetaClient meta;
+    private ControlCall<NodePage> listing;
+    private long nextRefreshNs;
+    private volatile long listings;
+    private volatile String failure = "";
+    private volatile int knownNodes;
+
+    /**
+     * @param device        to work on; the caller closes it after {@link #onClose()}.
+     * @param metaServer    whom to ask.
+     * @param nodes         filled here, and by nobody else.
+     * @param waker         of the thread that drives this.
+     * @param callTimeoutNs deadline of connecting, and of one question to the meta server.
+     * @param errorHandler  hears of failures that end nothing.
+     */
+    public RemoteNodes(
+        final Device device, final PeerAddress metaServer, final ComputeNodeSet nodes, final Waker waker,
+        final long callTimeoutNs, final ErrorHandler errorHandler)
+    {
+        this.metaServer = metaServer;
+        this.nodes = nodes;
+        this.waker = waker;
+        this.callTimeoutNs = callTimeoutNs;
+        raas = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler));
+        clock = raas.clock();
+        nextRefreshNs = clock.nanoTime();
+        connectMeta();
+    }
+
+    /** @return how often the meta server has told the nodes. Any thread. */
+    public long listings()
+    {
+        return listings;
+    }
+
+    /** @return why the meta server could not be asked last, or a node not be reached; empty when all is well. Any
+     * thread. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return compute nodes that the meta server told last, serving clients or not. Any thread. */
+    public int knownNodes()
+    {
+        return knownNodes;
+    }
+
+    @Override
+    public String roleName()
+    {
+        return "verbena-client";
+    }
+
+    @Override
+    public int doWork()
+    {
+        int work = raas.poll();
+        final long nowNs = clock.nanoTime();
+        work += pollEndpoints(nowNs);
+        if (null != listing && listing.isDone())
+        {
+            onListed(nowNs);
+            work++;
+        }
+        else if (null == listing && nextRefreshNs - nowNs <= 0)
+        {
+            refresh(nowNs);
+            work++;
+        }
+        return work;
+    }
+
+    /** @return true if an answer is awaited. */
+    public boolean isBusy()
+    {
+        if (null != listing)
+        {
+            return true;
+        }
+        for (final RemoteEndpoint endpoint : endpoints.values())
+        {
+            if (endpoint.isBusy())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return how long nothing is due, while not {@link #isBusy()}; nodes are looked after in between. */
+    public long idleNs()
+    {
+        return Math.clamp(nextRefreshNs - clock.nanoTime(), 0, 100_000_000L);
+    }
+
+    private int pollEndpoints(final long nowNs)
+    {
+        int work = 0;
+        final Iterator<RemoteEndpoint> all = endpoints.values().iterator();
+        while (all.hasNext())
+        {
+            final RemoteEndpoint endpoint = all.next();
+            work += endpoint.poll(nowNs);
+            switch (endpoint.state())
+            {
+                case READY -> add(endpoint);
+                case DRAINING ->
+                {
+                    remove(endpoint, nowNs);
+                    drained.add(endpoint.id());
+                    if (!endpoint.isBusy())
+                    {
+                        endpoint.close(); // the node waits for that before it ends
+                        all.remove();
+                        work++;
+                    }
+                }
+                case FAILED ->
+                {
+                    failure = endpoint.failure();
+                    remove(endpoint, nowNs);
+                    endpoint.close();
+                    all.remove();
+                    work++;
+                }
+                case CONNECTING ->
+                {
+                    // Requests are given to it when it is READY.
+                }
+            }
+        }
+        return work;
+    }
+
+    private void add(final RemoteEndpoint endpoint)
+    {
+        if (!serving.contains(endpoint))
+        {
+            serving.add(endpoint);
+            nodes.add(endpoint);
+        }
+    }
+
+    private void remove(final RemoteEndpoint endpoint, final long nowNs)
+    {
+        if (serving.remove(endpoint))
+        {
+            nodes.remove(endpoint);
+            nextRefreshNs = nowNs; // another one may have come
+        }
+    }
+
+    private void refresh(final long nowNs)
+    {
+        if (VirtualQp.State.FAILED == metaVqp.state())
+        {
+            metaVqp.close();
+            connectMeta();
+        }
+        page.clear();
+        ask(0, nowNs);
+    }
+
+    private void ask(final int afterNodeId, final long nowNs)
+    {
+        listing = meta.nodes(afterNodeId, callTimeoutNs);
+        nextRefreshNs = nowNs + REFRESH_NS;
+    }
+
+    private void onListed(final long nowNs)
+    {
+        final ControlCall<NodePage> call = listing;
+        listing = null;
+        if (ControlStatus.OK != call.status())
+        {
+            failure = call.failure();
+            nextRefreshNs = nowNs + RECONNECT_PAUSE_NS;
+            return;
+        }
+        call.result().nodes().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role()).forEach(page::add);
+        if (call.result().hasMore())
+        {
+            ask(call.result().nodes().getLast().nodeId(), nowNs);
+            return;
+        }
+        follow(nowNs);
+        knownNodes = page.size();
+        listings++;
+        nextRefreshNs = nowNs + (serving.isEmpty() ? HASTY_REFRESH_NS : REFRESH_NS);
+    }
+
+    private void follow(final long nowNs)
+    {
+        final Set<Integer> present = new HashSet<>();
+        for (final PeerRecord node : page)
+        {
+            present.add(node.incarnation());
+            if (0 != node.servicePort() && !endpoints.containsKey(node.incarnation()) &&
+                !drained.contains(node.incarnation()) &&
+                endpoints.size() < MAX_NODES && mayTry(node.incarnation(), nowNs))
+            {
+                triedAtNs.put(node.incarnation(), nowNs);
+                endpoints.put(node.incarnation(), new RemoteEndpoint(
+                    raas, node.address(), node.incarnation(), waker, callTimeoutNs));
+            }
+        }
+        triedAtNs.keySet().retainAll(present);
+        drained.retainAll(present);
+        final Iterator<RemoteEndpoint> all = endpoints.values().iterator();
+        while (all.hasNext())
+        {
+            final RemoteEndpoint endpoint = all.next();
+            if (!present.contains(endpoint.id()))
+            {
+                remove(endpoint, nowNs);
+                if (!endpoint.isBusy())
+                {
+                    endpoint.close();
+                    all.remove();
+                }
+            }
+        }
+    }
+
+    private boolean mayTry(final int incarnation, final long nowNs)
+    {
+        final Long lastNs = triedAtNs.get(incarnation);
+        return null == lastNs || nowNs - lastNs >= RECONNECT_PAUSE_NS;
+    }
+
+    private void connectMeta()
+    {
+        metaVqp = raas.connect(metaServer, RemoteNodes::onUnexpectedBatch, callTimeoutNs);
+        meta = new MetaClient(raas, metaVqp);
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
+    }
+
+    /** Takes all nodes away, and ends what is under way: what was sent has an unknown outcome. */
+    @Override
+    public void onClose()
+    {
+        final long nowNs = clock.nanoTime();
+        for (final RemoteEndpoint endpoint : endpoints.values())
+        {
+            remove(endpoint, nowNs);
+            endpoint.close();
+        }
+        endpoints.clear();
+        metaVqp.close();
+        raas.poll(); // calls under way end here, and tell their callers
+        raas.close();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RemoteNodes{metaServer=" + metaServer + ", serving=" + serving + ", failure=" + failure + '}';
+    }
+}

@@ -1,0 +1,138 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvException;
+import io.verbena.elle.Validity;
+import io.verbena.elle.linear.LinearChecker;
+import io.verbena.elle.linear.LinearOptions;
+import io.verbena.elle.linear.LinearVerdict;
+import io.verbena.elle.linear.Models;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimNode;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Clients on a machine of their own, under the simulated fabric: compute nodes that come, go and die are seen by nobody
+ * but in typed errors, every operation ends by its deadline, and what clients were told is linearizable.
+ */
+class RemoteClientSimTest
+{
+    private static final int CLIENTS = 4;
+    private static final int KEYS = 3;
+    private static final int OPERATIONS = 300;
+    private static final long TIMEOUT_NS = 30_000_000;
+    private static final long MAX_PAUSE_NS = 400_000;
+    private static final long MAX_STEPS = 100_000_000;
+
+    /** Seeds 1 to 8, or as many as the system property verbena.sim.seeds says, for a longer search. */
+    static LongStream seeds()
+    {
+        return LongStream.rangeClosed(1, Long.getLong("verbena.sim.seeds", 8));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldFailNoOperationWhenComputeNodesComeAndGo(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, true))
+        {
+            final SimClients clients = start(cluster);
+            for (int i = 0; i < 3; i++)
+            {
+                final int index = i;
+                at(cluster, i * 15_000_000L, cluster::addComputeNode);
+                at(cluster, i * 15_000_000L + 10_000_000, () -> cluster.computes().get(index).node().leave());
+            }
+
+            finish(cluster, clients);
+
+            assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldStayLinearizableWhenComputeNodesDieAndConnectionsBreak(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 3, true))
+        {
+            final SimClients clients = start(cluster);
+            for (int i = 0; i < 8; i++)
+            {
+                at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
+            }
+
+            finish(cluster, clients);
+
+            assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
+                .doesNotContainKey(KvException.Category.INVALID_REQUEST)
+                .doesNotContainKey(KvException.Category.CORRUPT)
+                .doesNotContainKey(KvException.Category.NO_SPACE);
+            assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 2);
+        }
+    }
+
+    private static SimClients start(final SimCluster cluster)
+    {
+        final SimClients clients =
+            new SimClients(cluster.world(), cluster.createTable("t", 50), KEYS, OPERATIONS, TIMEOUT_NS);
+        clients.start(CLIENTS, MAX_PAUSE_NS);
+        return clients;
+    }
+
+    private static void finish(final SimCluster cluster, final SimClients clients)
+    {
+        cluster.world().runUntil(clients::isFinished, MAX_STEPS);
+        final LinearVerdict verdict =
+            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(clients.history());
+        assertThat(verdict.validity()).as("seed %d: %s", cluster.world().seed(), verdict.explanation())
+            .isEqualTo(Validity.VALID);
+    }
+
+    private static void at(final SimCluster cluster, final long delayNs, final Runnable action)
+    {
+        cluster.world().after(delayNs, action);
+    }
+
+    private static void hurt(final SimCluster cluster)
+    {
+        final RandomGenerator random = cluster.world().random();
+        final SimCluster.Compute victim = cluster.computes().get(random.nextInt(cluster.computes().size()));
+        if (!victim.isServing())
+        {
+            return;
+        }
+        switch (random.nextInt(6))
+        {
+            case 0 ->
+            {
+                victim.machine().kill();
+                cluster.addComputeNode();
+            }
+            case 1 ->
+            {
+                victim.machine().device().killAfterRequests(random.nextInt(4));
+                cluster.addComputeNode();
+            }
+            case 2 -> pause(cluster, victim.machine());
+            case 3 -> pause(cluster, cluster.metaMachine());
+            case 4 -> victim.machine().device().breakConnections(cluster.clientMachine().device());
+            default -> cluster.clientMachine().device().breakConnections(victim.machine().device());
+        }
+    }
+
+    private static void pause(final SimCluster cluster, final SimNode machine)
+    {
+        if (machine.isRunning())
+        {
+            machine.pause();
+            at(cluster, cluster.world().random().nextLong(2 * SimCluster.LEASE_NS), machine::resume);
+        }
+    }
+}

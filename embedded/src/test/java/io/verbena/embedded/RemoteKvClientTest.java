@@ -1,0 +1,178 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvClosedException;
+import io.verbena.client.KvEntry;
+import io.verbena.client.KvInvalidRequestException;
+import io.verbena.client.KvLimits;
+import io.verbena.client.KvNoSuchTableException;
+import io.verbena.client.KvOutcomeUnknownException;
+import io.verbena.client.KvTable;
+import io.verbena.client.KvTableExistsException;
+import io.verbena.client.KvUnavailableException;
+import io.verbena.client.OperationKind;
+import io.verbena.client.ReplaceResult;
+import io.verbena.client.TableOptions;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(240)
+class RemoteKvClientTest
+{
+    private static final byte[] KEY = {1};
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldOfferWhatTheEmbeddedClientOffers()
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 2); KvClient client = cluster.client())
+        {
+            final KvTable table = client.createTable("t", new TableOptions(1_000));
+            assertThat(client.tables()).containsExactly("t");
+            assertThatThrownBy(() -> client.createTable("t", TableOptions.DEFAULTS))
+                .isInstanceOf(KvTableExistsException.class);
+            final long version = table.put(KEY, new byte[]{7});
+            assertThat(table.get(KEY)).contains(new KvEntry(new byte[]{7}, version));
+            assertThat(table.putIfAbsent(KEY, KEY).stored()).isFalse();
+            final ReplaceResult replaced = table.replace(KEY, new byte[]{8}, version);
+            assertThat(replaced.outcome()).isEqualTo(ReplaceResult.Outcome.REPLACED);
+            assertThat(table.replace(KEY, new byte[]{9}, version).version()).isEqualTo(replaced.version());
+            assertThat(table.exists(KEY)).isTrue();
+            assertThat(table.delete(KEY)).isTrue();
+            assertThat(table.get(KEY)).isEmpty();
+            assertThat(client.statistics().count(OperationKind.GET)).isEqualTo(1);
+            assertThat(client.statistics().verbs(OperationKind.PUT)).as("counted at the node").isPositive();
+            final byte[] key = new byte[1000];
+            final byte[] value = new byte[KvLimits.MAX_VALUE_BYTES];
+            new Random(1).nextBytes(value);
+            table.put(key, value);
+            assertThat(client.table("t").get(key).orElseThrow().value()).isEqualTo(value);
+            client.dropTable("t");
+            assertThatThrownBy(() -> client.table("t")).isInstanceOf(KvNoSuchTableException.class);
+            assertThatThrownBy(() -> table.get(KEY)).isInstanceOf(KvNoSuchTableException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatComesAfterItWasClosed()
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 1))
+        {
+            final KvTable table;
+            try (KvClient client = cluster.client())
+            {
+                table = client.createTable("t", new TableOptions(100));
+            }
+            assertThatThrownBy(() -> table.get(KEY)).isInstanceOf(KvClosedException.class);
+        }
+    }
+
+    /** Nodes are killed and added under four writers: what was acknowledged is there, reads never fail. */
+    @Test
+    void shouldLoseNothingWhenComputeNodesDieAndCome() throws InterruptedException
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 2); KvClient client = cluster.client())
+        {
+            final KvTable table = client.createTable("t", new TableOptions(10_000));
+            final Map<Integer, Integer> acknowledged = new ConcurrentHashMap<>();
+            final List<Throwable> failures = new ArrayList<>();
+            final List<Thread> writers = new ArrayList<>();
+            for (int w = 0; w < 4; w++)
+            {
+                final int writer = w;
+                writers.add(Thread.ofPlatform().start(() -> write(table, writer, acknowledged, failures)));
+            }
+            for (int i = 0; i < 3; i++)
+            {
+                final int before = acknowledged.size();
+                RemoteCluster.await(() -> acknowledged.size() > before + 100);
+                cluster.addComputeNode();
+                cluster.kill(cluster.computes().getFirst());
+            }
+            for (final Thread writer : writers)
+            {
+                writer.join();
+            }
+            assertThat(failures).isEmpty();
+            acknowledged.forEach((key, value) -> assertThat(table.get(new byte[]{(byte)(key >> 8), key.byteValue()})
+                .orElseThrow().value()).as("key %d", key).containsExactly(value.byteValue()));
+        }
+    }
+
+    private static void write(
+        final KvTable table, final int writer, final Map<Integer, Integer> acknowledged,
+        final List<Throwable> failures)
+    {
+        for (int i = 0; i < 500; i++)
+        {
+            final int key = writer * 1000 + i;
+            final byte[] keyBytes = {(byte)(key >> 8), (byte)key};
+            try
+            {
+                table.put(keyBytes, new byte[]{(byte)i});
+                acknowledged.put(key, (int)(byte)i);
+                assertThat(table.get(keyBytes)).isPresent();
+            }
+            catch (final KvOutcomeUnknownException ex)
+            {
+                assertThat(ex.getMessage()).contains("unknown outcome");
+            }
+            catch (final RuntimeException | Error ex)
+            {
+                synchronized (failures)
+                {
+                    failures.add(ex);
+                }
+                return;
+            }
+        }
+    }
+
+    @Test
+    void shouldSayThatNoNodeServesAndGoOnWhenOneComes()
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 1); KvClient client = cluster.client())
+        {
+            final KvTable table = client.createTable("t", new TableOptions(100));
+            table.put(KEY, KEY);
+            cluster.kill(cluster.computes().getFirst());
+            assertThatThrownBy(() ->
+            {
+                while (true)
+                {
+                    table.get(KEY, 50_000_000);
+                }
+            }).isInstanceOf(KvUnavailableException.class);
+            final CompletableFuture<?> waiting = table.getAsync(KEY, RemoteCluster.STEP_NS);
+            cluster.addComputeNode();
+            assertThat(waiting.join()).isNotNull();
+            assertThat(table.get(KEY, RemoteCluster.STEP_NS)).isPresent();
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsMissingToConnect()
+    {
+        assertThatThrownBy(() -> KvClient.connect("http://x"))
+            .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("verbena://host:7373");
+        assertThatThrownBy(() ->
+            KvClient.connect("verbena://localhost:1", new KvClientOptions().tokenFile(directory.resolve("none"))))
+            .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("cluster token cannot be read");
+    }
+}
