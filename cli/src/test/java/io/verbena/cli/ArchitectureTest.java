@@ -56,6 +56,7 @@ class ArchitectureTest
         KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE),
         KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_REQUEST, KV_TABLE),
         CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
+        KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
         EMBEDDED("embedded", "embedded", CLIENT, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
         CLI("cli", "cli", LOAD_TESTS, RDMA_CONFORMANCE);

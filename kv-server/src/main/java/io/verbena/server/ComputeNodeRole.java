@@ -1,0 +1,149 @@
+package io.verbena.server;
+
+import io.verbena.compute.ComputeNode;
+import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.request.remote.RequestServer;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A compute node with the server for its clients, both on one thread. */
+public final class ComputeNodeRole implements Role
+{
+    /** Where clients reach a compute node on its device. */
+    public static final int SERVICE_PORT = 2;
+    private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
+    private static final int MAX_CLIENTS = 64;
+    /** How long clients are given to notice, and to go: they look twice a second. */
+    private static final long LINGER_NS = 2_000_000_000;
+
+    private final Device device;
+    private final ComputeNode node;
+    private final RequestServer server;
+    private volatile int connections;
+    private volatile long served;
+    private boolean isLeaving;
+    private long leavingSinceNs;
+
+    private ComputeNodeRole(final Device device, final ComputeNode node, final RequestServer server)
+    {
+        this.device = device;
+        this.node = node;
+        this.server = server;
+    }
+
+    /**
+     * Starts a compute node; it joins while it is run.
+     *
+     * @param fabric     open; closed by the caller after the role.
+     * @param metaServer to join.
+     * @return the role.
+     */
+    public static ComputeNodeRole open(final Fabric fabric, final PeerAddress metaServer)
+    {
+        final String name = "compute-" + ProcessHandle.current().pid();
+        final Device device = fabric.openDevice(name);
+        try
+        {
+            final ComputeNode node = new ComputeNode(device, metaServer,
+                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT), device.clock().nanoTime());
+            final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS,
+                (error) -> LOGGER.error("a client's connection failed", error));
+            return new ComputeNodeRole(device, node, server);
+        }
+        catch (final RuntimeException ex)
+        {
+            device.close();
+            throw ex;
+        }
+    }
+
+    @Override
+    public String name()
+    {
+        return "compute-node";
+    }
+
+    @Override
+    public Device device()
+    {
+        return device;
+    }
+
+    @Override
+    public int doWork()
+    {
+        int work = server.doWork() + node.doWork();
+        if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state())
+        {
+            node.leave();
+            work++;
+        }
+        connections = server.connections();
+        served = server.served();
+        return work;
+    }
+
+    @Override
+    public boolean isReady()
+    {
+        return ComputeNode.State.SERVING == node.state() && !isLeaving;
+    }
+
+    @Override
+    public String failure()
+    {
+        return ComputeNode.State.FAILED == node.state() ? "compute node failed: " + node.failure() : "";
+    }
+
+    /**
+     * Clients are told first, and what they asked is answered; then the node leaves. What still comes from a client
+     * that has not noticed is refused, so that it goes elsewhere.
+     */
+    @Override
+    public void drain()
+    {
+        isLeaving = true;
+        leavingSinceNs = device.clock().nanoTime();
+        server.drain();
+        if (ComputeNode.State.SERVING != node.state())
+        {
+            node.leave();
+        }
+    }
+
+    @Override
+    public boolean isDrained()
+    {
+        final boolean haveClientsGone =
+            0 == server.connections() || device.clock().nanoTime() - leavingSinceNs > LINGER_NS;
+        return 0 == server.owed() && haveClientsGone &&
+            (ComputeNode.State.LEFT == node.state() || ComputeNode.State.FAILED == node.state());
+    }
+
+    @Override
+    public Map<String, Object> health()
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("node_id", node.nodeId());
+        figures.put("incarnation", node.incarnation());
+        figures.put("state", node.state().name());
+        figures.put("clients", connections);
+        figures.put("requests", served);
+        figures.put("operations", node.operationCount());
+        figures.put("failure", node.failure());
+        return figures;
+    }
+
+    @Override
+    public void close()
+    {
+        new Closing().step(node::onClose).step(server::close).step(device::close).throwIfFailed();
+    }
+}

@@ -1,0 +1,133 @@
+package io.verbena.server;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
+ * otherwise, with its figures as JSON. Closed by its opener.
+ */
+public final class HealthServer implements AutoCloseable
+{
+    private static final int OK = 200;
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int UNAVAILABLE = 503;
+
+    private final HttpServer http;
+
+    private HealthServer(final HttpServer http)
+    {
+        this.http = http;
+    }
+
+    /**
+     * Listens on loopback.
+     *
+     * @param port    0 lets the system choose.
+     * @param role    whose figures to show.
+     * @param isReady whether it is.
+     * @return the server.
+     * @throws UncheckedIOException when the port is busy; one line that says so.
+     */
+    public static HealthServer open(final int port, final Role role, final BooleanSupplier isReady)
+    {
+        try
+        {
+            final HttpServer http =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+            http.createContext("/health", (exchange) -> answer(exchange, role, isReady));
+            http.start();
+            return new HealthServer(http);
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException("cannot listen for health checks at port " + port + ": " + ex.getMessage() +
+                "; choose another port, or 0 for any", ex);
+        }
+    }
+
+    /** @return where it listens. */
+    public int port()
+    {
+        return http.getAddress().getPort();
+    }
+
+    private static void answer(final HttpExchange exchange, final Role role, final BooleanSupplier isReady)
+        throws IOException
+    {
+        try (exchange)
+        {
+            if (!"GET".equals(exchange.getRequestMethod()))
+            {
+                exchange.sendResponseHeaders(METHOD_NOT_ALLOWED, -1);
+                return;
+            }
+            final boolean ready = isReady.getAsBoolean();
+            final byte[] body = (json(role, ready) + '\n').getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            exchange.sendResponseHeaders(ready ? OK : UNAVAILABLE, body.length);
+            try (OutputStream out = exchange.getResponseBody())
+            {
+                out.write(body);
+            }
+        }
+    }
+
+    static String json(final Role role, final boolean ready)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("role", role.name());
+        figures.put("ready", ready);
+        figures.put("pid", ProcessHandle.current().pid());
+        figures.putAll(role.health());
+        final StringBuilder text = new StringBuilder("{");
+        figures.forEach((name, value) ->
+        {
+            text.append(text.length() > 1 ? "," : "").append('"').append(name).append("\":");
+            if (value instanceof Number || value instanceof Boolean)
+            {
+                text.append(value);
+            }
+            else
+            {
+                quote(text, String.valueOf(value));
+            }
+        });
+        return text.append('}').toString();
+    }
+
+    private static void quote(final StringBuilder text, final String value)
+    {
+        text.append('"');
+        for (int i = 0; i < value.length(); i++)
+        {
+            final char c = value.charAt(i);
+            if (c < ' ')
+            {
+                text.append(String.format("\\u%04x", (int)c));
+            }
+            else
+            {
+                text.append('"' == c || '\\' == c ? "\\" : "").append(c);
+            }
+        }
+        text.append('"');
+    }
+
+    /** Answers nothing any more. */
+    @Override
+    public void close()
+    {
+        http.stop(0);
+    }
+}

@@ -1,0 +1,194 @@
+package io.verbena.server;
+
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.BootstrapServer;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.meta.MetaServer;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.MetaServerStat;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The meta server, and the address by which the cluster is found. */
+public final class MetaServerRole implements Role
+{
+    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final int MAX_NODES = 128;
+
+    private final Device device;
+    private final NanoClock clock;
+    private final RocksMetaStore store;
+    private final MetaServer server;
+    private final BootstrapServer bootstrap;
+    private volatile MetaServerStat stat;
+    private long nextStatNs;
+    private boolean draining;
+
+    private MetaServerRole(
+        final Device device, final RocksMetaStore store, final MetaServer server, final BootstrapServer bootstrap)
+    {
+        this.device = device;
+        this.store = store;
+        this.server = server;
+        this.bootstrap = bootstrap;
+        clock = device.clock();
+        stat = server.stat();
+        nextStatNs = clock.nanoTime() + STAT_NS;
+    }
+
+    /**
+     * Starts the meta server.
+     *
+     * @param fabric     open; closed by the caller after the role.
+     * @param fabricName by which nodes and clients open it too.
+     * @param listen     where the cluster is found.
+     * @param token      of the cluster.
+     * @param data       folder for what it knows; made when absent.
+     * @param isFresh    whether all nodes of an earlier run, and the memory their tables were in, are gone: then it
+     *                   begins without them.
+     * @return the role, ready.
+     * @throws io.verbena.control.bootstrap.BootstrapException when it cannot listen there.
+     * @throws io.verbena.meta.store.MetaStoreException when the folder cannot be used.
+     */
+    public static MetaServerRole open(
+        final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
+        final Path data, final boolean isFresh)
+    {
+        final Device device = fabric.openDevice("meta-server");
+        RocksMetaStore store = null;
+        MetaServer server = null;
+        try
+        {
+            store = RocksMetaStore.open(data.resolve("meta"));
+            if (isFresh)
+            {
+                forgetEarlierRun(store);
+            }
+            server = MetaServer.open(device, store,
+                new MetaServerConfiguration().maxNodes(MAX_NODES).previousNodesAreGone(isFresh));
+            final BootstrapServer bootstrap =
+                BootstrapServer.open(listen, token, new BootstrapAnswer(fabricName, server.address()));
+            return new MetaServerRole(device, store, server, bootstrap);
+        }
+        catch (final RuntimeException ex)
+        {
+            final Closing closing = new Closing();
+            if (null != server)
+            {
+                closing.step(server::close);
+            }
+            if (null != store)
+            {
+                closing.step(store::close);
+            }
+            closing.step(device::close);
+            throw ex;
+        }
+    }
+
+    /** What must never go back (incarnations, epochs, writer numbers) stays. */
+    private static void forgetEarlierRun(final RocksMetaStore store)
+    {
+        final MetaState state = store.load();
+        final MetaBatch batch = new MetaBatch();
+        state.nodes().forEach((node) -> batch.removeNode(node.nodeId()));
+        state.tables().forEach((table) -> batch.removeTable(table.name()));
+        if (!state.nodes().isEmpty() || !state.tables().isEmpty())
+        {
+            store.write(batch);
+        }
+    }
+
+    /** @return where the cluster is found, with the port that was chosen. */
+    public ClusterAddress address()
+    {
+        return bootstrap.address();
+    }
+
+    @Override
+    public String name()
+    {
+        return "meta-server";
+    }
+
+    @Override
+    public Device device()
+    {
+        return device;
+    }
+
+    @Override
+    public int doWork()
+    {
+        final int work = server.doWork();
+        final long nowNs = clock.nanoTime();
+        if (nextStatNs - nowNs <= 0)
+        {
+            nextStatNs = nowNs + STAT_NS;
+            stat = server.stat();
+        }
+        return work;
+    }
+
+    @Override
+    public boolean isReady()
+    {
+        return !draining;
+    }
+
+    @Override
+    public String failure()
+    {
+        return "";
+    }
+
+    @Override
+    public void drain()
+    {
+        draining = true;
+        bootstrap.close();
+    }
+
+    @Override
+    public boolean isDrained()
+    {
+        return draining;
+    }
+
+    @Override
+    public Map<String, Object> health()
+    {
+        final MetaServerStat now = stat;
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("cluster_id", Long.toHexString(now.clusterId()));
+        figures.put("address", bootstrap.address().toString());
+        figures.put("epoch", now.epoch());
+        figures.put("safe_epoch", now.safeEpoch());
+        figures.put("memory_nodes", now.liveMemoryNodes());
+        figures.put("lost_memory_nodes", now.lostMemoryNodes());
+        figures.put("compute_nodes", now.liveComputeNodes());
+        figures.put("fencing_nodes", now.fencingNodes());
+        figures.put("tables", now.tables());
+        figures.put("failed_writes", now.failedWrites());
+        figures.put("refused_handshakes", bootstrap.refusals());
+        return figures;
+    }
+
+    @Override
+    public void close()
+    {
+        new Closing().step(bootstrap::close).step(server::close).step(store::close).step(device::close)
+            .throwIfFailed();
+    }
+}

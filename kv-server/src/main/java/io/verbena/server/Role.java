@@ -1,0 +1,43 @@
+package io.verbena.server;
+
+import io.verbena.rdma.verbs.Device;
+
+import java.util.Map;
+
+/**
+ * What one process does in a cluster. {@link RoleRunner} drives it by one thread, which makes every call here except
+ * {@link #health()}. Closed by the runner.
+ */
+public interface Role extends AutoCloseable
+{
+    /** @return name of the role, such as {@code compute-node}. */
+    String name();
+
+    /** @return the device it works on. */
+    Device device();
+
+    /**
+     * One duty cycle.
+     *
+     * @return work done.
+     */
+    int doWork();
+
+    /** @return true once it has become what it is there for, and as long as it is. */
+    boolean isReady();
+
+    /** @return why it will never be ready, or not again, in one line; empty otherwise. */
+    String failure();
+
+    /** Begins an orderly end: nothing new is taken, what was begun is finished. */
+    void drain();
+
+    /** @return true when nothing is left to finish after {@link #drain()}. */
+    boolean isDrained();
+
+    /** @return figures for people and probes, in the order to show them. Any thread. */
+    Map<String, Object> health();
+
+    @Override
+    void close();
+}

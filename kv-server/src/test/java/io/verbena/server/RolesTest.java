@@ -1,0 +1,173 @@
+package io.verbena.server;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.RemoteKvClient;
+import io.verbena.client.TableOptions;
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The roles as their processes run them, in one process: they share the fabric and find each other by handshake. */
+@Timeout(180)
+class RolesTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final byte[] KEY = {1};
+
+    @TempDir
+    Path directory;
+    private final List<RoleRunner> runners = new ArrayList<>();
+    private Fabric fabric;
+    private ClusterToken token;
+    private MetaServerRole meta;
+
+    @BeforeEach
+    void open()
+    {
+        fabric = Fabrics.open(fabricName());
+        token = ClusterToken.readOrCreate(directory.resolve("token"));
+        meta = openMeta();
+        start(meta);
+    }
+
+    @AfterEach
+    void close()
+    {
+        runners.reversed().forEach((runner) ->
+        {
+            runner.stop();
+            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        });
+        fabric.close();
+    }
+
+    private String fabricName()
+    {
+        return "soft:" + directory.resolve("fabric");
+    }
+
+    private MetaServerRole openMeta()
+    {
+        return MetaServerRole.open(
+            fabric, fabricName(), new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true);
+    }
+
+    private RoleRunner start(final Role role)
+    {
+        final RoleRunner runner = RoleRunner.start(role);
+        runners.add(runner);
+        assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
+        return runner;
+    }
+
+    private BootstrapAnswer bootstrap()
+    {
+        final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
+        assertThat(answer.fabric()).isEqualTo(fabricName());
+        return answer;
+    }
+
+    private KvClient client()
+    {
+        final Device device = fabric.openDevice("client");
+        return RemoteKvClient.open(device, bootstrap().metaServer(), new KvClientOptions(), device::close);
+    }
+
+    private RoleRunner startMemoryNode()
+    {
+        return start(MemoryNodeRole.open(fabric, bootstrap().metaServer(), 16 << 20));
+    }
+
+    private RoleRunner startComputeNode()
+    {
+        return start(ComputeNodeRole.open(fabric, bootstrap().metaServer()));
+    }
+
+    @Test
+    void shouldServeAndDrainWithoutAFailedOperation()
+    {
+        startMemoryNode();
+        final RoleRunner first = startComputeNode();
+        try (KvClient client = client())
+        {
+            final KvTable table = client.createTable("t", new TableOptions(1_000));
+            startComputeNode();
+            final List<CompletableFuture<Long>> puts = new ArrayList<>();
+            for (int i = 0; i < 300; i++)
+            {
+                puts.add(table.putAsync(new byte[]{(byte)i, (byte)(i >> 8)}, KEY, STEP_NS));
+                if (100 == i)
+                {
+                    first.stop();
+                }
+            }
+            puts.forEach((put) -> assertThat(put.join()).isPositive());
+            assertThat(first.awaitEnd(STEP_NS)).isTrue();
+            assertThat(first.failure()).isEmpty();
+            assertThat(table.get(KEY, STEP_NS)).isEmpty();
+            assertThat(table.get(new byte[]{5, 0}, STEP_NS)).isPresent();
+        }
+    }
+
+    @Test
+    void shouldTellItsHealth() throws Exception
+    {
+        final Role memory = MemoryNodeRole.open(fabric, bootstrap().metaServer(), 16 << 20);
+        final RoleRunner runner = start(memory);
+        try (HealthServer health = HealthServer.open(0, memory, runner::isReady);
+            HttpClient http = HttpClient.newHttpClient())
+        {
+            final URI uri = URI.create("http://localhost:" + health.port() + "/health");
+            final HttpResponse<String> ready =
+                http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+            assertThat(ready.statusCode()).isEqualTo(200);
+            assertThat(ready.body()).contains("\"role\":\"memory-node\"", "\"ready\":true", "\"node_id\":1",
+                "\"state\":\"READY\"", "\"memory_bytes\":16777216");
+            assertThatThrownBy(() -> HealthServer.open(health.port(), memory, runner::isReady))
+                .isInstanceOf(UncheckedIOException.class).hasMessageContaining("choose another port");
+            runner.stop();
+            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+            assertThat(http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+                .statusCode()).isEqualTo(503);
+            assertThat(http.send(HttpRequest.newBuilder(uri).DELETE().build(),
+                HttpResponse.BodyHandlers.discarding()).statusCode()).isEqualTo(405);
+        }
+    }
+
+    @Test
+    void shouldSayInOneLineWhyItDoesNotStart()
+    {
+        assertThatThrownBy(() -> MetaServerRole.open(
+            fabric, fabricName(), meta.address(), token, directory.resolve("other"), true))
+            .isInstanceOf(BootstrapException.class).hasMessageContaining("is another cluster running there?");
+        assertThatThrownBy(this::openMeta).as("the data folder is in use").isInstanceOf(RuntimeException.class)
+            .hasMessageContaining(directory.toString());
+    }
+}
