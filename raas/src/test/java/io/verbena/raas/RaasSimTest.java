@@ -1,7 +1,10 @@
 package io.verbena.raas;
 
 import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimFaultOptions;
+import io.verbena.rdma.sim.SimHunt;
 import io.verbena.rdma.sim.SimWorld;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RaasSimTest
 {
     private static final int SEEDS = 25;
+    private static final int MIXED_SEEDS = 40;
     private static final long RUN_NS = 2_000_000;
     private static final long SETTLE_NS = 60_000_000;
 
@@ -84,6 +88,30 @@ class RaasSimTest
         final Faults faults = Faults.valueOf(name);
         assertThat(run(17, faults)).isEqualTo(run(17, faults));
         assertThat(run(17, faults)).isNotEqualTo(run(18, faults));
+    }
+
+    @Test
+    void shouldHoldUnderMixedFaults()
+    {
+        final SimHunt.Scenario scenario = world ->
+        {
+            final SimServer server = new SimServer(world.addNode("server"), new RaasConfiguration().rpcCredits(5));
+            final List<SimTenant> tenants = new ArrayList<>();
+            for (int nodeId = 1; nodeId <= 3; nodeId++)
+            {
+                tenants.add(new SimTenant(world, world.addNode("tenant" + nodeId), server, nodeId));
+            }
+            world.injectFaults(new SimFaultOptions().victims("tenant1", "tenant2", "tenant3").peers("server")
+                .kills(1).pauses(3, 150_000).breaks(3).horizonNs(RUN_NS - 200_000));
+            world.runFor(RUN_NS);
+            tenants.forEach(tenant -> tenant.isStopping = true);
+            world.runFor(SETTLE_NS);
+            for (int i = 0; i < tenants.size(); i++)
+            {
+                judge(world, tenants.get(i), !world.nodes().get(i + 1).isRunning());
+            }
+        };
+        new SimHunt(RaasSimTest::options, scenario).run(1, MIXED_SEEDS);
     }
 
     private static Outcome run(final long seed, final Faults faults)
