@@ -9,7 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Chunks: reply of leaseChunks, request of returnChunks (chunk length 0).
+ * Chunks: reply of leaseChunks; with chunk length 0 request of returnChunks and adoptChunks, request and reply of
+ * claimChunks.
  *
  * <pre>
  *   0 +-------------------------------+

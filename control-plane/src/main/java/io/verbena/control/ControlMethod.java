@@ -17,6 +17,8 @@ final class ControlMethod
     static final int RETURN_CHUNKS = 102;
     static final int FENCE = 103;
     static final int STAT = 104;
+    static final int CLAIM_CHUNKS = 105;
+    static final int ADOPT_CHUNKS = 106;
 
     private ControlMethod()
     {
@@ -39,6 +41,8 @@ final class ControlMethod
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";
             case STAT -> "stat";
+            case CLAIM_CHUNKS -> "claimChunks";
+            case ADOPT_CHUNKS -> "adoptChunks";
             default -> "unknown";
         };
     }

@@ -14,6 +14,8 @@ import java.nio.ByteOrder;
  *   8 +---------------+-------+-------+
  *     |     count     |purpose|contig.|
  *  16 +---------------+-------+-------+
+ *     |          request id           |
+ *  24 +-------------------------------+
  * </pre>
  */
 final class LeaseRequestDescriptor
@@ -21,7 +23,8 @@ final class LeaseRequestDescriptor
     static final int COUNT_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int PURPOSE_OFFSET = COUNT_OFFSET + Integer.BYTES;
     static final int CONTIGUOUS_OFFSET = PURPOSE_OFFSET + Short.BYTES;
-    static final int LENGTH_BYTES = CONTIGUOUS_OFFSET + Short.BYTES;
+    static final int REQUEST_ID_OFFSET = CONTIGUOUS_OFFSET + Short.BYTES;
+    static final int LENGTH_BYTES = REQUEST_ID_OFFSET + Long.BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -30,6 +33,7 @@ final class LeaseRequestDescriptor
     }
 
     static int encode(
+        final long requestId,
         final ChunkPurpose purpose,
         final int chunkCount,
         final boolean contiguous,
@@ -40,6 +44,7 @@ final class LeaseRequestDescriptor
         buffer.putInt(offset + COUNT_OFFSET, chunkCount, ORDER);
         buffer.putShort(offset + PURPOSE_OFFSET, (short)purpose.code(), ORDER);
         buffer.putShort(offset + CONTIGUOUS_OFFSET, (short)(contiguous ? 1 : 0), ORDER);
+        buffer.putLong(offset + REQUEST_ID_OFFSET, requestId, ORDER);
         return LENGTH_BYTES;
     }
 
@@ -67,6 +72,11 @@ final class LeaseRequestDescriptor
             throw new ControlException(ControlStatus.INVALID_REQUEST, "unknown purpose of chunks: " + code);
         }
         return purpose;
+    }
+
+    static long requestId(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + REQUEST_ID_OFFSET, ORDER);
     }
 
     static boolean isContiguous(final DirectBuffer buffer, final int offset)

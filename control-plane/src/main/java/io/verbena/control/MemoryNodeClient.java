@@ -27,6 +27,8 @@ public final class MemoryNodeClient
     /**
      * Leases chunks, all or none.
      *
+     * @param requestId  of this request; made again with the same number, after its answer was lost, it gets the same
+     *                   chunks. Numbers of one node's registration do not repeat; 0 for one that is not made again.
      * @param purpose    what for.
      * @param chunkCount 1 or more.
      * @param contiguous whether they must be neighbours.
@@ -34,12 +36,49 @@ public final class MemoryNodeClient
      * @return the call; EXHAUSTED when there are not enough.
      */
     public ControlCall<ChunkLease> leaseChunks(
-        final ChunkPurpose purpose, final int chunkCount, final boolean contiguous, final long timeoutNs)
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous,
+        final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.LEASE_CHUNKS,
-            (buffer, offset) -> LeaseRequestDescriptor.encode(purpose, chunkCount, contiguous, buffer, offset),
+            (buffer, offset) ->
+                LeaseRequestDescriptor.encode(requestId, purpose, chunkCount, contiguous, buffer, offset),
             ChunkRunsDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * Claims chunks for reclamation: orphans, or own ones. They are closed when it ends with OK.
+     *
+     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param timeoutNs deadline.
+     * @return the call, for the chunks that were got.
+     */
+    public ControlCall<List<ChunkRun>> claimChunks(final List<ChunkRun> runs, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.CLAIM_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> ChunkRunsDescriptor.decode(buffer, offset, lengthBytes).runs(),
+            timeoutNs);
+    }
+
+    /**
+     * Takes claimed chunks over and opens them again; may be made again when its answer was lost.
+     *
+     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> adoptChunks(final List<ChunkRun> runs, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ADOPT_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
 

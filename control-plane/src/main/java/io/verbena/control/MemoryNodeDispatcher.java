@@ -34,6 +34,16 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 service.returnChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
+            case ControlMethod.CLAIM_CHUNKS -> ChunkRunsDescriptor.encode(
+                0,
+                service.claimChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs()),
+                reply,
+                replyOffset);
+            case ControlMethod.ADOPT_CHUNKS ->
+            {
+                service.adoptChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             case ControlMethod.FENCE ->
             {
                 service.fence(caller, IdentityDescriptor.decode(request, offset, lengthBytes));
@@ -55,6 +65,7 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
         LeaseRequestDescriptor.require(lengthBytes);
         final ChunkLease lease = service.leaseChunks(
             caller,
+            LeaseRequestDescriptor.requestId(request, offset),
             LeaseRequestDescriptor.purpose(request, offset),
             LeaseRequestDescriptor.chunkCount(request, offset),
             LeaseRequestDescriptor.isContiguous(request, offset));

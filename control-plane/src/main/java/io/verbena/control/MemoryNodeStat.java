@@ -9,7 +9,7 @@ package io.verbena.control;
  * @param freeChunkCount      chunks nobody has.
  * @param blockChunkCount     chunks leased for blocks.
  * @param indexChunkCount     chunks leased for indexes.
- * @param retainedChunkCount  chunks whose owner left or was fenced and that may hold live blocks.
+ * @param retainedChunkCount  orphans: chunks whose owner ended, or that are being reclaimed; they may hold live blocks.
  */
 public record MemoryNodeStat(
     long regionLengthBytes,

@@ -155,18 +155,28 @@ class ControlClientsTest
     @Test
     void shouldLeaseReturnFenceAndTellTheState()
     {
-        final ChunkLease lease = await(memory.leaseChunks(ChunkPurpose.INDEX, 4, true, TIMEOUT_NS)).result();
+        final ChunkLease lease = await(memory.leaseChunks(7, ChunkPurpose.INDEX, 4, true, TIMEOUT_NS)).result();
         assertThat(lease).isEqualTo(new ChunkLease(65_536, List.of(new ChunkRun(0, 4))));
-        assertThat(await(memory.leaseChunks(ChunkPurpose.BLOCKS, 99, false, TIMEOUT_NS)).status())
+        assertThat(await(memory.leaseChunks(7, ChunkPurpose.BLOCKS, 99, false, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.EXHAUSTED);
         await(memory.returnChunks(lease.runs(), TIMEOUT_NS)).result();
         await(memory.fence(new PeerIdentity(5, 6), TIMEOUT_NS)).result();
         assertThat(await(memory.stat(TIMEOUT_NS)).result()).isEqualTo(new MemoryNodeStat(1, 2, 3, 4, 5, 6, 7));
         assertThat(memoryService.asked).containsExactly(
-            "lease by node 3 incarnation 1 INDEX 4 true",
-            "lease by node 3 incarnation 1 BLOCKS 99 false",
+            "lease 7 by node 3 incarnation 1 INDEX 4 true",
+            "lease 7 by node 3 incarnation 1 BLOCKS 99 false",
             "return by node 3 incarnation 1 [ChunkRun[offset=0, chunkCount=4]]",
             "fence by node 3 incarnation 1 of node 5 incarnation 6");
+    }
+
+    @Test
+    void shouldClaimAndAdoptChunks()
+    {
+        final List<ChunkRun> runs = List.of(new ChunkRun(4096, 2), new ChunkRun(1 << 20, 1));
+        assertThat(await(memory.claimChunks(runs, TIMEOUT_NS)).result()).containsExactly(runs.getFirst());
+        await(memory.adoptChunks(runs, TIMEOUT_NS)).result();
+        assertThat(memoryService.asked).containsExactly(
+            "claim by node 3 incarnation 1 " + runs, "adopt by node 3 incarnation 1 " + runs);
     }
 
     @Test

@@ -94,8 +94,9 @@ class ControlMessagesTest
     @Test
     void shouldWriteTheseBytesForChunks()
     {
-        assertThat(hex(to -> LeaseRequestDescriptor.encode(ChunkPurpose.INDEX, 258, true, to, AT)))
-            .isEqualTo(HEADER + "02010000" + "0200" + "0100");
+        assertThat(hex(to -> LeaseRequestDescriptor.encode(0x0A0B, ChunkPurpose.INDEX, 258, true, to, AT)))
+            .isEqualTo(HEADER + "02010000" + "0200" + "0100" + "0b0a000000000000");
+        assertThat(LeaseRequestDescriptor.requestId(buffer, AT)).isEqualTo(0x0A0B);
         assertThat(LeaseRequestDescriptor.purpose(buffer, AT)).isEqualTo(ChunkPurpose.INDEX);
         assertThat(LeaseRequestDescriptor.chunkCount(buffer, AT)).isEqualTo(258);
         assertThat(LeaseRequestDescriptor.isContiguous(buffer, AT)).isTrue();
@@ -193,7 +194,7 @@ class ControlMessagesTest
         TableEntryDescriptor.encode(new TableEntry("n", 1, new byte[1]), buffer, 0);
         buffer.putInt(TableEntryDescriptor.DESCRIPTOR_LENGTH_OFFSET, Integer.MAX_VALUE);
         assertThatThrownBy(() -> TableEntryDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("2147483647");
-        LeaseRequestDescriptor.encode(ChunkPurpose.BLOCKS, 0, false, buffer, 0);
+        LeaseRequestDescriptor.encode(1, ChunkPurpose.BLOCKS, 0, false, buffer, 0);
         assertThatThrownBy(() -> LeaseRequestDescriptor.chunkCount(buffer, 0)).hasMessageContaining("lease of 0");
         buffer.putShort(LeaseRequestDescriptor.PURPOSE_OFFSET, (short)9);
         assertThatThrownBy(() -> LeaseRequestDescriptor.purpose(buffer, 0))

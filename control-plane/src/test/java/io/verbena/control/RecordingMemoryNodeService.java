@@ -14,14 +14,31 @@ final class RecordingMemoryNodeService implements MemoryNodeService
 
     @Override
     public ChunkLease leaseChunks(
-        final PeerIdentity caller, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
+        final PeerIdentity caller,
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous)
     {
-        asked.add("lease by " + caller + ' ' + purpose + ' ' + chunkCount + ' ' + contiguous);
+        asked.add("lease " + requestId + " by " + caller + ' ' + purpose + ' ' + chunkCount + ' ' + contiguous);
         if (chunkCount > CHUNKS)
         {
             throw new ControlException(ControlStatus.EXHAUSTED, chunkCount + " chunks wanted, " + CHUNKS + " free");
         }
         return new ChunkLease(65_536, List.of(new ChunkRun(0, chunkCount)));
+    }
+
+    @Override
+    public List<ChunkRun> claimChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        asked.add("claim by " + caller + ' ' + runs);
+        return runs.subList(0, 1);
+    }
+
+    @Override
+    public void adoptChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        asked.add("adopt by " + caller + ' ' + runs);
     }
 
     @Override

@@ -7,6 +7,8 @@ import io.verbena.client.RemoteNodes;
 import io.verbena.client.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.compute.DroppedGuards;
+import io.verbena.compute.NodeSpace;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.meta.MetaServer;
@@ -21,6 +23,13 @@ import io.verbena.request.NodeRequest;
 import io.verbena.request.TableReference;
 import io.verbena.request.remote.RequestServer;
 import io.verbena.request.remote.Waker;
+import io.verbena.table.HeldStretch;
+import io.verbena.table.RegionReader;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.StoreChecker;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.concurrent.Agent;
 
@@ -33,6 +42,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class SimCluster implements AutoCloseable
 {
     static final long LEASE_NS = 20_000_000;
+    static final int CHUNK_BYTES = 64 << 10;
+    private static final int QUIET_MS = 25;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
     private static final int CLIENT_PORT = 9;
@@ -47,9 +58,13 @@ final class SimCluster implements AutoCloseable
     }
 
     private final SimWorld world;
+    private final InMemoryMetaStore metaStore = new InMemoryMetaStore();
     private final SimNode metaMachine;
     private final MetaServer metaServer;
     private final List<SimNode> memoryMachines = new ArrayList<>();
+    private final List<MemoryNode> memoryNodes = new ArrayList<>();
+    private final int chunksPerNode;
+    private final int droppedGuards;
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
@@ -59,7 +74,7 @@ final class SimCluster implements AutoCloseable
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, 127, 0);
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -67,10 +82,26 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote)
     {
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, 127, 0);
+    }
+
+    SimCluster(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final int chunksPerNode, final int droppedGuards)
+    {
+        this(seed, options, memoryNodeCount, computeNodeCount, false, chunksPerNode, droppedGuards);
+    }
+
+    private SimCluster(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final boolean isRemote, final int chunksPerNode, final int droppedGuards)
+    {
         this.isRemote = isRemote;
+        this.chunksPerNode = chunksPerNode;
+        this.droppedGuards = droppedGuards;
         world = new SimWorld(seed, options);
         metaMachine = world.addNode("meta-server");
-        metaServer = MetaServer.open(metaMachine.device(), new InMemoryMetaStore(), new MetaServerConfiguration()
+        metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
             .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
             .fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);
@@ -160,7 +191,8 @@ final class SimCluster implements AutoCloseable
         final SimNode machine = world.addNode(name);
         final ComputeNode node = new ComputeNode(
             machine.device(), metaAddress(),
-            new ComputeNodeConfiguration().name(name).servicePort(isRemote ? CLIENT_PORT : 0)
+            DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
+                .servicePort(isRemote ? CLIENT_PORT : 0)
                 .operationSlots(8).heartbeatIntervalNs(LEASE_NS / 20)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
@@ -229,14 +261,99 @@ final class SimCluster implements AutoCloseable
         return client.table((TableReference)request.result());
     }
 
+    void dropTable(final String name)
+    {
+        control(computes.stream().filter(Compute::isServing).findFirst().orElseThrow(), ControlRequest.Kind.DROP_TABLE,
+            name);
+    }
+
+    /** Asks one node; it answers at once. */
+    Object control(final Compute compute, final ControlRequest.Kind kind, final String table)
+    {
+        final ControlRequest request =
+            new ControlRequest(kind, table, 0, world.clock().nanoTime() + 1_000_000_000L)
+        {
+            @Override
+            protected void onDone()
+            {
+                // polled below
+            }
+        };
+        compute.node.endpoint().submit(request);
+        world.runUntil(() -> NodeRequest.DONE == request.state(), MAX_STEPS);
+        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
+        return request.result();
+    }
+
+    /** What every serving node holds. */
+    List<NodeSpace> spaces()
+    {
+        return List.copyOf(computes).stream().filter(Compute::isServing)
+            .map((compute) -> (NodeSpace)control(compute, ControlRequest.Kind.SPACE, null)).toList();
+    }
+
+    void runFor(final long durationNs)
+    {
+        final long untilNs = world.clock().nanoTime() + durationNs;
+        world.after(durationNs, () -> { });
+        world.runUntil(() -> world.clock().nanoTime() >= untilNs, MAX_STEPS);
+    }
+
+    /** Runs until no node reclaims or has an operation under way, and nobody is being fenced. */
+    void settle()
+    {
+        int quiet = 0;
+        for (int i = 0; i < 2_000; i++)
+        {
+            runFor(1_000_000);
+            final boolean isFencing = metaServer.stat().fencingNodes() > 0 ||
+                metaServer.stat().liveComputeNodes() != computes.stream().filter(Compute::isServing).count();
+            quiet = isFencing || spaces().stream().anyMatch(NodeSpace::isReclaiming) ? 0 : quiet + 1;
+            if (quiet == QUIET_MS)
+            {
+                return;
+            }
+        }
+        throw new AssertionError("reclamation does not end: " + metaServer.stat() + " " + spaces());
+    }
+
+    /** Every serving node reclaims what is unnamed in its own chunks. */
+    void sweep()
+    {
+        computes.stream().filter(Compute::isServing)
+            .forEach((compute) -> control(compute, ControlRequest.Kind.SWEEP, null));
+        settle();
+    }
+
+    /** Checks every table and every byte; nobody may work on them. */
+    StoreCheck check(final List<TableDescriptor> tables)
+    {
+        final List<HeldStretch> held =
+            spaces().stream().flatMap((space) -> space.held().stream()).toList();
+        final RegionReader reader = (id, offset, target, length) -> memoryNodes.stream()
+            .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);
+        return new StoreChecker(reader, tables, held)
+            .check(memoryNodes.stream().map(MemoryNode::nodeId).toList());
+    }
+
+    /** All tables as the meta server knows them. */
+    List<TableDescriptor> tables()
+    {
+        return metaStore.load().tables().stream()
+            .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
+    }
+
     private void addMemoryNode(final String name)
     {
         final SimNode machine = world.addNode(name);
         final MemoryNode node = MemoryNode.open(machine.device(), metaAddress(), new MemoryNodeConfiguration()
-            .regionLengthBytes(8 << 20).chunkLengthBytes(64 << 10).callTimeoutNs(LEASE_NS / 2)
+            .regionLengthBytes(SuperblockDescriptor.SPACE_BYTES +
+                chunksPerNode * (CHUNK_BYTES + (long)ChunkDescriptor.HEADER_BYTES))
+            .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2)
             .retryPauseNs(1_000_000));
         machine.addAgent(node);
         memoryMachines.add(machine);
+        memoryNodes.add(node);
         world.runUntil(node::isReady, MAX_STEPS);
     }
 

@@ -15,6 +15,7 @@ public final class ComputeNodeConfiguration
     private long heartbeatIntervalNs = TimeUnit.MILLISECONDS.toNanos(25);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
+    private int droppedGuards;
     private EpochNanoClock versionClock;
 
     /** @return name of the node in messages and threads. */
@@ -165,6 +166,18 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration versionClock(final EpochNanoClock versionClock)
     {
         this.versionClock = versionClock;
+        return this;
+    }
+
+    int droppedGuards()
+    {
+        return droppedGuards;
+    }
+
+    /** For mutation checks in tests only: {@link ReclaimGuard} bits of steps to leave out. */
+    ComputeNodeConfiguration dropGuards(final int guards)
+    {
+        droppedGuards = guards;
         return this;
     }
 }

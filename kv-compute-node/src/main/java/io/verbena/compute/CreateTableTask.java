@@ -40,6 +40,7 @@ final class CreateTableTask extends ControlTask
     private final TableRegistry tables;
     private final List<MemoryLink> memoryLinks;
     private final SplittableRandom random;
+    private final RequestNumbers numbers;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
     private final List<ControlCall<ChunkLease>> leases = new ArrayList<>();
     private final List<MemoryLink> leaseLinks = new ArrayList<>();
@@ -54,7 +55,8 @@ final class CreateTableTask extends ControlTask
 
     CreateTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableEngine engine, final TableRegistry tables,
-        final List<MemoryLink> readyLinks, final SplittableRandom random, final long nowNs)
+        final List<MemoryLink> readyLinks, final SplittableRandom random, final RequestNumbers numbers,
+        final long nowNs)
     {
         super(request);
         this.metaLink = metaLink;
@@ -62,6 +64,7 @@ final class CreateTableTask extends ControlTask
         this.tables = tables;
         this.memoryLinks = readyLinks;
         this.random = random;
+        this.numbers = numbers;
         nameCall = metaLink.client().table(request.tableName(), remainingNs(nowNs));
     }
 
@@ -173,7 +176,8 @@ final class CreateTableTask extends ControlTask
             while (wanted > 0)
             {
                 final int count = Math.min(wanted, MAX_LEASE);
-                leases.add(link.client().leaseChunks(ChunkPurpose.INDEX, count, false, remainingNs(nowNs)));
+                leases.add(link.client().leaseChunks(
+                    numbers.next(), ChunkPurpose.INDEX, count, false, remainingNs(nowNs)));
                 leaseLinks.add(link);
                 wanted -= count;
             }

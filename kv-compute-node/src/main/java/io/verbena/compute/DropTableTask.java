@@ -5,20 +5,27 @@ import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
 import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
+import io.verbena.table.format.TableDescriptor;
+
+import java.util.function.Consumer;
 
 /**
- * Drops a table at the meta server, and forgets it here. Its memory stays leased: other nodes may still write there.
+ * Drops a table at the meta server, and forgets it here. Its memory is not free at once: other nodes may still use it,
+ * see {@link IndexReturn} for the index and {@link Reclaimer} for the blocks.
  */
 final class DropTableTask extends ControlTask
 {
     private final TableRegistry tables;
+    private final Consumer<TableDescriptor> dropped;
     private final ControlCall<TableEntry> call;
 
     DropTableTask(
-        final ControlRequest request, final MetaLink metaLink, final TableRegistry tables, final long nowNs)
+        final ControlRequest request, final MetaLink metaLink, final TableRegistry tables,
+        final Consumer<TableDescriptor> dropped, final long nowNs)
     {
         super(request);
         this.tables = tables;
+        this.dropped = dropped;
         call = metaLink.client().dropTable(request.tableName(), remainingNs(nowNs));
     }
 
@@ -32,6 +39,7 @@ final class DropTableTask extends ControlTask
         if (ControlStatus.OK == call.status())
         {
             tables.forget(request().tableName());
+            dropped.accept(TableDescriptor.decode(call.result().descriptor()));
             end(Status.OK, null, null);
         }
         else

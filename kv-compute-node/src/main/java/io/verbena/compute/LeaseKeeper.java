@@ -19,6 +19,8 @@ final class LeaseKeeper
 
     private final MetaLink metaLink;
     private final TableEngine engine;
+    private final CatalogWatch catalog;
+    private final LongSupplier passedEpoch;
     private final int nodeId;
     private final int incarnation;
     private final long intervalNs;
@@ -32,12 +34,15 @@ final class LeaseKeeper
     private boolean lost;
 
     LeaseKeeper(
-        final MetaLink metaLink, final TableEngine engine, final ControlCall<Registration> registered,
-        final ComputeNodeConfiguration configuration, final LongSupplier operationCount)
+        final SessionParts session, final ControlCall<Registration> registered,
+        final ComputeNodeConfiguration configuration, final LongSupplier operationCount,
+        final LongSupplier passedEpoch)
     {
         final Registration registration = registered.result();
-        this.metaLink = metaLink;
-        this.engine = engine;
+        metaLink = session.metaLink();
+        engine = session.engine();
+        catalog = session.catalog();
+        this.passedEpoch = passedEpoch;
         nodeId = registration.nodeId();
         incarnation = registration.incarnation();
         leaseEndsNs = registered.calledAtNs() + registration.leaseNs();
@@ -81,7 +86,7 @@ final class LeaseKeeper
         }
         if (nowNs - nextAtNs >= 0 && metaLink.isUsable())
         {
-            call = metaLink.client().heartbeat(nodeId, incarnation, engine.passedEpoch(), timeoutNs);
+            call = metaLink.client().heartbeat(nodeId, incarnation, passedEpoch.getAsLong(), timeoutNs);
             final long operations = operationCount.getAsLong();
             nextAtNs = nowNs + (operations == operationsAtLastBeat ? idleIntervalNs : intervalNs);
             operationsAtLastBeat = operations;
@@ -99,6 +104,7 @@ final class LeaseKeeper
             final Heartbeat heartbeat = ended.result();
             leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
             engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
+            catalog.onHeartbeat(heartbeat);
         }
         else if (ControlStatus.UNKNOWN_NODE == ended.status())
         {

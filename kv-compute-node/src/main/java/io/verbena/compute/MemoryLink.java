@@ -1,45 +1,45 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
 import io.verbena.control.MemoryNodeClient;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.table.ChunkWatch;
+import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
 import io.verbena.table.VirtualQpPort;
 
 /**
  * The connection of a node to one memory node: looked up with a one-sided READ of the meta server's view, connected,
- * attached to the engine, and made anew, after a pause, whenever it breaks. It also leases chunks for the engine. Owned
- * by the node's thread.
+ * attached to the engine when it is known which chunks are closed, and made anew, after a pause, whenever it breaks. It
+ * also leases chunks for the engine and reclaims those of nodes that ended. Owned by the node's thread.
  */
 final class MemoryLink implements AutoCloseable
 {
     private enum State
     {
-        LOOKING_UP, CONNECTING, READY, PAUSING
+        LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING
     }
 
     /** Pause before the first new attempt: 2 ms; each further one twice as long. */
     private static final long MIN_PAUSE_NS = 2_000_000;
     /** Longest pause between attempts: 128 ms. */
     private static final long MAX_PAUSE_NS = 128_000_000;
-    /**
-     * Most bytes of chunks asked for at a time: 1 MiB. Each lease asks for twice as much as the one before: a node with
-     * many writes makes few calls, and one with few does not sit on memory that others need.
-     */
-    private static final long MAX_LEASE_BYTES = 1 << 20;
+    private static final long SLOW_LOOK_NS = 20_000_000;
+    /** Cookie of the reclaimer's batches. */
+    private static final int RECLAIM_COOKIE = ChunkWatch.COOKIE | 2;
 
+    private final SessionParts session;
     private final RaasContext raas;
     private final MetaLink metaLink;
     private final TableEngine engine;
     private final int memoryNodeId;
     private final long timeoutNs;
+    private final ChunkLeaser leaser;
+    private final ChunkWatch watch;
+    private final RegionAccess reclaimAccess;
+    private final Reclaimer reclaimer;
     private State state;
     private PeerLookup lookup;
     private PeerRecord record;
@@ -48,20 +48,27 @@ final class MemoryLink implements AutoCloseable
     private long retryAtNs;
     private long pauseNs = MIN_PAUSE_NS;
     private String failure = "";
-    private ControlCall<ChunkLease> lease;
-    private boolean leaseWanted;
-    private int leaseChunkCount = 1;
-    private int leaseAskedCount;
+    private VirtualQpPort port;
+    private long lookAtNs;
 
-    MemoryLink(
-        final RaasContext raas, final MetaLink metaLink, final TableEngine engine, final int memoryNodeId,
-        final long timeoutNs)
+    MemoryLink(final SessionParts session, final int memoryNodeId)
     {
-        this.raas = raas;
-        this.metaLink = metaLink;
-        this.engine = engine;
+        this.session = session;
+        raas = session.raas();
+        metaLink = session.metaLink();
+        engine = session.engine();
+        timeoutNs = session.timeoutNs();
         this.memoryNodeId = memoryNodeId;
-        this.timeoutNs = timeoutNs;
+        leaser = new ChunkLeaser(engine, memoryNodeId, session.numbers(), timeoutNs);
+        watch = new ChunkWatch(
+            engine,
+            memoryNodeId,
+            raas.protectionDomain(),
+            raas.device().attributes(),
+            !session.isDropped(ReclaimGuard.LET_GO));
+        reclaimAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), RECLAIM_COOKIE);
+        reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess);
+        engine.suspend(memoryNodeId, true);
         lookUp();
     }
 
@@ -87,10 +94,40 @@ final class MemoryLink implements AutoCloseable
         return State.READY != state && failure.isEmpty();
     }
 
-    /** @return true while memory for blocks is asked for at a node that can be reached. */
-    boolean isLeasing()
+    /** @return true while something that may go on at any moment is under way at a node that can be reached. */
+    boolean isWaiting()
     {
-        return State.READY == state && null != lease;
+        return State.READY == state && (leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy());
+    }
+
+    /** @return true while chunks are being reclaimed, or should be. */
+    boolean isReclaiming()
+    {
+        return State.READY == state && reclaimer.isDue();
+    }
+
+    /** @return true while reclamation waits for epochs. */
+    boolean wantsEpoch()
+    {
+        return State.READY == state && reclaimer.wantsEpoch();
+    }
+
+    /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
+    long passableEpoch()
+    {
+        return State.READY == state ? watch.epoch() : Long.MAX_VALUE;
+    }
+
+    /** @return requests posted for maintenance: looks at chunk headers, and reclamation. */
+    RegionAccess[] maintenance()
+    {
+        return new RegionAccess[]{watch.access(), reclaimAccess};
+    }
+
+    /** Reclaims what is unnamed in this node's own chunks. */
+    void sweepOwn()
+    {
+        reclaimer.sweepOwn();
     }
 
     /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
@@ -102,16 +139,18 @@ final class MemoryLink implements AutoCloseable
     /** Leases memory for blocks as soon as the connection allows; see {@link io.verbena.table.ChunkSource}. */
     void requestChunk()
     {
-        leaseWanted = true;
+        leaser.request();
     }
 
     int poll(final long nowNs)
     {
-        return pollLease() + switch (state)
+        final MemoryNodeClient reachable = State.READY == state ? client : null;
+        return leaser.poll(reachable) + switch (state)
         {
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);
-            case READY -> pollFailed(nowNs);
+            case VIEWING -> pollView(nowNs);
+            case READY -> pollWatch(nowNs) + reclaimer.poll(leaser.refusals()) + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
         };
     }
@@ -147,26 +186,69 @@ final class MemoryLink implements AutoCloseable
     {
         if (VirtualQp.State.READY == vqp.state())
         {
-            engine.attach(memoryNodeId, new VirtualQpPort(vqp, record.region()));
-            failure = "";
-            pauseNs = MIN_PAUSE_NS;
-            state = State.READY;
+            port = new VirtualQpPort(vqp, record.region());
+            watch.connect(port);
+            state = State.VIEWING;
             return 1;
         }
         return pollFailed(nowNs);
     }
 
-    private int pollFailed(final long nowNs)
+    private int pollWatch(final long nowNs)
     {
-        if (VirtualQp.State.FAILED == vqp.state() && 0 == vqp.outstandingBatches())
+        if (session.isDropped(ReclaimGuard.SLOW_LOOKS) && watch.isIdle())
         {
-            final String why = vqp.failure();
-            vqp.close();
-            metaLink.directory().forget(memoryNodeId, record.incarnation());
-            pause(nowNs, why);
+            if (nowNs - lookAtNs < 0)
+            {
+                return 0;
+            }
+            lookAtNs = nowNs + SLOW_LOOK_NS;
+        }
+        return watch.poll();
+    }
+
+    /** Nothing is done here before it is known which chunks are closed. */
+    private int pollView(final long nowNs)
+    {
+        final int workCount = watch.poll();
+        if (watch.hasFailed())
+        {
+            giveUp(nowNs, watch.failure());
             return 1;
         }
+        if (watch.isCurrent())
+        {
+            engine.attach(memoryNodeId, port);
+            engine.suspend(memoryNodeId, false);
+            reclaimer.connect(client, port);
+            failure = "";
+            pauseNs = MIN_PAUSE_NS;
+            state = State.READY;
+            return 1;
+        }
+        return workCount + pollFailed(nowNs);
+    }
+
+    private int pollFailed(final long nowNs)
+    {
+        if (VirtualQp.State.FAILED == vqp.state())
+        {
+            engine.suspend(memoryNodeId, true);
+            if (0 == vqp.outstandingBatches())
+            {
+                giveUp(nowNs, vqp.failure());
+                return 1;
+            }
+        }
         return 0;
+    }
+
+    private void giveUp(final long nowNs, final String why)
+    {
+        reclaimer.connect(null, null);
+        vqp.close();
+        metaLink.directory().forget(memoryNodeId, record.incarnation());
+        pause(nowNs, why);
     }
 
     private void pause(final long nowNs, final String why)
@@ -187,51 +269,14 @@ final class MemoryLink implements AutoCloseable
         return 0;
     }
 
-    private int pollLease()
-    {
-        if (null != lease)
-        {
-            return lease.isDone() ? leaseDone() : 0;
-        }
-        if (leaseWanted && State.READY == state)
-        {
-            leaseAskedCount = leaseChunkCount;
-            lease = client.leaseChunks(ChunkPurpose.BLOCKS, leaseAskedCount, false, timeoutNs);
-            leaseWanted = false;
-            return 1;
-        }
-        return 0;
-    }
-
-    private int leaseDone()
-    {
-        final ControlCall<ChunkLease> ended = lease;
-        lease = null;
-        if (ControlStatus.OK == ended.status())
-        {
-            final ChunkLease leased = ended.result();
-            leaseChunkCount = (int)Math.clamp(MAX_LEASE_BYTES / leased.chunkLengthBytes(), 1, leaseAskedCount * 2L);
-            for (final ChunkRun run : leased.runs())
-            {
-                engine.chunkLeased(memoryNodeId, run.offset(), (long)run.chunkCount() * leased.chunkLengthBytes());
-            }
-        }
-        else if (ControlStatus.EXHAUSTED == ended.status() && 1 == leaseAskedCount)
-        {
-            engine.chunkRefused(memoryNodeId);
-        }
-        else
-        {
-            // Fewer may be had; and a call that failed on its way says nothing about memory: made again when connected.
-            leaseChunkCount = 1;
-            leaseWanted = true;
-        }
-        return 1;
-    }
-
     private void onBatchComplete(final VirtualQp from, final int cookie, final int status)
     {
-        engine.onBatchComplete(cookie, status);
+        switch (cookie)
+        {
+            case ChunkWatch.COOKIE -> watch.access().onComplete(status);
+            case RECLAIM_COOKIE -> reclaimAccess.onComplete(status);
+            default -> engine.onBatchComplete(cookie, status);
+        }
     }
 
     @Override
@@ -241,6 +286,8 @@ final class MemoryLink implements AutoCloseable
         {
             vqp.close();
         }
+        watch.close();
+        reclaimAccess.close();
     }
 
     @Override

@@ -16,7 +16,10 @@ import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.request.ControlRequest;
+import io.verbena.table.EpochTracker;
+import io.verbena.table.HeldStretch;
 import io.verbena.table.OpenTable;
+import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
 import io.verbena.table.format.DirectoryEntry;
@@ -61,6 +64,10 @@ final class NodeSession implements AutoCloseable
     private String failure = "";
     private TableEngine engine;
     private TableRegistry tables;
+    private SessionParts parts;
+    private CatalogWatch catalog;
+    private final List<IndexReturn> indexReturns = new ArrayList<>();
+    private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
     private ControlCall<TablePage> tablesCall;
@@ -112,7 +119,52 @@ final class NodeSession implements AutoCloseable
 
     VerbCounters counters()
     {
-        return raas.counters();
+        final VerbCounters counters = new VerbCounters().add(raas.counters());
+        for (final MemoryLink link : linkList)
+        {
+            for (final RegionAccess access : link.maintenance())
+            {
+                access.subtractFrom(counters);
+            }
+        }
+        return counters;
+    }
+
+    private NodeSpace space()
+    {
+        final List<HeldStretch> held = new ArrayList<>();
+        long leftBytes = 0;
+        for (final MemoryLink link : linkList)
+        {
+            final int id = link.memoryNodeId();
+            engine.forEachHeld(id, (kind, offset, length) -> held.add(new HeldStretch(id, kind, offset, length)));
+            leftBytes += engine.allocator(id).leftBytes();
+        }
+        final boolean isReclaiming =
+            !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
+        return new NodeSpace(
+            held, isReclaiming, engine.counters().unknownBytes, leftBytes, reclaimCounters.toString());
+    }
+
+    /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
+    void returnIndex(final TableDescriptor table)
+    {
+        indexReturns.add(new IndexReturn(table, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
+            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch()));
+        linkList.forEach(MemoryLink::sweepOwn);
+    }
+
+    /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
+    private long passedEpoch()
+    {
+        final boolean closesTables = !parts.isDropped(ReclaimGuard.CLOSE_DROPPED);
+        long passed = Math.min(engine.passedEpoch(), closesTables ? catalog.epoch() : Long.MAX_VALUE);
+        for (final MemoryLink link : linkList)
+        {
+            passed = parts.isDropped(ReclaimGuard.LOOK_BEFORE_PASS) ?
+                passed : Math.min(passed, link.passableEpoch());
+        }
+        return passed;
     }
 
     /**
@@ -128,7 +180,7 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || desk.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || isLinkWaiting();
+            tables.isWaiting() || isLinkWaiting() || catalog.isBusy();
     }
 
     /**
@@ -209,7 +261,19 @@ final class NodeSession implements AutoCloseable
         engine.onEpoch(registration().epoch(), registration().safeEpoch());
         tables = new TableRegistry(metaLink, this::openTable, configuration.callTimeoutNs());
         desk.open(engine, tables);
-        lease = new LeaseKeeper(metaLink, engine, registering, configuration, desk::answeredCount);
+        catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs());
+        catalog.onHeard(registration().epoch(), registration().membershipVersion());
+        parts = new SessionParts(
+            raas,
+            metaLink,
+            engine,
+            registration().identity(),
+            new RequestNumbers(),
+            catalog,
+            reclaimCounters,
+            configuration.callTimeoutNs(),
+            configuration.droppedGuards());
+        lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch);
     }
 
     private OpenTable openTable(final TableDescriptor descriptor)
@@ -225,8 +289,7 @@ final class NodeSession implements AutoCloseable
     {
         if (!links.containsKey(memoryNodeId))
         {
-            final MemoryLink link =
-                new MemoryLink(raas, metaLink, engine, memoryNodeId, configuration.callTimeoutNs());
+            final MemoryLink link = new MemoryLink(parts, memoryNodeId);
             links.put(memoryNodeId, link);
             linkList.add(link);
         }
@@ -314,6 +377,7 @@ final class NodeSession implements AutoCloseable
         timeline.connected(nowNs);
         tableCalls.forEach(this::openOnJoin);
         tableCalls = null;
+        catalog.lookAgain();
         step = Step.SERVING;
         timeline.ready(raas.clock().nanoTime());
         return 1;
@@ -337,7 +401,8 @@ final class NodeSession implements AutoCloseable
 
     private int pollServing(final long nowNs)
     {
-        return pollLinks(nowNs) + engine.poll() + tables.poll(desk) + desk.poll() + pollTasks(nowNs);
+        return pollLinks(nowNs) + engine.poll() + tables.poll(desk) + desk.poll() + pollTasks(nowNs) + catalog.poll() +
+            pollIndexReturns();
     }
 
     private int pollLinks(final long nowNs)
@@ -354,12 +419,27 @@ final class NodeSession implements AutoCloseable
     {
         for (int i = 0; i < linkList.size(); i++)
         {
-            if (linkList.get(i).isConnecting() || linkList.get(i).isLeasing())
+            if (linkList.get(i).isConnecting() || linkList.get(i).isWaiting())
             {
                 return true;
             }
         }
         return false;
+    }
+
+    private int pollIndexReturns()
+    {
+        int workCount = 0;
+        for (int i = indexReturns.size() - 1; i >= 0; i--)
+        {
+            final IndexReturn index = indexReturns.get(i);
+            workCount += index.poll(engine, links, configuration.callTimeoutNs());
+            if (index.isDone())
+            {
+                indexReturns.remove(i);
+            }
+        }
+        return workCount;
     }
 
     private int pollTasks(final long nowNs)
@@ -385,12 +465,24 @@ final class NodeSession implements AutoCloseable
             case FIND_TABLE -> tasks.add(new FindTableTask(request, metaLink, tables, nowNs));
             case CREATE_TABLE -> tasks.add(new CreateTableTask(
                 request, metaLink, engine, tables, linkList.stream().filter(MemoryLink::isReady).toList(), random,
-                nowNs));
-            case DROP_TABLE -> tasks.add(new DropTableTask(request, metaLink, tables, nowNs));
+                parts.numbers(), nowNs));
+            case DROP_TABLE -> tasks.add(new DropTableTask(
+                request, metaLink, tables, this::returnIndex, nowNs));
             case LIST_TABLES -> tasks.add(new ListTablesTask(request, metaLink, nowNs));
             case FORGET_TABLE ->
             {
                 tables.forget(request.tableName());
+                request.answer(ControlRequest.Status.OK, null, null);
+                request.complete();
+            }
+            case SPACE ->
+            {
+                request.answer(ControlRequest.Status.OK, space(), null);
+                request.complete();
+            }
+            case SWEEP ->
+            {
+                linkList.forEach(MemoryLink::sweepOwn);
                 request.answer(ControlRequest.Status.OK, null, null);
                 request.complete();
             }

@@ -14,6 +14,7 @@ import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.List;
 import java.util.function.Function;
 
 /**
@@ -97,6 +98,18 @@ final class TableRegistry
                 tables.remove();
             }
         }
+    }
+
+    /** @return tables open here; a copy. */
+    List<OpenTable> openTables()
+    {
+        return List.copyOf(open.values());
+    }
+
+    /** Closes a table that was dropped: operations that come later ask the meta server again. */
+    void close(final int tableId)
+    {
+        open.remove(tableId);
     }
 
     /** Keeps an operation until its table was fetched. */

@@ -11,29 +11,42 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
+import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
+import static io.verbena.table.format.ChunkDescriptor.STATE_INDEX;
+import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
 
 /**
- * Who has which chunk. Lives in the node's own memory, out of clients' reach. One thread.
+ * Who has which chunk. Lives in the node's own memory, out of clients' reach; each change is shown to them by the chunk
+ * headers before the call that made it returns. One thread.
  *
  * <p>What is reclaimed, exactly: a chunk is free again when it is returned, by its owner if it was leased for blocks,
  * by anybody if it was leased for an index. The one who returns it answers for it that nothing in it can be reached
- * any more. Chunks of an owner that left or was fenced are <em>retained</em>: published blocks in them live on, and
- * which ones is not known here.
+ * any more. Chunks of an owner that left or was fenced are <em>orphans</em>: published blocks in them live on, and
+ * which ones is not known here. A node that claims orphans finds that out and returns or adopts them; it may do the
+ * same with chunks of its own.
  */
 final class ChunkTable
 {
-    private static final byte FREE = 0;
-    private static final byte BLOCKS = 1;
-    private static final byte INDEX = 2;
-    private static final byte RETAINED = 3;
-    private static final int STATES = 4;
+    private static final int STATES = STATE_ORPHAN + 1;
+    /** Answers kept for each node, for requests that come again; a node has fewer under way. */
+    private static final int MAX_ANSWERS = 64;
 
     private final long chunksOffset;
     private final int chunkLengthBytes;
     private final byte[] states;
     private final PeerIdentity[] owners;
+    private final PeerIdentity[] reapers;
+    private final long[] leaseNumbers;
+    private final ChunkHeaders headers;
+    private final Map<PeerIdentity, Map<Long, List<ChunkRun>>> answers = new HashMap<>();
     private final int[] counts = new int[STATES];
     private int hint;
 
@@ -41,20 +54,33 @@ final class ChunkTable
      * @param chunksOffset     where the first chunk begins in the region.
      * @param chunkLengthBytes of each.
      * @param chunkCount       1 or more, all free.
+     * @param headers          show it to clients.
      */
-    ChunkTable(final long chunksOffset, final int chunkLengthBytes, final int chunkCount)
+    ChunkTable(
+        final long chunksOffset, final int chunkLengthBytes, final int chunkCount, final ChunkHeaders headers)
     {
         this.chunksOffset = chunksOffset;
         this.chunkLengthBytes = chunkLengthBytes;
         states = new byte[chunkCount];
         owners = new PeerIdentity[chunkCount];
-        counts[FREE] = chunkCount;
+        reapers = new PeerIdentity[chunkCount];
+        leaseNumbers = new long[chunkCount];
+        this.headers = headers;
+        counts[STATE_FREE] = chunkCount;
+
+        for (int i = 0; i < chunkCount; i++)
+        {
+            headers.write(i, STATE_FREE, null, null, 0);
+        }
+
+        headers.publish();
     }
 
     /**
-     * Leases chunks, all or none.
+     * Leases chunks, all or none. A request that comes again, because its answer was lost, gets the same ones.
      *
      * @param owner      of the chunks.
+     * @param requestId  of the request, or 0 when it will not come again.
      * @param purpose    what for.
      * @param chunkCount 1 or more.
      * @param contiguous whether they must be neighbours.
@@ -62,6 +88,36 @@ final class ChunkTable
      * @throws ControlException EXHAUSTED when there are not enough; nothing is leased then.
      */
     List<ChunkRun> lease(
+        final PeerIdentity owner,
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous)
+    {
+        final Map<Long, List<ChunkRun>> answered = answers.computeIfAbsent(owner, (key) -> new LinkedHashMap<>());
+        final List<ChunkRun> answer = answered.get(requestId);
+
+        if (null != answer)
+        {
+            return answer;
+        }
+
+        final List<ChunkRun> runs = leaseNew(owner, purpose, chunkCount, contiguous);
+
+        if (0 != requestId)
+        {
+            answered.put(requestId, runs);
+
+            if (answered.size() > MAX_ANSWERS)
+            {
+                answered.remove(answered.keySet().iterator().next());
+            }
+        }
+
+        return runs;
+    }
+
+    private List<ChunkRun> leaseNew(
         final PeerIdentity owner, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
     {
         if (chunkCount < 1)
@@ -70,7 +126,8 @@ final class ChunkTable
                 ControlStatus.INVALID_REQUEST, "chunkCount=" + chunkCount + " must be 1 or more");
         }
 
-        final int[] indexes = chunkCount > counts[FREE] ? null : contiguous ? neighbours(chunkCount) : any(chunkCount);
+        final boolean fits = chunkCount <= counts[STATE_FREE];
+        final int[] indexes = !fits ? null : contiguous ? neighbours(chunkCount) : any(chunkCount);
         final List<ChunkRun> runs = null == indexes ? null : runs(indexes);
 
         if (null == runs || runs.size() > ChunkLease.MAX_RUNS)
@@ -78,15 +135,18 @@ final class ChunkTable
             throw new ControlException(
                 ControlStatus.EXHAUSTED,
                 "no memory: " + chunkCount + (contiguous ? " neighbouring" : "") + " chunks of " + chunkLengthBytes +
-                " bytes wanted, " + counts[FREE] + " of " + states.length + " are free" +
+                " bytes wanted, " + counts[STATE_FREE] + " of " + states.length + " are free" +
                 (null == runs ? "" : ", in too many pieces for one lease") +
                 "; drop tables, add a memory node or give it more memory");
         }
 
         for (final int index : indexes)
         {
-            set(index, ChunkPurpose.INDEX == purpose ? INDEX : BLOCKS, owner);
+            leaseNumbers[index]++;
+            set(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, owner, null);
         }
+
+        headers.publish();
 
         hint = (indexes[indexes.length - 1] + 1) % states.length;
         return runs;
@@ -109,7 +169,7 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
-                final boolean isCallers = INDEX == states[i] || BLOCKS == states[i] && caller.equals(owners[i]);
+                final boolean isCallers = STATE_INDEX == states[i] || isOwn(caller, i) || isClaimed(caller, i);
 
                 if (!isCallers || returned.get(i))
                 {
@@ -122,24 +182,143 @@ final class ChunkTable
             }
         }
 
-        returned.stream().forEach((i) -> set(i, FREE, null));
+        returned.stream().forEach((i) -> set(i, STATE_FREE, null, null));
+        headers.publish();
     }
 
     /**
-     * Retains the block chunks of a node that left or was fenced, and of its earlier lives.
+     * Closes chunks for reclamation: orphans that nobody else claims, and chunks that the caller owns.
      *
-     * @param identity of the node.
+     * @param caller the reaper from now on, until it returns or adopts them, or ends.
+     * @param runs   what it asks for.
+     * @return what it got, ascending, at most {@link ChunkLease#MAX_RUNS} runs.
      */
-    void retain(final PeerIdentity identity)
+    List<ChunkRun> claim(final PeerIdentity caller, final List<ChunkRun> runs)
     {
-        for (int i = 0; i < states.length; i++)
+        final BitSet claimed = new BitSet(states.length);
+
+        for (final ChunkRun run : runs)
         {
-            if (BLOCKS == states[i] && owners[i].nodeId() == identity.nodeId() &&
-                owners[i].incarnation() <= identity.incarnation())
+            final int first = index(run);
+
+            for (int i = first; i < first + run.chunkCount(); i++)
             {
-                set(i, RETAINED, owners[i]);
+                if (isOwn(caller, i) || isClaimed(caller, i) || STATE_ORPHAN == states[i] && null == reapers[i])
+                {
+                    claimed.set(i);
+                }
             }
         }
+
+        final List<ChunkRun> got = runs(claimed.stream().toArray());
+        final List<ChunkRun> answer = got.subList(0, Math.min(got.size(), ChunkLease.MAX_RUNS));
+
+        for (final ChunkRun run : answer)
+        {
+            final int first = index(run);
+
+            for (int i = first; i < first + run.chunkCount(); i++)
+            {
+                set(i, STATE_ORPHAN, owners[i], caller);
+            }
+        }
+
+        headers.publish();
+        return answer;
+    }
+
+    /**
+     * Gives claimed chunks to their reaper, as if it had leased them; all or none.
+     *
+     * @param caller the reaper.
+     * @param runs   what; chunks that are its own already count as done.
+     * @throws ControlException INVALID_REQUEST when the caller has not claimed one of them.
+     */
+    void adopt(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        final BitSet adopted = new BitSet(states.length);
+
+        for (final ChunkRun run : runs)
+        {
+            final int first = index(run);
+
+            for (int i = first; i < first + run.chunkCount(); i++)
+            {
+                if (!isOwn(caller, i) && !isClaimed(caller, i))
+                {
+                    throw new ControlException(
+                        ControlStatus.INVALID_REQUEST,
+                        "chunk at offset " + offset(i) + " is not claimed by " + caller + ": claim it first");
+                }
+
+                adopted.set(i);
+            }
+        }
+
+        adopted.stream().forEach((i) -> set(i, STATE_BLOCKS, caller, null));
+        headers.publish();
+    }
+
+    /**
+     * Makes orphans of the block chunks of a node that left or was fenced, and of its earlier lives; what it claimed is
+     * claimed no more, and indexes that it leased have no owner.
+     *
+     * @param identity of the node, which reaches nothing here any more.
+     */
+    void orphan(final PeerIdentity identity)
+    {
+        answers.keySet().removeIf((owner) -> isLifeOf(owner, identity));
+
+        for (int i = 0; i < states.length; i++)
+        {
+            final PeerIdentity reaper = isLifeOf(reapers[i], identity) ? null : reapers[i];
+            final boolean isOwners = isLifeOf(owners[i], identity);
+
+            if (STATE_BLOCKS == states[i] && isOwners)
+            {
+                set(i, STATE_ORPHAN, owners[i], null);
+            }
+            else if (STATE_INDEX == states[i] && isOwners)
+            {
+                set(i, STATE_INDEX, null, null);
+            }
+            else if (reaper != reapers[i])
+            {
+                set(i, states[i], owners[i], null);
+            }
+        }
+
+        headers.publish();
+    }
+
+    /**
+     * Makes orphans of the chunks of all nodes that ended while this node did not hear of it.
+     *
+     * @param isMember whether a node may still reach this one.
+     */
+    void orphanUnless(final Predicate<PeerIdentity> isMember)
+    {
+        final Set<PeerIdentity> holders = new HashSet<>(answers.keySet());
+        holders.addAll(Arrays.asList(owners));
+        holders.addAll(Arrays.asList(reapers));
+        holders.remove(null);
+        holders.stream().filter(isMember.negate()).forEach(this::orphan);
+    }
+
+    private static boolean isLifeOf(final PeerIdentity holder, final PeerIdentity identity)
+    {
+        return null != holder && holder.nodeId() == identity.nodeId() &&
+            holder.incarnation() <= identity.incarnation();
+    }
+
+    private boolean isOwn(final PeerIdentity caller, final int index)
+    {
+        return STATE_BLOCKS == states[index] && caller.equals(owners[index]);
+    }
+
+    private boolean isClaimed(final PeerIdentity caller, final int index)
+    {
+        return STATE_ORPHAN == states[index] && caller.equals(reapers[index]);
     }
 
     /** @return chunks in all. */
@@ -150,32 +329,32 @@ final class ChunkTable
 
     int freeCount()
     {
-        return counts[FREE];
+        return counts[STATE_FREE];
     }
 
     int blockCount()
     {
-        return counts[BLOCKS];
+        return counts[STATE_BLOCKS];
     }
 
     int indexCount()
     {
-        return counts[INDEX];
+        return counts[STATE_INDEX];
     }
 
-    int retainedCount()
+    int orphanCount()
     {
-        return counts[RETAINED];
+        return counts[STATE_ORPHAN];
     }
 
-    /** @return chunks leased for blocks by owner, retained ones included. */
+    /** @return chunks leased for blocks by owner, orphans included under their last one. */
     Map<PeerIdentity, Integer> blockChunksByOwner()
     {
         final Map<PeerIdentity, Integer> chunks = new HashMap<>();
 
         for (int i = 0; i < states.length; i++)
         {
-            if (BLOCKS == states[i] || RETAINED == states[i])
+            if (STATE_BLOCKS == states[i] || STATE_ORPHAN == states[i])
             {
                 chunks.merge(owners[i], 1, Integer::sum);
             }
@@ -184,12 +363,14 @@ final class ChunkTable
         return chunks;
     }
 
-    private void set(final int index, final byte state, final PeerIdentity owner)
+    private void set(final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper)
     {
         counts[states[index]]--;
         counts[state]++;
-        states[index] = state;
+        states[index] = (byte)state;
         owners[index] = owner;
+        reapers[index] = reaper;
+        headers.write(index, state, owner, reaper, leaseNumbers[index]);
     }
 
     /** Free chunks from where the last lease ended: a chunk just returned is used again as late as possible. */
@@ -202,7 +383,7 @@ final class ChunkTable
         {
             final int index = (hint + i) % states.length;
 
-            if (FREE == states[index])
+            if (STATE_FREE == states[index])
             {
                 indexes[found++] = index;
             }
@@ -218,7 +399,7 @@ final class ChunkTable
 
         for (int i = 0; i < states.length; i++)
         {
-            length = FREE == states[i] ? length + 1 : 0;
+            length = STATE_FREE == states[i] ? length + 1 : 0;
 
             if (length == chunkCount)
             {

@@ -36,10 +36,28 @@ final class MemoryAnswers implements MemoryNodeService
 
     @Override
     public ChunkLease leaseChunks(
-        final PeerIdentity caller, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
+        final PeerIdentity caller,
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous)
     {
         refuseUnregistered(caller);
-        return new ChunkLease(chunkLengthBytes, chunks.lease(caller, purpose, chunkCount, contiguous));
+        return new ChunkLease(chunkLengthBytes, chunks.lease(caller, requestId, purpose, chunkCount, contiguous));
+    }
+
+    @Override
+    public List<ChunkRun> claimChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        refuseUnregistered(caller);
+        return chunks.claim(caller, runs);
+    }
+
+    @Override
+    public void adoptChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        refuseUnregistered(caller);
+        chunks.adopt(caller, runs);
     }
 
     @Override
@@ -59,8 +77,9 @@ final class MemoryAnswers implements MemoryNodeService
                 ControlStatus.INVALID_REQUEST, caller + " may not fence " + identity + ": only the meta server may");
         }
 
+        // In this order: only what it cannot reach any more is up for reclamation.
         fence.fence(identity);
-        chunks.retain(identity);
+        chunks.orphan(identity);
     }
 
     @Override
@@ -73,7 +92,7 @@ final class MemoryAnswers implements MemoryNodeService
             chunks.freeCount(),
             chunks.blockCount(),
             chunks.indexCount(),
-            chunks.retainedCount());
+            chunks.orphanCount());
     }
 
     private static void refuseUnregistered(final PeerIdentity caller)

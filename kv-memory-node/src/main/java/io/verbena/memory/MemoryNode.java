@@ -16,13 +16,19 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
 import org.agrona.CloseHelper;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /**
@@ -70,8 +76,10 @@ public final class MemoryNode implements Agent, AutoCloseable
         this.raas = raas;
         this.region = region;
         clock = device.clock();
+        final int chunkCount = chunkCount(configuration);
+        final ChunkHeaders headers = new ChunkHeaders(region.segment(), headersOffset(configuration), chunkCount);
         chunks = new ChunkTable(
-            SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount(configuration));
+            SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
         final NodeRegistration request = new NodeRegistration(
@@ -185,16 +193,29 @@ public final class MemoryNode implements Agent, AutoCloseable
         return incarnation;
     }
 
-    /** @return chunks in all, free, leased for blocks and for indexes, retained. */
+    /** @return chunks in all, free, leased for blocks and for indexes, orphans. */
     public MemoryNodeStat stat()
     {
         return answers.stat();
     }
 
-    /** @return chunks leased for blocks by owner, retained ones included; a copy. */
+    /** @return chunks leased for blocks by owner, orphans included under their last one; a copy. */
     public Map<PeerIdentity, Integer> blockChunksByOwner()
     {
         return chunks.blockChunksByOwner();
+    }
+
+    /**
+     * Copies bytes out of the region, for checks. Any thread; what clients change meanwhile may be torn.
+     *
+     * @param offset      of the first byte.
+     * @param target      off-heap, filled from index 0.
+     * @param lengthBytes how many.
+     */
+    public void readRegion(final long offset, final MutableDirectBuffer target, final int lengthBytes)
+    {
+        final MemorySegment source = region.segment().asSlice(offset, lengthBytes);
+        target.putBytes(0, new UnsafeBuffer(source.address(), lengthBytes), 0, lengthBytes);
     }
 
     /**
@@ -275,8 +296,11 @@ public final class MemoryNode implements Agent, AutoCloseable
                 region.lengthBytes(),
                 SuperblockDescriptor.SPACE_BYTES,
                 configuration.chunkLengthBytes(),
-                chunks.chunkCount()));
+                chunks.chunkCount(),
+                headersOffset(configuration)));
         admission = new ComputeAdmission(incarnation, membership.membersAtStart());
+        // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
+        chunks.orphanUnless(admission::admits);
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;
@@ -376,7 +400,14 @@ public final class MemoryNode implements Agent, AutoCloseable
     private static int chunkCount(final MemoryNodeConfiguration configuration)
     {
         return (int)((configuration.regionLengthBytes() - SuperblockDescriptor.SPACE_BYTES) /
-            configuration.chunkLengthBytes());
+            (configuration.chunkLengthBytes() + ChunkDescriptor.HEADER_BYTES));
+    }
+
+    /** Headers follow the last chunk, so that chunks keep to their alignment. */
+    private static long headersOffset(final MemoryNodeConfiguration configuration)
+    {
+        return SuperblockDescriptor.SPACE_BYTES +
+            (long)chunkCount(configuration) * configuration.chunkLengthBytes();
     }
 
     private static MemoryRegion allocate(final RaasContext raas, final long lengthBytes)
@@ -403,13 +434,14 @@ public final class MemoryNode implements Agent, AutoCloseable
                 MIN_CHUNK_LENGTH_BYTES + " to " + MAX_CHUNK_LENGTH_BYTES, null);
         }
 
-        final long leastBytes = SuperblockDescriptor.SPACE_BYTES + (long)chunkLengthBytes;
+        final long leastBytes = SuperblockDescriptor.SPACE_BYTES + (long)chunkLengthBytes +
+            ChunkDescriptor.HEADER_BYTES;
 
         if (configuration.regionLengthBytes() < leastBytes ||
             configuration.regionLengthBytes() > SlotWord.ADDRESSABLE_BYTES)
         {
             throw new MemoryNodeException("regionLengthBytes=" + configuration.regionLengthBytes() + " must be from " +
-                leastBytes + " (superblock and one chunk) to " + SlotWord.ADDRESSABLE_BYTES +
+                leastBytes + " (superblock and one chunk with its header) to " + SlotWord.ADDRESSABLE_BYTES +
                 " (what a slot word can name)", null);
         }
     }

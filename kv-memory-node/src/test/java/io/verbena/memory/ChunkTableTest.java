@@ -5,8 +5,13 @@ import io.verbena.control.ChunkRun;
 import io.verbena.control.ControlException;
 import io.verbena.control.ControlStatus;
 import io.verbena.raas.PeerIdentity;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,14 +26,28 @@ class ChunkTableTest
     private static final int LENGTH = 1 << 16;
     private static final PeerIdentity ANN = new PeerIdentity(5, 50);
     private static final PeerIdentity BEN = new PeerIdentity(6, 60);
+    private static final PeerIdentity CAT = new PeerIdentity(7, 70);
 
-    private final ChunkTable table = new ChunkTable(4096, LENGTH, 8);
+    private final MemorySegment region = region(8);
+    private final ChunkTable table = table(region, 8);
+
+    private static MemorySegment region(final int chunkCount)
+    {
+        return Arena.ofAuto().allocate(4096 + (long)chunkCount * (LENGTH + ChunkDescriptor.HEADER_BYTES), 4096);
+    }
+
+    private static ChunkTable table(final MemorySegment region, final int chunkCount)
+    {
+        final long headersOffset = 4096 + (long)chunkCount * LENGTH;
+        return new ChunkTable(4096, LENGTH, chunkCount, new ChunkHeaders(region, headersOffset, chunkCount));
+    }
 
     @Test
     void shouldGiveNeighboursAsOneRunWhenFree()
     {
-        assertThat(table.lease(ANN, ChunkPurpose.BLOCKS, 3, false)).containsExactly(new ChunkRun(4096, 3));
-        assertThat(table.lease(BEN, ChunkPurpose.INDEX, 2, true)).containsExactly(new ChunkRun(4096 + 3 * LENGTH, 2));
+        assertThat(table.lease(ANN, 0, ChunkPurpose.BLOCKS, 3, false)).containsExactly(new ChunkRun(4096, 3));
+        assertThat(table.lease(BEN, 0, ChunkPurpose.INDEX, 2, true))
+            .containsExactly(new ChunkRun(4096 + 3 * LENGTH, 2));
         assertThat(table.freeCount()).isEqualTo(3);
         assertThat(table.blockCount()).isEqualTo(3);
         assertThat(table.indexCount()).isEqualTo(2);
@@ -38,10 +57,10 @@ class ChunkTableTest
     @Test
     void shouldLeaseNothingWhenThereIsNotEnough()
     {
-        table.lease(ANN, ChunkPurpose.BLOCKS, 6, false);
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 6, false);
 
         final ControlException refusal =
-            catchThrowableOfType(ControlException.class, () -> table.lease(BEN, ChunkPurpose.BLOCKS, 3, false));
+            catchThrowableOfType(ControlException.class, () -> table.lease(BEN, 0, ChunkPurpose.BLOCKS, 3, false));
 
         assertThat(refusal.status()).isEqualTo(ControlStatus.EXHAUSTED);
         assertThat(refusal).hasMessageContaining("3 chunks").hasMessageContaining("2 of 8 are free");
@@ -51,22 +70,22 @@ class ChunkTableTest
     @Test
     void shouldRefuseNeighboursButGiveScatteredOnesWhenFragmented()
     {
-        table.lease(ANN, ChunkPurpose.BLOCKS, 8, false);
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 8, false);
         table.takeBack(ANN, List.of(new ChunkRun(4096, 1), new ChunkRun(4096 + 2 * LENGTH, 1)));
 
         final ControlException refusal =
-            catchThrowableOfType(ControlException.class, () -> table.lease(BEN, ChunkPurpose.INDEX, 2, true));
+            catchThrowableOfType(ControlException.class, () -> table.lease(BEN, 0, ChunkPurpose.INDEX, 2, true));
 
         assertThat(refusal.status()).isEqualTo(ControlStatus.EXHAUSTED);
-        assertThat(table.lease(BEN, ChunkPurpose.INDEX, 2, false))
+        assertThat(table.lease(BEN, 0, ChunkPurpose.INDEX, 2, false))
             .containsExactly(new ChunkRun(4096, 1), new ChunkRun(4096 + 2 * LENGTH, 1));
     }
 
     @Test
     void shouldReturnNothingWhenOneChunkIsNotTheCallers()
     {
-        table.lease(ANN, ChunkPurpose.BLOCKS, 2, false);
-        table.lease(BEN, ChunkPurpose.BLOCKS, 2, false);
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
+        table.lease(BEN, 0, ChunkPurpose.BLOCKS, 2, false);
 
         assertRefused(ANN, new ChunkRun(4096, 3));
         assertRefused(ANN, new ChunkRun(4096, 1), new ChunkRun(4096, 1));
@@ -86,7 +105,7 @@ class ChunkTableTest
         for (final int count : new int[]{0, -1, Integer.MIN_VALUE})
         {
             assertThat(catchThrowableOfType(
-                ControlException.class, () -> table.lease(ANN, ChunkPurpose.BLOCKS, count, false)).status())
+                ControlException.class, () -> table.lease(ANN, 0, ChunkPurpose.BLOCKS, count, false)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
         }
     }
@@ -94,7 +113,7 @@ class ChunkTableTest
     @Test
     void shouldLetAnybodyReturnAnIndexWhenATableIsDropped()
     {
-        table.lease(ANN, ChunkPurpose.INDEX, 2, true);
+        table.lease(ANN, 0, ChunkPurpose.INDEX, 2, true);
 
         table.takeBack(BEN, List.of(new ChunkRun(4096, 2)));
 
@@ -102,16 +121,116 @@ class ChunkTableTest
     }
 
     @Test
-    void shouldRetainBlocksButNotIndexesWhenOwnerIsFenced()
+    void shouldGiveTheSameChunksWhenARequestComesAgain()
     {
-        table.lease(ANN, ChunkPurpose.BLOCKS, 2, false);
-        table.lease(ANN, ChunkPurpose.INDEX, 1, false);
-        table.lease(BEN, ChunkPurpose.BLOCKS, 1, false);
-        table.lease(new PeerIdentity(5, 70), ChunkPurpose.BLOCKS, 1, false);
+        final List<ChunkRun> runs = table.lease(ANN, 1, ChunkPurpose.BLOCKS, 3, false);
 
-        table.retain(ANN);
+        assertThat(table.lease(ANN, 1, ChunkPurpose.BLOCKS, 3, false)).isEqualTo(runs);
+        assertThat(table.blockCount()).isEqualTo(3);
+        assertThat(table.lease(BEN, 1, ChunkPurpose.BLOCKS, 1, false)).isEqualTo(List.of(new ChunkRun(200_704, 1)));
+        assertThat(table.lease(ANN, 2, ChunkPurpose.BLOCKS, 1, false)).isEqualTo(List.of(new ChunkRun(266_240, 1)));
+    }
 
-        assertThat(table.retainedCount()).isEqualTo(2);
+    @Test
+    void shouldLeaseAnewWhenARefusedRequestComesAgain()
+    {
+        table.lease(BEN, 0, ChunkPurpose.BLOCKS, 8, false);
+        catchThrowableOfType(ControlException.class, () -> table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false));
+        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)));
+
+        assertThat(table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false)).isEqualTo(List.of(new ChunkRun(4096, 1)));
+    }
+
+    @Test
+    void shouldLetOneReaperAtATimeClaimOrphans()
+    {
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
+        final List<ChunkRun> runs = List.of(new ChunkRun(4096, 8));
+        assertThat(table.claim(BEN, runs)).isEmpty();
+
+        table.orphan(ANN);
+
+        assertThat(table.claim(BEN, runs)).containsExactly(new ChunkRun(4096, 2));
+        assertThat(table.claim(BEN, runs)).containsExactly(new ChunkRun(4096, 2));
+        assertThat(table.claim(CAT, runs)).isEmpty();
+        assertRefused(CAT, new ChunkRun(4096, 1));
+        assertThat(catchThrowableOfType(
+            ControlException.class, () -> table.adopt(CAT, List.of(new ChunkRun(4096, 1)))).status())
+            .isEqualTo(ControlStatus.INVALID_REQUEST);
+        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)));
+        table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        assertThat(table.freeCount()).isEqualTo(7);
+        assertThat(table.blockChunksByOwner()).isEqualTo(Map.of(BEN, 1));
+    }
+
+    @Test
+    void shouldLetAnotherReaperClaimWhenTheFirstHasEnded()
+    {
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 1, false);
+        table.orphan(ANN);
+        table.claim(BEN, List.of(new ChunkRun(4096, 1)));
+
+        table.orphan(BEN);
+
+        assertThat(table.claim(CAT, List.of(new ChunkRun(4096, 1)))).containsExactly(new ChunkRun(4096, 1));
+    }
+
+    @Test
+    void shouldLetAnOwnerCloseItsOwnChunksButNobodyElses()
+    {
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
+        table.lease(BEN, 0, ChunkPurpose.BLOCKS, 1, false);
+
+        assertThat(table.claim(ANN, List.of(new ChunkRun(4096, 8)))).containsExactly(new ChunkRun(4096, 2));
+        assertThat(table.orphanCount()).isEqualTo(2);
+        table.adopt(ANN, List.of(new ChunkRun(4096, 2)));
+        assertThat(table.blockChunksByOwner()).isEqualTo(Map.of(ANN, 2, BEN, 1));
+    }
+
+    @Test
+    void shouldShowEveryChangeInTheHeaders()
+    {
+        final long before = SuperblockDescriptor.viewVersion(region);
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
+        table.lease(ANN, 0, ChunkPurpose.INDEX, 1, false);
+        assertThat(header(1)).isEqualTo("blocks 5/50 0/0 1");
+        assertThat(header(2)).isEqualTo("index 5/50 0/0 1");
+        table.orphan(ANN);
+        assertThat(header(1)).isEqualTo("orphan 5/50 0/0 1");
+        assertThat(header(2)).isEqualTo("index 0/0 0/0 1");
+        table.claim(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        assertThat(header(1)).isEqualTo("orphan 5/50 6/60 1");
+        table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        assertThat(header(1)).isEqualTo("blocks 6/60 0/0 1");
+        table.takeBack(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        assertThat(header(1)).isEqualTo("free 0/0 0/0 1");
+        assertThat(header(7)).isEqualTo("free 0/0 0/0 0");
+        assertThat(SuperblockDescriptor.viewVersion(region)).isEqualTo(before + 6);
+    }
+
+    private String header(final int index)
+    {
+        final UnsafeBuffer buffer = new UnsafeBuffer(region.address(), (int)region.byteSize());
+        final int offset = 4096 + 8 * LENGTH + index * ChunkDescriptor.HEADER_BYTES;
+        ChunkDescriptor.check(buffer, offset);
+        return ChunkDescriptor.stateName(ChunkDescriptor.state(buffer, offset)) + ' ' +
+            ChunkDescriptor.ownerNodeId(buffer, offset) + '/' + ChunkDescriptor.ownerIncarnation(buffer, offset) + ' ' +
+            ChunkDescriptor.reaperNodeId(buffer, offset) + '/' + ChunkDescriptor.reaperIncarnation(buffer, offset) +
+            ' ' + ChunkDescriptor.leaseNumber(buffer, offset);
+    }
+
+    @Test
+    void shouldMakeOrphansOfBlocksButNotOfIndexesWhenOwnerIsFenced()
+    {
+        table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
+        table.lease(ANN, 0, ChunkPurpose.INDEX, 1, false);
+        table.lease(BEN, 0, ChunkPurpose.BLOCKS, 1, false);
+        table.lease(new PeerIdentity(5, 70), 0, ChunkPurpose.BLOCKS, 1, false);
+
+        table.orphan(ANN);
+
+        assertThat(table.orphanCount()).isEqualTo(2);
         assertThat(table.blockCount()).isEqualTo(2);
         assertThat(table.indexCount()).isEqualTo(1);
         assertRefused(ANN, new ChunkRun(4096, 1));
@@ -122,7 +241,7 @@ class ChunkTableTest
     {
         final long seed = 7;
         final Random random = new Random(seed);
-        final ChunkTable chunks = new ChunkTable(4096, LENGTH, 64);
+        final ChunkTable chunks = table(region(64), 64);
         final Map<Long, PeerIdentity> owners = new HashMap<>();
         final PeerIdentity[] nodes = {ANN, BEN, new PeerIdentity(7, 70)};
 
@@ -152,7 +271,7 @@ class ChunkTableTest
         {
             int got = 0;
 
-            for (final ChunkRun run : chunks.lease(node, ChunkPurpose.BLOCKS, count, random.nextBoolean()))
+            for (final ChunkRun run : chunks.lease(node, 0, ChunkPurpose.BLOCKS, count, random.nextBoolean()))
             {
                 for (int j = 0; j < run.chunkCount(); j++)
                 {

@@ -12,6 +12,8 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,7 +54,8 @@ class ControlPlaneSimTest
                 SimControlPlane.REGION_LENGTH_BYTES,
                 SuperblockDescriptor.SPACE_BYTES,
                 SimControlPlane.CHUNK_LENGTH_BYTES,
-                16));
+                16,
+                SuperblockDescriptor.SPACE_BYTES + 16L * SimControlPlane.CHUNK_LENGTH_BYTES));
         }
     }
 
@@ -65,11 +68,11 @@ class ControlPlaneSimTest
             final MemoryNode memory = plane.memoryNodes.getFirst();
             final VirtualQp vqp = ready(plane, compute, memory);
             final ChunkLease lease =
-                result(plane, compute.client(vqp).leaseChunks(ChunkPurpose.BLOCKS, 16, true, TIMEOUT_NS));
+                result(plane, compute.client(vqp).leaseChunks(0, ChunkPurpose.BLOCKS, 16, true, TIMEOUT_NS));
             assertThat(lease.chunkLengthBytes()).isEqualTo(SimControlPlane.CHUNK_LENGTH_BYTES);
 
             final ControlCall<ChunkLease> tooMuch =
-                done(plane, compute.client(vqp).leaseChunks(ChunkPurpose.BLOCKS, 1, false, TIMEOUT_NS));
+                done(plane, compute.client(vqp).leaseChunks(0, ChunkPurpose.BLOCKS, 1, false, TIMEOUT_NS));
             assertThat(tooMuch.status()).isEqualTo(ControlStatus.EXHAUSTED);
             assertThat(tooMuch.failure()).contains("0 of 16 are free");
 
@@ -89,7 +92,7 @@ class ControlPlaneSimTest
             final SimComputeNode witness = plane.addComputeNode();
             final MemoryNode memory = plane.memoryNodes.getFirst();
             result(plane, victim.client(ready(plane, victim, memory))
-                .leaseChunks(ChunkPurpose.BLOCKS, 3, false, TIMEOUT_NS));
+                .leaseChunks(0, ChunkPurpose.BLOCKS, 3, false, TIMEOUT_NS));
             final long epochBefore = plane.metaServer.stat().epoch();
             plane.runUntil(() -> plane.metaServer.stat().epoch() > epochBefore + 5);
 
@@ -197,7 +200,7 @@ class ControlPlaneSimTest
             final int nodeId = memory.nodeId();
             final int incarnation = memory.incarnation();
             final VirtualQp vqp = ready(plane, compute, memory);
-            result(plane, compute.client(vqp).leaseChunks(ChunkPurpose.INDEX, 2, true, TIMEOUT_NS));
+            result(plane, compute.client(vqp).leaseChunks(0, ChunkPurpose.INDEX, 2, true, TIMEOUT_NS));
 
             plane.simNode(memory).pause();
             plane.runUntil(() -> 1 == plane.metaServer.stat().lostMemoryNodes());

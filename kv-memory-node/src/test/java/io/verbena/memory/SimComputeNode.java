@@ -18,6 +18,8 @@ import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
 import org.agrona.concurrent.Agent;
 
 import java.lang.foreign.ValueLayout;

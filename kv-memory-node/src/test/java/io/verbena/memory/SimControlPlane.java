@@ -7,6 +7,8 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SuperblockDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +20,8 @@ final class SimControlPlane implements AutoCloseable
     static final long LEASE_NS = 10_000_000;
     static final long MARGIN_NS = 1_000_000;
     static final int CHUNK_LENGTH_BYTES = 64 << 10;
-    static final long REGION_LENGTH_BYTES = SuperblockDescriptor.SPACE_BYTES + 16L * CHUNK_LENGTH_BYTES;
+    static final long REGION_LENGTH_BYTES = SuperblockDescriptor.SPACE_BYTES +
+        16L * (CHUNK_LENGTH_BYTES + ChunkDescriptor.HEADER_BYTES);
     private static final long MAX_STEPS = 3_000_000;
 
     final SimWorld world;

@@ -17,7 +17,23 @@ public abstract class ControlRequest extends NodeRequest
         /** Forgetting a table that was dropped through another node. */
         FORGET_TABLE,
         /** What this node has posted on the fabric, a {@link io.verbena.rdma.verbs.VerbCounters}. */
-        VERB_COUNTERS
+        VERB_COUNTERS,
+        /** Memory that this node holds, a {@code NodeSpace}. */
+        SPACE,
+        /** Begins to reclaim what no word names in this node's own chunks. */
+        SWEEP;
+
+        /** @return whether the answer is an object of the node's own process, not to be sent elsewhere. */
+        public boolean isLocal()
+        {
+            return VERB_COUNTERS == this || SPACE == this;
+        }
+
+        /** @return whether it is about one table, whose name it carries. */
+        public boolean namesTable()
+        {
+            return LIST_TABLES != this && SWEEP != this && !isLocal();
+        }
     }
 
     /** How it ended. */

@@ -2,12 +2,14 @@ package io.verbena.table;
 
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import org.agrona.collections.IntHashSet;
 import org.agrona.collections.LongArrayQueue;
 
 /**
  * Blocks of one memory node: slabs cut from leased chunks, first-in-first-out free lists by size class, and the
- * quarantine of retired blocks. Whoever removes a committed word owns its block from then on, whoever allocated it.
- * Memory once leased stays with the engine. Single owner thread.
+ * quarantine of retired blocks. Whoever removes a committed word owns its block from then on, whoever allocated it,
+ * unless the block lies in a <em>closed</em> chunk: what is there belongs to the chunk's reaper, and this lets go of
+ * it. No block reaches over the end of a chunk. Single owner thread.
  */
 public final class BlockAllocator
 {
@@ -24,7 +26,14 @@ public final class BlockAllocator
     private final long[] slabEnd = new long[SizeClasses.COUNT];
     private final LongArrayQueue retiredWords = new LongArrayQueue(1024, Long.MIN_VALUE);
     private final LongArrayQueue retiredEpochs = new LongArrayQueue(1024, Long.MIN_VALUE);
-    private final LongArrayQueue regions = new LongArrayQueue(Long.MIN_VALUE);
+    /** Uncut stretches by the largest class that fits them. */
+    private final LongArrayQueue[] regions = new LongArrayQueue[SizeClasses.COUNT];
+    private final LongArrayQueue waitingRegions = new LongArrayQueue(Long.MIN_VALUE);
+    private final IntHashSet openedSinceLook = new IntHashSet();
+    private ChunkView view;
+    private boolean suspended;
+    private long leftBytes;
+    private long waitingRegionBytes;
     private long regionBytes;
     private long largestChunkBytes;
     private long leasedBytes;
@@ -43,6 +52,7 @@ public final class BlockAllocator
         for (int i = 0; i < free.length; i++)
         {
             free[i] = new LongArrayQueue(Long.MIN_VALUE);
+            regions[i] = new LongArrayQueue(Long.MIN_VALUE);
         }
     }
 
@@ -50,6 +60,18 @@ public final class BlockAllocator
     public long leasedBytes()
     {
         return leasedBytes;
+    }
+
+    /** @return bytes of blocks let go of, because they lie in closed chunks: their reapers find them. */
+    public long leftBytes()
+    {
+        return leftBytes;
+    }
+
+    /** @return bytes taken over from closed chunks that wait for the epoch. */
+    public long waitingRegionBytes()
+    {
+        return waitingRegionBytes;
     }
 
     /** @return bytes of retired blocks that wait for the epoch. */
@@ -90,7 +112,7 @@ public final class BlockAllocator
     /** @return offset of a block of this class, or {@link #NONE} when there is none now. */
     long allocate(final int sizeClass)
     {
-        if (quarantinedBytes > maxQuarantineBytes)
+        if (suspended || quarantinedBytes > maxQuarantineBytes)
         {
             return NONE;
         }
@@ -126,6 +148,11 @@ public final class BlockAllocator
     {
         final int sizeClass = SlotWord.sizeClass(word);
         blocksInUse--;
+        if (isClosed(SlotWord.blockOffset(word)))
+        {
+            leftBytes += SizeClasses.lengthBytes(sizeClass);
+            return;
+        }
         if (!quarantines)
         {
             addFree(SlotWord.blockOffset(word), sizeClass);
@@ -146,6 +173,14 @@ public final class BlockAllocator
             final int sizeClass = SlotWord.sizeClass(word);
             quarantinedBytes -= SizeClasses.lengthBytes(sizeClass);
             addFree(SlotWord.blockOffset(word), sizeClass);
+        }
+        while (!waitingRegions.isEmpty() && epochs.isReusable(waitingRegions.peekLong()))
+        {
+            waitingRegions.pollLong();
+            final long start = waitingRegions.pollLong();
+            final long end = waitingRegions.pollLong();
+            waitingRegionBytes -= end - start;
+            addRegion(start, end);
         }
     }
 
@@ -175,6 +210,7 @@ public final class BlockAllocator
     {
         requested = false;
         leasedBytes += lengthBytes;
+        opened(offset, lengthBytes);
         largestChunkBytes = Math.max(largestChunkBytes, lengthBytes);
         addRegion(offset, offset + lengthBytes);
     }
@@ -199,23 +235,120 @@ public final class BlockAllocator
         releaseQuarantine();
     }
 
-    /** Takes a slab from the first stretch that is long enough; what is left of a stretch stays for smaller blocks. */
+    /**
+     * Stops or goes on giving out blocks. Stopped while the memory node cannot be reached: which chunks were closed
+     * meanwhile is not known, and an operation must not wait for the connection with a block of one of them.
+     */
+    void suspend(final boolean isSuspended)
+    {
+        suspended = isSuspended;
+    }
+
+    boolean isSuspended()
+    {
+        return suspended;
+    }
+
+    /** A look at the chunk headers begins: what is leased or taken over from now on, it may show as it was before. */
+    void onLook()
+    {
+        openedSinceLook.clear();
+    }
+
+    /** Takes note of which chunks are closed, and lets go of everything in them. */
+    void onView(final ChunkView newView)
+    {
+        view = newView;
+        openedSinceLook.forEach((chunk) -> newView.open(chunk));
+        if (!newView.hasClosed())
+        {
+            return;
+        }
+        for (int i = 0; i < SizeClasses.COUNT; i++)
+        {
+            freeBytes -= AllocatorPurge.offsets(free[i], newView, SizeClasses.lengthBytes(i), this::leave);
+            regionBytes -= AllocatorPurge.stretches(regions[i], newView, this::leave);
+            if (slabEnd[i] > slabNext[i] && newView.isClosed(slabNext[i]))
+            {
+                leftBytes += slabEnd[i] - slabNext[i];
+                slabNext[i] = slabEnd[i];
+            }
+        }
+        quarantinedBytes -= AllocatorPurge.words(retiredWords, retiredEpochs, newView, this::leave);
+        waitingRegionBytes -= AllocatorPurge.waitingStretches(waitingRegions, newView, this::leave);
+    }
+
+    private void leave(final long lengthBytes)
+    {
+        leftBytes += lengthBytes;
+    }
+
+    /** Takes a stretch over that no word names: usable again when no one can hold a word that did. */
+    void takeOver(final long start, final long end)
+    {
+        opened(start, end - start);
+        waitingRegions.addLong(epochs.epoch());
+        waitingRegions.addLong(start);
+        waitingRegions.addLong(end);
+        waitingRegionBytes += end - start;
+        largestChunkBytes = Math.max(largestChunkBytes, end - start);
+    }
+
+    /** Gives each stretch that is held here, and not by an operation, to a consumer. */
+    void forEachHeld(final HeldConsumer consumer)
+    {
+        for (int i = 0; i < SizeClasses.COUNT; i++)
+        {
+            final int length = SizeClasses.lengthBytes(i);
+            free[i].forEachLong((offset) -> consumer.accept(HeldConsumer.FREE, offset, length));
+            AllocatorPurge.forEachStretch(regions[i], consumer);
+            if (slabEnd[i] > slabNext[i])
+            {
+                consumer.accept(HeldConsumer.UNCUT, slabNext[i], slabEnd[i] - slabNext[i]);
+            }
+        }
+        retiredWords.forEachLong((word) -> consumer.accept(
+            HeldConsumer.QUARANTINED,
+            SlotWord.blockOffset(word),
+            SizeClasses.lengthBytes(SlotWord.sizeClass(word))));
+        AllocatorPurge.forEachWaiting(waitingRegions, consumer);
+    }
+
+    /** What was just leased or adopted is open, whatever an older look said. */
+    private void opened(final long offset, final long lengthBytes)
+    {
+        if (view == null)
+        {
+            return;
+        }
+        for (int chunk = view.index(offset); chunk <= view.index(offset + lengthBytes - 1); chunk++)
+        {
+            view.open(chunk);
+            openedSinceLook.add(chunk);
+        }
+    }
+
+    private boolean isClosed(final long offset)
+    {
+        return view != null && view.isClosed(offset);
+    }
+
+    /** Takes a slab from a stretch that is long enough; what is left of it stays for other blocks. */
     private boolean cutSlab(final int sizeClass, final int length)
     {
-        for (int i = regions.size(); i > 0; i -= 2)
+        for (int i = sizeClass; i < SizeClasses.COUNT; i++)
         {
-            final long start = regions.pollLong();
-            final long end = regions.pollLong();
-            regionBytes -= end - start;
-            if (end - start >= length)
+            if (!regions[i].isEmpty())
             {
+                final long start = regions[i].pollLong();
+                final long end = regions[i].pollLong();
+                regionBytes -= end - start;
                 final long slab = Math.max(length, Math.min(SLAB_BYTES, end - start) / length * length);
                 slabNext[sizeClass] = start;
                 slabEnd[sizeClass] = start + slab;
                 addRegion(start + slab, end);
                 return true;
             }
-            addRegion(start, end);
         }
         return false;
     }
@@ -224,14 +357,20 @@ public final class BlockAllocator
     {
         if (end > start)
         {
-            regions.addLong(start);
-            regions.addLong(end);
+            final LongArrayQueue region = regions[SizeClasses.floorClass(end - start)];
+            region.addLong(start);
+            region.addLong(end);
             regionBytes += end - start;
         }
     }
 
     private void addFree(final long offset, final int sizeClass)
     {
+        if (isClosed(offset))
+        {
+            leftBytes += SizeClasses.lengthBytes(sizeClass);
+            return;
+        }
         free[sizeClass].addLong(offset);
         freeBytes += SizeClasses.lengthBytes(sizeClass);
     }

@@ -113,6 +113,11 @@ final class Starts
 
     private void awaitMemory(final Operation op, final BlockAllocator allocator)
     {
+        if (allocator.isSuspended() && op.link.port != null && op.link.port.isFailed())
+        {
+            runner.end(op, OperationResult.NODE_UNAVAILABLE);
+            return;
+        }
         final boolean isFirst = !op.wantsMemory;
         if (isFirst)
         {

@@ -12,7 +12,6 @@ import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.LongConsumer;
 import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -32,7 +31,15 @@ public final class TableChecker
     private final Map<KeyIdentity, Long> slotOfKey = new HashMap<>();
     private final Map<Long, Long> slotOfBlock = new HashMap<>();
     private TableCheck check;
-    private LongConsumer committedWords = word -> { };
+    private WordConsumer committedWords = (memoryNodeId, word) -> { };
+
+    /** Takes committed words. */
+    @FunctionalInterface
+    public interface WordConsumer
+    {
+        /** Takes a word of a slot, and of a block, at this memory node. */
+        void accept(int memoryNodeId, long word);
+    }
 
     private record KeyIdentity(long low, long high)
     {
@@ -50,7 +57,7 @@ public final class TableChecker
     }
 
     /** Also gives each committed word to a consumer, while checking. */
-    public TableChecker committedWords(final LongConsumer consumer)
+    public TableChecker committedWords(final WordConsumer consumer)
     {
         committedWords = consumer;
         return this;
@@ -151,7 +158,7 @@ public final class TableChecker
         else if (SlotWord.isCommitted(word))
         {
             check.committed++;
-            committedWords.accept(word);
+            committedWords.accept(DirectoryEntry.memoryNodeId(table.entry(suffix)), word);
             checkBlock(suffix, groupIndex, bucket, slotOffset, word, block);
         }
         else if (word != SlotWord.EMPTY)

@@ -331,6 +331,60 @@ public final class TableEngine implements AutoCloseable
         link(memoryNodeId).allocator.chunkRefused();
     }
 
+    /**
+     * Stops or goes on giving out blocks of a memory node: stop when the connection to it is lost, go on when a new one
+     * has shown which chunks are closed by now.
+     */
+    public void suspend(final int memoryNodeId, final boolean isSuspended)
+    {
+        link(memoryNodeId).allocator.suspend(isSuspended);
+    }
+
+    /** A look at the chunk headers of a memory node begins. */
+    void onLook(final int memoryNodeId)
+    {
+        link(memoryNodeId).allocator.onLook();
+    }
+
+    /** Tells which chunks of a memory node are closed; everything in them is let go of. */
+    void onView(final int memoryNodeId, final ChunkView view)
+    {
+        link(memoryNodeId).allocator.onView(view);
+    }
+
+    /** Takes over a stretch of an adopted chunk that no word names. */
+    void takeOver(final int memoryNodeId, final long start, final long end)
+    {
+        link(memoryNodeId).allocator.takeOver(start, end);
+    }
+
+    /** Gives everything this engine holds of a memory node, operations under way included, to a consumer. */
+    public void forEachHeld(final int memoryNodeId, final HeldConsumer consumer)
+    {
+        final NodeLink link = link(memoryNodeId);
+        link.allocator.forEachHeld(consumer);
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE && op.link == link && op.blockOffset != BlockAllocator.NONE)
+            {
+                consumer.accept(
+                    HeldConsumer.IN_FLIGHT, op.blockOffset, SizeClasses.lengthBytes(op.blockClass));
+            }
+        }
+    }
+
+    /** @return newest epoch heard. */
+    public long epoch()
+    {
+        return epochs.epoch();
+    }
+
+    /** @return whether everything that somebody could still do with what was there in an epoch is over. */
+    public boolean isReusable(final long atEpoch)
+    {
+        return epochs.isReusable(atEpoch);
+    }
+
     /** Tells the epochs of a heartbeat's answer; see {@link EpochTracker}. */
     public void onEpoch(final long epoch, final long safeEpoch)
     {

@@ -177,10 +177,12 @@ final class MetaAnswers implements MetaService
         return new TablePage(names, false);
     }
 
+    /** Every node hears of a new version with its next heartbeat, looks which tables are gone, and closes them. */
     @Override
     public TableEntry dropTable(final String name)
     {
-        return entry(name, answer(() -> catalog.drop(name)));
+        return entry(name, answer(() -> catalog.drop(
+            name, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch))));
     }
 
     @Override

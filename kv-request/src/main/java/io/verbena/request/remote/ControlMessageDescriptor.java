@@ -90,7 +90,7 @@ final class ControlMessageDescriptor
             "kind of request", buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF, 1, KINDS.length);
         final ControlRequest.Kind kind = kind(buffer, offset);
         final int nameLength = buffer.getInt(offset + NAME_LENGTH_OFFSET, ORDER);
-        final int least = ControlRequest.Kind.LIST_TABLES == kind || ControlRequest.Kind.VERB_COUNTERS == kind ? 0 : 1;
+        final int least = kind.namesTable() ? 1 : 0;
         MalformedRequestException.requireRange(
             "table name length", nameLength, least, RequestLimits.MAX_TABLE_NAME_BYTES);
         MalformedRequestException.require(lengthBytes, NAME_OFFSET + nameLength, "request about tables");

@@ -370,7 +370,7 @@ final class RequestSender
         {
             return;
         }
-        if (ControlRequest.Kind.VERB_COUNTERS == request.kind())
+        if (request.kind().isLocal())
         {
             Refusals.answer(request, null, ControlRequest.Status.REFUSED, "told in the node's own process only");
             return;

@@ -301,9 +301,9 @@ public final class RequestServer implements Agent, AutoCloseable
     {
         ControlMessageDescriptor.check(message, offset, lengthBytes);
         final ControlRequest.Kind kind = ControlMessageDescriptor.kind(message, offset);
-        if (ControlRequest.Kind.VERB_COUNTERS == kind)
+        if (kind.isLocal())
         {
-            throw new MalformedRequestException("VERB_COUNTERS are told in the node's own process only");
+            throw new MalformedRequestException(kind + " is told in the node's own process only");
         }
         final DeferredReply deferred = reply.defer();
         final String name = ControlMessageDescriptor.name(message, offset);

@@ -54,6 +54,22 @@ public final class SizeClasses
     }
 
     /**
+     * Largest class whose blocks fit so many bytes.
+     *
+     * @param lengthBytes 64 or more.
+     * @return the class.
+     */
+    public static int floorClass(final long lengthBytes)
+    {
+        if (lengthBytes >= MAX_BLOCK_BYTES)
+        {
+            return COUNT - 1;
+        }
+        final int sizeClass = classFor((int)lengthBytes);
+        return LENGTHS[sizeClass] > lengthBytes ? sizeClass - 1 : sizeClass;
+    }
+
+    /**
      * Smallest class that holds so many bytes.
      *
      * @param lengthBytes 0 to {@link #MAX_BLOCK_BYTES}.

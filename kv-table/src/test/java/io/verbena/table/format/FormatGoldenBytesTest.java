@@ -59,6 +59,9 @@ class FormatGoldenBytesTest
 
             SubtableDescriptor.write(buffer, 0, TABLE_ID, 5, 3, 341, SEED);
             now.put("subtable", hex(buffer, SubtableDescriptor.HEADER_BYTES));
+
+            ChunkDescriptor.write(buffer, 0, ChunkDescriptor.STATE_ORPHAN, 0xFFFE, 0x7FFFFFFF, 7, 99, 1L << 40);
+            now.put("chunk-header", hex(buffer, ChunkDescriptor.HEADER_BYTES));
         }
         now.put("table-descriptor", HexFormat.of().formatHex(new TableDescriptor("golden", TABLE_ID, 1, 341, SEED,
             new long[]{DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(1, 2, 8192)}).encode()));

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /** Tables by name; what it says is on disk. One thread. */
@@ -91,16 +92,17 @@ public final class TableCatalog
     /**
      * Removes a table's name; its memory is for its user to return.
      *
-     * @param name to remove.
+     * @param name   to remove.
+     * @param writer makes the removal durable, together with the change of the cluster's version that tells of it.
      * @return the table removed, or null when there was none.
      */
-    public StoredTable drop(final String name)
+    public StoredTable drop(final String name, final Consumer<MetaBatch> writer)
     {
         final StoredTable present = tables.get(name);
 
         if (null != present)
         {
-            store.write(new MetaBatch().removeTable(name));
+            writer.accept(new MetaBatch().removeTable(name));
             tables.remove(name);
         }
 

@@ -70,7 +70,7 @@ public final class MembershipTable
                 "; start the meta server with room for more nodes");
         }
 
-        return admit(endpoint, freeNodeId(), nowNs);
+        return admit(endpoint, freeNodeId(), true, nowNs);
     }
 
     /**
@@ -104,7 +104,7 @@ public final class MembershipTable
                 (previous.leaseEndsNs - nowNs) / 1_000_000 + " ms");
         }
 
-        return admit(endpoint, nodeId, nowNs);
+        return admit(endpoint, nodeId, false, nowNs);
     }
 
     /**
@@ -230,7 +230,8 @@ public final class MembershipTable
         return options.leaseNs();
     }
 
-    private Member admit(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    private Member admit(
+        final NodeEndpoint endpoint, final int nodeId, final boolean isNewId, final long nowNs)
     {
         final MetaCounters counters = ledger.counters();
 
@@ -251,7 +252,7 @@ public final class MembershipTable
             endpoint.regionAddress(),
             endpoint.regionLengthBytes(),
             endpoint.regionRemoteKey());
-        ledger.commit(counters.afterRegistration(nodeId, writerNumber), new MetaBatch().node(node));
+        ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));
         put(member);

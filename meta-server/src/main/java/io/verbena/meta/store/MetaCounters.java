@@ -57,7 +57,7 @@ public record MetaCounters(
     /**
      * The counters after a registration took a number of each kind.
      *
-     * @param nodeId       just given out.
+     * @param nodeId       just given out, or 0 when the node kept the one it had.
      * @param writerNumber just given out, or 0 when the registration needed none.
      * @return a copy.
      */
@@ -66,7 +66,7 @@ public record MetaCounters(
         return new MetaCounters(
             clusterId,
             nextIncarnation + 1,
-            following(nodeId),
+            0 == nodeId ? nextNodeId : following(nodeId),
             0 == writerNumber ? nextWriterNumber : following(writerNumber),
             epochCeiling,
             membershipVersion + 1,

@@ -30,8 +30,8 @@ class TableCatalogTest
         catalog.createIfAbsent(table("b", 1));
         catalog.createIfAbsent(table("a", 2));
         assertThat(catalog.tables()).extracting(StoredTable::name).containsExactly("a", "b");
-        assertThat(catalog.drop("b").tableId()).isEqualTo(1);
-        assertThat(catalog.drop("b")).isNull();
+        assertThat(catalog.drop("b", store::write).tableId()).isEqualTo(1);
+        assertThat(catalog.drop("b", store::write)).isNull();
         assertThat(catalog.table("b")).isNull();
         assertThat(catalog.createIfAbsent(table("b", 3))).isNull();
     }
@@ -42,7 +42,7 @@ class TableCatalogTest
         store.write(new MetaBatch().counters(MetaCounters.initial(1)));
         catalog.createIfAbsent(table("users", 1));
         catalog.createIfAbsent(table("gone", 2));
-        catalog.drop("gone");
+        catalog.drop("gone", store::write);
 
         final TableCatalog restored = new TableCatalog(store, store.load().tables());
 

@@ -1,4 +1,4 @@
-package io.verbena.memory;
+package io.verbena.table.format;
 
 import net.openhft.hashing.LongHashFunction;
 
@@ -12,8 +12,8 @@ import java.nio.ByteOrder;
  * <pre>
  *   0         8         16        24             32            40       44       48       56
  *  +---------+----+----+----+----+--------------+-------------+--------+--------+--------+----------+
- *  | magic   |ver-|len-|node|in- | region       | chunks      | chunk  | chunk  | reser- | checksum |
- *  |"VRBNMEM1"|sion|gth|id |carn.| length       | offset      | length | count  | ved 0  | XXH3-64  |
+ *  | magic   |ver-|len-|node|in- | region       | chunks      | chunk  | chunk  | chunk  | checksum |
+ *  |"VRBNMEM1"|sion|gth|id |carn.| length       | offset      | length | count  | headers| XXH3-64  |
  *  +---------+----+----+----+----+--------------+-------------+--------+--------+--------+----------+
  * </pre>
  *
@@ -26,7 +26,7 @@ public final class SuperblockDescriptor
     /** "VRBNMEM1" read as a little-endian integer. */
     public static final long MAGIC = 0x314D454D4E425256L;
     /** The only format version this build writes and reads. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     /** Magic, 8 bytes. */
     public static final int MAGIC_OFFSET = 0;
@@ -46,12 +46,16 @@ public final class SuperblockDescriptor
     public static final int CHUNK_LENGTH_OFFSET = CHUNKS_OFFSET_OFFSET + Long.BYTES;
     /** Number of chunks, 4 bytes. */
     public static final int CHUNK_COUNT_OFFSET = CHUNK_LENGTH_OFFSET + Integer.BYTES;
-    /** Reserved, 8 bytes, 0. */
-    public static final int RESERVED_OFFSET = CHUNK_COUNT_OFFSET + Integer.BYTES;
+    /** Where the chunk headers begin, 8 bytes. */
+    public static final int CHUNK_HEADERS_OFFSET_OFFSET = CHUNK_COUNT_OFFSET + Integer.BYTES;
     /** XXH3-64, 8 bytes. */
-    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + Long.BYTES;
+    public static final int CHECKSUM_OFFSET = CHUNK_HEADERS_OFFSET_OFFSET + Long.BYTES;
     /** Bytes of the superblock. */
     public static final int LENGTH = CHECKSUM_OFFSET + Long.BYTES;
+    /** Version of the chunk headers, 8 bytes, outside the checksum: grows after each change of any of them. */
+    public static final int VIEW_VERSION_OFFSET = LENGTH;
+    /** Bytes that a reader of superblock and view version fetches. */
+    public static final int READ_BYTES = VIEW_VERSION_OFFSET + Long.BYTES;
     /** Bytes set aside for it: the first chunk begins here. */
     public static final int SPACE_BYTES = 4096;
 
@@ -90,7 +94,7 @@ public final class SuperblockDescriptor
         segment.set(LONG_LE, CHUNKS_OFFSET_OFFSET, superblock.chunksOffset());
         segment.set(INT_LE, CHUNK_LENGTH_OFFSET, superblock.chunkLengthBytes());
         segment.set(INT_LE, CHUNK_COUNT_OFFSET, superblock.chunkCount());
-        segment.set(LONG_LE, RESERVED_OFFSET, 0);
+        segment.set(LONG_LE, CHUNK_HEADERS_OFFSET_OFFSET, superblock.chunkHeadersOffset());
 
         // Release: the checksum says that all before it is there.
         LONG_LE.varHandle().setRelease(segment, (long)CHECKSUM_OFFSET, checksum(segment));
@@ -101,28 +105,28 @@ public final class SuperblockDescriptor
      *
      * @param segment the region or a copy of its first {@link #LENGTH} bytes.
      * @return what it says.
-     * @throws MemoryNodeException when it is none, of an unknown version, or caught halfway or damaged.
+     * @throws FormatException when it is none, of an unknown version, or caught halfway or damaged.
      */
     public static Superblock read(final MemorySegment segment)
     {
         if (segment.byteSize() < LENGTH || MAGIC != segment.get(LONG_LE, MAGIC_OFFSET))
         {
-            throw new MemoryNodeException("this memory does not begin with a superblock: it is no memory node's", null);
+            throw new FormatException("this memory does not begin with a superblock: it is no memory node's");
         }
 
         final int version = segment.get(INT_LE, VERSION_OFFSET);
 
         if (FORMAT_VERSION != version)
         {
-            throw new MemoryNodeException("superblock has format version " + version + ", this build knows version " +
-                FORMAT_VERSION + ": use the build that wrote it", null);
+            throw new FormatException("superblock has format version " + version + ", this build knows version " +
+                FORMAT_VERSION + ": use the build that wrote it");
         }
 
         final long checksum = (long)LONG_LE.varHandle().getAcquire(segment, (long)CHECKSUM_OFFSET);
 
         if (checksum != checksum(segment))
         {
-            throw new MemoryNodeException("superblock is damaged or being written: its checksum does not match", null);
+            throw new FormatException("superblock is damaged or being written: its checksum does not match");
         }
 
         return new Superblock(
@@ -131,7 +135,28 @@ public final class SuperblockDescriptor
             segment.get(LONG_LE, REGION_LENGTH_OFFSET),
             segment.get(LONG_LE, CHUNKS_OFFSET_OFFSET),
             segment.get(INT_LE, CHUNK_LENGTH_OFFSET),
-            segment.get(INT_LE, CHUNK_COUNT_OFFSET));
+            segment.get(INT_LE, CHUNK_COUNT_OFFSET),
+            segment.get(LONG_LE, CHUNK_HEADERS_OFFSET_OFFSET));
+    }
+
+    /**
+     * Says that chunk headers have changed; the memory node's thread only.
+     *
+     * @param segment the region, from its first byte.
+     * @param version larger than any before.
+     */
+    public static void writeViewVersion(final MemorySegment segment, final long version)
+    {
+        LONG_LE.varHandle().setRelease(segment, (long)VIEW_VERSION_OFFSET, version);
+    }
+
+    /**
+     * @param segment the region or a copy of its first {@link #READ_BYTES} bytes.
+     * @return version of the chunk headers; read it before them.
+     */
+    public static long viewVersion(final MemorySegment segment)
+    {
+        return (long)LONG_LE.varHandle().getAcquire(segment, (long)VIEW_VERSION_OFFSET);
     }
 
     private static long checksum(final MemorySegment segment)

@@ -1,0 +1,24 @@
+package io.verbena.compute;
+
+/** Lets tests of a whole cluster leave out steps of reclamation: mutation checks. */
+public final class DroppedGuards
+{
+    public static final int WAITS = ReclaimGuard.WAITS;
+    public static final int LET_GO = ReclaimGuard.LET_GO;
+    public static final int SLOW_LOOKS = ReclaimGuard.SLOW_LOOKS;
+    public static final int LOOK_BEFORE_PASS = ReclaimGuard.LOOK_BEFORE_PASS;
+    public static final int KILL_TENTATIVE = ReclaimGuard.KILL_TENTATIVE;
+    public static final int FRESH_LOOK = ReclaimGuard.FRESH_LOOK;
+    public static final int CLOSE_DROPPED = ReclaimGuard.CLOSE_DROPPED;
+    public static final int INDEX_WAIT = ReclaimGuard.INDEX_WAIT;
+
+    private DroppedGuards()
+    {
+    }
+
+    /** Leaves the steps out in a node made with this configuration. */
+    public static ComputeNodeConfiguration drop(final ComputeNodeConfiguration configuration, final int guards)
+    {
+        return configuration.dropGuards(guards);
+    }
+}

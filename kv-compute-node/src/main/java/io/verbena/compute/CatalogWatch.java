@@ -1,0 +1,141 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.Heartbeat;
+import io.verbena.control.TableEntry;
+import io.verbena.table.OpenTable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds out which of the open tables were dropped, whenever the cluster's version has changed, and closes them. A node
+ * says that it passed epoch p only when a look for the version heard with epoch p or later is done ({@link #epoch}):
+ * then it begins nothing on a table that was dropped before. Owned by the node's thread.
+ */
+final class CatalogWatch
+{
+    private final MetaLink metaLink;
+    private final TableRegistry tables;
+    private final long timeoutNs;
+    private final List<OpenTable> asked = new ArrayList<>();
+    private final List<ControlCall<TableEntry>> calls = new ArrayList<>();
+    private long heardVersion;
+    private long heardEpoch;
+    private long version = -1;
+    private long comingVersion;
+    private long comingEpoch;
+    private long epoch;
+    private long closedCount;
+
+    CatalogWatch(final MetaLink metaLink, final TableRegistry tables, final long timeoutNs)
+    {
+        this.metaLink = metaLink;
+        this.tables = tables;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /** Takes what a registration or heartbeat said. */
+    void onHeard(final long newEpoch, final long newVersion)
+    {
+        heardEpoch = newEpoch;
+        heardVersion = newVersion;
+        if (newVersion == version && calls.isEmpty())
+        {
+            epoch = newEpoch;
+        }
+    }
+
+    void onHeartbeat(final Heartbeat heartbeat)
+    {
+        onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
+    }
+
+    /** A table was opened from an answer that may be older than the last look. */
+    void lookAgain()
+    {
+        version = -1;
+    }
+
+    /** @return epoch heard with the newest version that was looked after. */
+    long epoch()
+    {
+        return epoch;
+    }
+
+    /** @return newest version looked after; -1 while a look is due. */
+    long version()
+    {
+        return calls.isEmpty() && version == heardVersion ? version : -1;
+    }
+
+    /** @return tables found dropped so far. */
+    long closedCount()
+    {
+        return closedCount;
+    }
+
+    boolean isBusy()
+    {
+        return version != heardVersion || !calls.isEmpty();
+    }
+
+    int poll()
+    {
+        if (!calls.isEmpty())
+        {
+            return calls.stream().allMatch(ControlCall::isDone) ? onAnswers() : 0;
+        }
+        if (version == heardVersion || !metaLink.isUsable())
+        {
+            return 0;
+        }
+        comingVersion = heardVersion;
+        comingEpoch = heardEpoch;
+        asked.clear();
+        asked.addAll(tables.openTables());
+        for (final OpenTable table : asked)
+        {
+            calls.add(metaLink.client().table(table.descriptor().name(), timeoutNs));
+        }
+        if (calls.isEmpty())
+        {
+            finish();
+        }
+        return 1;
+    }
+
+    private int onAnswers()
+    {
+        boolean allAnswered = true;
+        for (int i = 0; i < calls.size(); i++)
+        {
+            final ControlCall<TableEntry> call = calls.get(i);
+            final int tableId = asked.get(i).descriptor().tableId();
+            if (ControlStatus.NO_SUCH_TABLE == call.status() ||
+                ControlStatus.OK == call.status() && call.result().tableId() != tableId)
+            {
+                tables.close(tableId);
+                closedCount++;
+            }
+            allAnswered &= ControlStatus.OK == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
+        }
+        calls.clear();
+        if (allAnswered)
+        {
+            finish();
+        }
+        return 1;
+    }
+
+    private void finish()
+    {
+        version = comingVersion;
+        epoch = comingEpoch;
+        if (heardVersion == version)
+        {
+            epoch = heardEpoch;
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package io.verbena.compute;
+
+/** What the reclaimers of a node have done; written by the node's thread. */
+final class ReclaimCounters
+{
+    /** Claims that got chunks. */
+    long rounds;
+    /** Chunks taken over with records of others in them. */
+    long adoptedChunks;
+    /** Bytes in them that no word named. */
+    long adoptedBytes;
+    /** Chunks without any record, given back. */
+    long returnedChunks;
+    /** Tentative words of the dead that were removed. */
+    long killedWords;
+
+    @Override
+    public String toString()
+    {
+        return "ReclaimCounters{rounds=" + rounds + " adoptedChunks=" + adoptedChunks + " adoptedBytes=" +
+            adoptedBytes + " returnedChunks=" + returnedChunks + " killedWords=" + killedWords + '}';
+    }
+}

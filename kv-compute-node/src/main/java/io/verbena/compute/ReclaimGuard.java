@@ -1,0 +1,30 @@
+package io.verbena.compute;
+
+/**
+ * Steps of reclamation that mutation checks may leave out, one bit each; production never sets any. What each is for
+ * stands in {@code docs/protocol/reclamation.md}.
+ */
+final class ReclaimGuard
+{
+    /** Waiting, after the claim and before the scan, until every node has let go of the closed chunks. */
+    static final int WAITS = 1;
+    /** Passing an epoch only when a look at the chunk headers that began in it is done. */
+    static final int LOOK_BEFORE_PASS = 1 << 1;
+    /** Killing tentative words of the dead before their blocks are taken over. */
+    static final int KILL_TENTATIVE = 1 << 2;
+    /** Looking at the headers again between two rounds. */
+    static final int FRESH_LOOK = 1 << 3;
+    /** Passing an epoch only when tables dropped before it are closed. */
+    static final int CLOSE_DROPPED = 1 << 4;
+    /** Returning the index of a dropped table only when every node has closed it. */
+    static final int INDEX_WAIT = 1 << 5;
+
+    /** Letting go of what is held in closed chunks. */
+    static final int LET_GO = 1 << 6;
+    /** No guard but a fault: looks at chunk headers are made 20 ms late. */
+    static final int SLOW_LOOKS = 1 << 7;
+
+    private ReclaimGuard()
+    {
+    }
+}

@@ -1,0 +1,401 @@
+package io.verbena.compute;
+
+import io.verbena.control.ChunkLease;
+import io.verbena.control.ChunkRun;
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MemoryNodeClient;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.table.ChunkView;
+import io.verbena.table.ChunkWatch;
+import io.verbena.table.EpochTracker;
+import io.verbena.table.OneSidedPort;
+import io.verbena.table.OrphanScan;
+import io.verbena.table.RegionAccess;
+import io.verbena.table.TableEngine;
+import io.verbena.table.format.ChunkDescriptor;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * Reclaims closed chunks of one memory node: those of nodes that ended, and, where memory is short or a table was
+ * dropped, this node's own. The order is the proof, see {@code docs/protocol/reclamation.md}:
+ *
+ * <pre>
+ *  claim -> every node has let go -> list tables -> every node has closed those dropped before -> scan -> adopt
+ * </pre>
+ *
+ * <p>May stop anywhere, for good or until the connection is back: the chunks stay closed, and it or another node begins
+ * anew. Owned by the node's thread.
+ */
+final class Reclaimer
+{
+    /** Where it stands. */
+    enum Step
+    {
+        IDLE, CLAIMING, CLOSING, LISTING, SETTLING, SCANNING, ADOPTING, RETURNING
+    }
+
+    /** Most chunks at a time. */
+    private static final int MAX_CHUNKS = 1024;
+    /** Epochs between two rounds over own chunks because memory is short. */
+    private static final long SHORTAGE_PAUSE_EPOCHS = 64;
+
+    private final SessionParts session;
+    private final TableEngine engine;
+    private final int memoryNodeId;
+    private final PeerIdentity identity;
+    private final ChunkWatch watch;
+    private final RegionAccess access;
+    private final CatalogWatch catalog;
+    private final TableLister lister;
+    private final ReclaimCounters counters;
+    private final long timeoutNs;
+    private final BitSet ownToSweep = new BitSet();
+    private final BitSet chunks = new BitSet();
+    private Step step = Step.IDLE;
+    private MemoryNodeClient client;
+    private OneSidedPort port;
+    private ControlCall<List<ChunkRun>> claiming;
+    private ControlCall<Void> changing;
+    private OrphanScan scan;
+    private long triedVersion = -1;
+    private long freshEpoch = 1;
+    private long waitEpoch;
+    private long listedVersion;
+    private long refusalsSeen;
+    private long closedTablesSeen;
+    private long shortageEpoch;
+
+    Reclaimer(
+        final SessionParts session, final int memoryNodeId, final ChunkWatch watch, final RegionAccess access)
+    {
+        this.session = session;
+        this.memoryNodeId = memoryNodeId;
+        this.watch = watch;
+        this.access = access;
+        engine = session.engine();
+        identity = session.identity();
+        catalog = session.catalog();
+        counters = session.counters();
+        timeoutNs = session.timeoutNs();
+        lister = new TableLister(session.metaLink(), timeoutNs);
+    }
+
+    /** A new connection; null while there is none. Only what is adopted already goes on, the rest begins anew. */
+    void connect(final MemoryNodeClient newClient, final OneSidedPort newPort)
+    {
+        client = newClient;
+        port = newPort;
+        if (Step.ADOPTING != step)
+        {
+            endRound();
+        }
+        triedVersion = -1;
+        claiming = null;
+        changing = null;
+    }
+
+    /** Sweeps all own chunks as soon as possible. */
+    void sweepOwn()
+    {
+        final ChunkView view = watch.view();
+        for (int i = 0; null != view && i < view.chunkCount(); i++)
+        {
+            if (view.isOwned(i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation()))
+            {
+                ownToSweep.set(i);
+            }
+        }
+    }
+
+    /** @return true while something may go on at any moment. */
+    boolean isBusy()
+    {
+        return null != client && Step.IDLE != step;
+    }
+
+    /** @return true while it works, or has something to begin with. */
+    boolean isDue()
+    {
+        return null != client &&
+            (Step.IDLE != step || watch.epoch() < freshEpoch || triedVersion != watch.version() ||
+            !ownToSweep.isEmpty());
+    }
+
+    /** @return true while it waits for epochs. */
+    boolean wantsEpoch()
+    {
+        return Step.CLOSING == step || Step.SETTLING == step || Step.RETURNING == step ||
+            Step.IDLE == step && watch.epoch() < freshEpoch;
+    }
+
+    Step step()
+    {
+        return step;
+    }
+
+    int poll(final long refusals)
+    {
+        if (null == client)
+        {
+            return 0;
+        }
+        return switch (step)
+        {
+            case IDLE -> pollIdle(refusals);
+            case CLAIMING -> pollClaiming();
+            case CLOSING -> await(Step.LISTING);
+            case LISTING -> pollListing();
+            case SETTLING -> await(Step.SCANNING);
+            case SCANNING -> pollScanning();
+            case ADOPTING -> pollAdopting();
+            case RETURNING -> pollReturning();
+        };
+    }
+
+    private int pollIdle(final long refusals)
+    {
+        noteShortage(refusals);
+        if (watch.epoch() < freshEpoch || triedVersion == watch.version() && ownToSweep.isEmpty())
+        {
+            return 0;
+        }
+        triedVersion = watch.version();
+        final List<ChunkRun> wanted = wanted(watch.view());
+        if (wanted.isEmpty())
+        {
+            return 0;
+        }
+        claiming = client.claimChunks(wanted, timeoutNs);
+        step = Step.CLAIMING;
+        return 1;
+    }
+
+    private void noteShortage(final long refusals)
+    {
+        if (refusals != refusalsSeen && engine.epoch() >= shortageEpoch)
+        {
+            refusalsSeen = refusals;
+            shortageEpoch = engine.epoch() + SHORTAGE_PAUSE_EPOCHS;
+            sweepOwn();
+        }
+        if (closedTablesSeen != catalog.closedCount())
+        {
+            closedTablesSeen = catalog.closedCount();
+            sweepOwn();
+        }
+    }
+
+    /** All orphans, and of the own chunks that are due no more than half of all own ones, so that some stay in use. */
+    private List<ChunkRun> wanted(final ChunkView view)
+    {
+        final List<ChunkRun> runs = new ArrayList<>();
+        final int mostOwn = Math.max(1, owned(view) / 2);
+        int own = 0;
+        int count = 0;
+        for (int i = 0; i < view.chunkCount() && runs.size() < ChunkLease.MAX_RUNS && count < MAX_CHUNKS; i++)
+        {
+            final boolean isDue = ownToSweep.get(i) && own < mostOwn &&
+                view.isOwned(i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation());
+            if (isDue || view.isClaimable(i, identity.nodeId(), identity.incarnation()))
+            {
+                own += isDue ? 1 : 0;
+                count++;
+                ownToSweep.clear(i);
+                runs.add(new ChunkRun(view.offset(i), 1));
+            }
+        }
+        if (0 == own)
+        {
+            ownToSweep.clear();
+        }
+        return runs;
+    }
+
+    private int owned(final ChunkView view)
+    {
+        int count = 0;
+        for (int i = 0; i < view.chunkCount(); i++)
+        {
+            count += view.isOwned(
+                i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation()) ? 1 : 0;
+        }
+        return count;
+    }
+
+    private int pollClaiming()
+    {
+        if (!claiming.isDone())
+        {
+            return 0;
+        }
+        chunks.clear();
+        if (ControlStatus.OK == claiming.status())
+        {
+            final ChunkView view = watch.view();
+            for (final ChunkRun run : claiming.result())
+            {
+                final int first = view.index(run.offset());
+                chunks.set(first, first + run.chunkCount());
+            }
+        }
+        claiming = null;
+        if (chunks.isEmpty())
+        {
+            endRound();
+            return 1;
+        }
+        // Some node may know the next epoch already, so it counts from there; the distance has one to spare.
+        waitEpoch = session.isDropped(ReclaimGuard.WAITS) ? -EpochTracker.REUSE_DISTANCE : engine.epoch();
+        step = Step.CLOSING;
+        counters.rounds++;
+        return 1;
+    }
+
+    private int await(final Step next)
+    {
+        if (!engine.isReusable(waitEpoch))
+        {
+            return 0;
+        }
+        step = next;
+        if (Step.LISTING == next)
+        {
+            lister.start();
+        }
+        else
+        {
+            scan = new OrphanScan(
+                access,
+                port,
+                memoryNodeId,
+                watch.view(),
+                chunks,
+                lister.tables(),
+                !session.isDropped(ReclaimGuard.KILL_TENTATIVE));
+        }
+        return 1;
+    }
+
+    private int pollListing()
+    {
+        lister.poll();
+        if (!lister.isDone() || catalog.version() < 0)
+        {
+            return 0;
+        }
+        listedVersion = catalog.version();
+        waitEpoch = session.isDropped(ReclaimGuard.WAITS) ? -EpochTracker.REUSE_DISTANCE : engine.epoch();
+        step = Step.SETTLING;
+        return 1;
+    }
+
+    private int pollScanning()
+    {
+        final int workCount = scan.poll();
+        if (!scan.isDone())
+        {
+            return workCount;
+        }
+        if (catalog.version() != listedVersion)
+        {
+            // A table may have been dropped meanwhile, and what was read there may be somebody else's by now.
+            lister.start();
+            step = Step.LISTING;
+            return 1;
+        }
+        if (!scan.isComplete())
+        {
+            endRound();
+            return 1;
+        }
+        counters.killedWords += scan.killed();
+        waitEpoch = engine.epoch();
+        step = Step.ADOPTING;
+        return 1;
+    }
+
+    /** Open again for all from the moment on that the memory node heard it; what is unnamed belongs to this node. */
+    private int pollAdopting()
+    {
+        if (null == changing)
+        {
+            final List<ChunkRun> partly = runs(false);
+            if (partly.isEmpty())
+            {
+                step = Step.RETURNING;
+                return 1;
+            }
+            changing = client.adoptChunks(partly, timeoutNs);
+            return 1;
+        }
+        if (!changing.isDone())
+        {
+            return 0;
+        }
+        final ControlStatus status = changing.status();
+        changing = null;
+        if (ControlStatus.OK == status)
+        {
+            chunks.stream().filter((index) -> !scan.isUnnamed(index)).forEach(this::takeOver);
+            step = Step.RETURNING;
+        }
+        else if (ControlStatus.INVALID_REQUEST == status || ControlStatus.REFUSED == status)
+        {
+            endRound();
+        }
+        return 1;
+    }
+
+    private void takeOver(final int index)
+    {
+        counters.adoptedChunks++;
+        counters.adoptedBytes += scan.takeOver(index, engine, memoryNodeId);
+    }
+
+    /** Chunks without any record go back when nobody can hold a word of theirs. Made once: see the class. */
+    private int pollReturning()
+    {
+        if (null == changing)
+        {
+            final List<ChunkRun> whole = runs(true);
+            if (whole.isEmpty())
+            {
+                endRound();
+                return 1;
+            }
+            if (engine.isReusable(waitEpoch))
+            {
+                counters.returnedChunks += whole.size();
+                changing = client.returnChunks(whole, timeoutNs);
+                return 1;
+            }
+            return 0;
+        }
+        if (!changing.isDone())
+        {
+            return 0;
+        }
+        changing = null;
+        endRound();
+        return 1;
+    }
+
+    /** A look at the headers that began before now shows chunks as claimed that are not any more. */
+    private void endRound()
+    {
+        step = Step.IDLE;
+        freshEpoch = session.isDropped(ReclaimGuard.FRESH_LOOK) ? 0 : engine.epoch() + 1;
+    }
+
+    private List<ChunkRun> runs(final boolean isUnnamed)
+    {
+        return chunks.stream()
+            .filter((index) -> scan.isUnnamed(index) == isUnnamed)
+            .mapToObj((index) -> new ChunkRun(watch.view().offset(index), 1))
+            .toList();
+    }
+}

@@ -1,0 +1,35 @@
+package io.verbena.compute;
+
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.table.TableEngine;
+
+/**
+ * What the parts of a session share.
+ *
+ * @param raas          connections.
+ * @param metaLink      to the meta server.
+ * @param engine        runs operations.
+ * @param identity      of this registration.
+ * @param numbers       of requests.
+ * @param catalog       which tables were dropped.
+ * @param counters      of reclamation.
+ * @param timeoutNs     of a control call.
+ * @param droppedGuards see {@link ReclaimGuard}.
+ */
+record SessionParts(
+    RaasContext raas,
+    MetaLink metaLink,
+    TableEngine engine,
+    PeerIdentity identity,
+    RequestNumbers numbers,
+    CatalogWatch catalog,
+    ReclaimCounters counters,
+    long timeoutNs,
+    int droppedGuards)
+{
+    boolean isDropped(final int guard)
+    {
+        return 0 != (droppedGuards & guard);
+    }
+}

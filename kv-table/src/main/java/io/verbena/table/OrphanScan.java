@@ -1,0 +1,213 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.TableDescriptor;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.LongArrayQueue;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Finds what of closed chunks no word of any table names, by reading all subtables at their memory node in bulk; kills
+ * tentative words that name blocks in them first. Right only when nobody can publish a block of these chunks any more:
+ * that they are closed, everybody knows it, and whoever did not is fenced; then the set of named blocks only shrinks,
+ * and their tentative words are those of the dead. Owner thread only; may be thrown away at any time.
+ */
+public final class OrphanScan
+{
+    private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
+
+    private final RegionAccess access;
+    private final OneSidedPort port;
+    private final ChunkView view;
+    private final boolean killsTentative;
+    private final Int2ObjectHashMap<BitSet> named = new Int2ObjectHashMap<>();
+    private final List<long[]> stretches = new ArrayList<>();
+    private final LongArrayQueue kills = new LongArrayQueue(Long.MIN_VALUE);
+    private int nextStretch;
+    private boolean isReading;
+    private boolean failed;
+    private boolean restructures;
+    private long words;
+    private long killed;
+
+    /**
+     * @param access       idle.
+     * @param port         to the memory node.
+     * @param memoryNodeId of the node.
+     * @param view         for the places of chunks.
+     * @param chunks       indexes of the closed chunks.
+     * @param tables       all tables there are.
+     * @param kills        whether tentative words are killed; false in mutation checks only.
+     */
+    public OrphanScan(
+        final RegionAccess access,
+        final OneSidedPort port,
+        final int memoryNodeId,
+        final ChunkView view,
+        final BitSet chunks,
+        final List<TableDescriptor> tables,
+        final boolean kills)
+    {
+        this.access = access;
+        this.port = port;
+        this.view = view;
+        this.killsTentative = kills;
+        chunks.stream().forEach((index) -> named.put(index, new BitSet(view.chunkLengthBytes() / GRANULE_BYTES)));
+        for (final TableDescriptor table : tables)
+        {
+            for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+            {
+                final long entry = table.entry(suffix);
+                if (DirectoryEntry.memoryNodeId(entry) == memoryNodeId)
+                {
+                    stretches.add(new long[]{
+                        DirectoryEntry.subtableOffset(entry) + SubtableDescriptor.GROUPS_OFFSET,
+                        (long)table.groupCount() * BucketDescriptor.GROUP_BYTES });
+                }
+            }
+        }
+    }
+
+    /** @return whether it is through, or cannot go on. */
+    public boolean isDone()
+    {
+        return failed || restructures ||
+            nextStretch == stretches.size() && !isReading && kills.isEmpty() && !access.isBusy();
+    }
+
+    /** @return whether what it found counts: every word was seen. */
+    public boolean isComplete()
+    {
+        return isDone() && !failed && !restructures;
+    }
+
+    /** @return words seen that name a block of the chunks. */
+    public long words()
+    {
+        return words;
+    }
+
+    /** @return tentative words removed. */
+    public long killed()
+    {
+        return killed;
+    }
+
+    /** Goes on. @return work done. */
+    public int poll()
+    {
+        if (isDone())
+        {
+            return 0;
+        }
+        if (access.isBusy())
+        {
+            return access.poll();
+        }
+        if (access.hasFailed() && (isReading || killed > 0) || port.isFailed())
+        {
+            failed = true;
+            return 1;
+        }
+        isReading = false;
+        if (!kills.isEmpty())
+        {
+            if (port.isReady() && port.space() > 0)
+            {
+                killed++;
+                access.swap(port, kills.pollLong(), kills.pollLong(), SlotWord.EMPTY);
+                return 1;
+            }
+            return 0;
+        }
+        if (nextStretch < stretches.size())
+        {
+            final long[] stretch = stretches.get(nextStretch++);
+            isReading = true;
+            access.read(port, stretch[0], stretch[1], this::onGroups);
+            return 1;
+        }
+        return 0;
+    }
+
+    private void onGroups(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
+    {
+        for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
+        {
+            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+            {
+                final int at = bucket + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES;
+                onWord(offset + at, buffer.getLong(at, LITTLE_ENDIAN));
+            }
+        }
+    }
+
+    private void onWord(final long slotOffset, final long word)
+    {
+        if (word == SlotWord.EMPTY)
+        {
+            return;
+        }
+        if (SlotWord.isRestructuring(word))
+        {
+            // What a frozen or coming slot names is not known here: no reclamation while subtables split.
+            restructures = true;
+            return;
+        }
+        final BitSet granules = named.get(view.index(SlotWord.blockOffset(word)));
+        if (granules == null)
+        {
+            return;
+        }
+        if (SlotWord.isTentative(word))
+        {
+            if (killsTentative)
+            {
+                kills.addLong(slotOffset);
+                kills.addLong(word);
+            }
+            return;
+        }
+        words++;
+        final int first = granule(SlotWord.blockOffset(word));
+        granules.set(first, first + SizeClasses.lengthBytes(SlotWord.sizeClass(word)) / GRANULE_BYTES);
+    }
+
+    /** @return whether no word names anything in a chunk; once complete. */
+    public boolean isUnnamed(final int chunkIndex)
+    {
+        return named.get(chunkIndex).isEmpty();
+    }
+
+    /** Gives the stretches of a chunk that no word names to the engine; once complete. */
+    public long takeOver(final int chunkIndex, final TableEngine engine, final int memoryNodeId)
+    {
+        final BitSet granules = named.get(chunkIndex);
+        final int end = view.chunkLengthBytes() / GRANULE_BYTES;
+        final long offset = view.offset(chunkIndex);
+        long taken = 0;
+        for (int start = granules.nextClearBit(0); start < end;)
+        {
+            final int next = granules.nextSetBit(start);
+            final int stop = next < 0 ? end : next;
+            engine.takeOver(memoryNodeId, offset + (long)start * GRANULE_BYTES, offset + (long)stop * GRANULE_BYTES);
+            taken += (long)(stop - start) * GRANULE_BYTES;
+            start = granules.nextClearBit(stop);
+        }
+        return taken;
+    }
+
+    private int granule(final long offset)
+    {
+        return (int)((offset - view.offset(view.index(offset))) / GRANULE_BYTES);
+    }
+}

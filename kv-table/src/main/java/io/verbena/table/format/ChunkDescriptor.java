@@ -1,0 +1,195 @@
+package io.verbena.table.format;
+
+import net.openhft.hashing.LongHashFunction;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * The header of a chunk: who has it. Headers lie one after the other behind the last chunk of a region, where the
+ * superblock says.
+ *
+ * <pre>
+ *    0        1        2        3        4        5        6        7
+ *  +-----------------------------------+--------+--------+-----------------+
+ *  |               magic               | format | state  |    reserved     |   0
+ *  +-----------------------------------+--------+--------+-----------------+
+ *  |           owner node id           |         owner incarnation         |   8
+ *  +-----------------------------------+-----------------------------------+
+ *  |          reaper node id           |        reaper incarnation         |  16
+ *  +-----------------------------------+-----------------------------------+
+ *  |                              lease number                             |  24
+ *  +-----------------------------------------------------------------------+
+ *  |                              reserved                                 |  32
+ *  |                                                                       |
+ *  +-----------------------------------------------------------------------+
+ *  |                              checksum                                 |  56
+ *  +-----------------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>Written by the memory node's CPU only, read by READs that may tear: the checksum is XXH3-64 over the 56 bytes
+ * before it. Clients never change a header; they ask the memory node. Stateless.
+ */
+public final class ChunkDescriptor
+{
+    /** Name in messages. */
+    public static final String NAME = "chunk header";
+    public static final int MAGIC = 0x4B484356;
+    public static final int FORMAT_VERSION = 1;
+
+    /** Nobody has it. */
+    public static final int STATE_FREE = 0;
+    /** Blocks: its free parts belong to the owner, and to whoever removed the word of a block in it. */
+    public static final int STATE_BLOCKS = 1;
+    /** A table's index; the owner is who leased it, 0 once that node has ended. */
+    public static final int STATE_INDEX = 2;
+    /** Closed: nobody takes a block of it; what no word names goes to the reaper. The owner is the last one. */
+    public static final int STATE_ORPHAN = 3;
+
+    public static final int MAGIC_OFFSET = 0;
+    public static final int FORMAT_OFFSET = MAGIC_OFFSET + Integer.BYTES;
+    public static final int STATE_OFFSET = FORMAT_OFFSET + Byte.BYTES;
+    public static final int OWNER_NODE_ID_OFFSET = STATE_OFFSET + Byte.BYTES + Short.BYTES;
+    public static final int OWNER_INCARNATION_OFFSET = OWNER_NODE_ID_OFFSET + Integer.BYTES;
+    public static final int REAPER_NODE_ID_OFFSET = OWNER_INCARNATION_OFFSET + Integer.BYTES;
+    public static final int REAPER_INCARNATION_OFFSET = REAPER_NODE_ID_OFFSET + Integer.BYTES;
+    public static final int LEASE_NUMBER_OFFSET = REAPER_INCARNATION_OFFSET + Integer.BYTES;
+    public static final int RESERVED_OFFSET = LEASE_NUMBER_OFFSET + Long.BYTES;
+    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + 3 * Long.BYTES;
+    public static final int HEADER_BYTES = CHECKSUM_OFFSET + Long.BYTES;
+
+    private static final LongHashFunction CHECKSUM = LongHashFunction.xx3();
+    private static final String[] STATE_NAMES = {"free", "blocks", "index", "orphan"};
+
+    static
+    {
+        if (HEADER_BYTES != 64)
+        {
+            throw new IllegalStateException("a chunk header is one line");
+        }
+    }
+
+    private ChunkDescriptor()
+    {
+    }
+
+    /**
+     * Writes a header.
+     *
+     * @param buffer            off-heap.
+     * @param offset            of the header.
+     * @param state             one of the states.
+     * @param ownerNodeId       0 for none.
+     * @param ownerIncarnation  0 for none.
+     * @param reaperNodeId      0 for none.
+     * @param reaperIncarnation 0 for none.
+     * @param leaseNumber       how often it was leased.
+     */
+    public static void write(
+        final MutableDirectBuffer buffer,
+        final int offset,
+        final int state,
+        final int ownerNodeId,
+        final int ownerIncarnation,
+        final int reaperNodeId,
+        final int reaperIncarnation,
+        final long leaseNumber)
+    {
+        buffer.putInt(offset + MAGIC_OFFSET, MAGIC, LITTLE_ENDIAN);
+        buffer.putByte(offset + FORMAT_OFFSET, (byte)FORMAT_VERSION);
+        buffer.putByte(offset + STATE_OFFSET, (byte)state);
+        buffer.putShort(offset + STATE_OFFSET + Byte.BYTES, (short)0);
+        buffer.putInt(offset + OWNER_NODE_ID_OFFSET, ownerNodeId, LITTLE_ENDIAN);
+        buffer.putInt(offset + OWNER_INCARNATION_OFFSET, ownerIncarnation, LITTLE_ENDIAN);
+        buffer.putInt(offset + REAPER_NODE_ID_OFFSET, reaperNodeId, LITTLE_ENDIAN);
+        buffer.putInt(offset + REAPER_INCARNATION_OFFSET, reaperIncarnation, LITTLE_ENDIAN);
+        buffer.putLong(offset + LEASE_NUMBER_OFFSET, leaseNumber, LITTLE_ENDIAN);
+        buffer.setMemory(offset + RESERVED_OFFSET, CHECKSUM_OFFSET - RESERVED_OFFSET, (byte)0);
+        buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), LITTLE_ENDIAN);
+    }
+
+    /**
+     * Checks magic, version, state and checksum.
+     *
+     * @param buffer off-heap.
+     * @param offset of the header.
+     * @throws FormatException naming what is wrong; caught halfway, it is whole at the next look.
+     */
+    public static void check(final DirectBuffer buffer, final int offset)
+    {
+        final int magic = buffer.getInt(offset + MAGIC_OFFSET, LITTLE_ENDIAN);
+        if (magic != MAGIC)
+        {
+            throw new FormatException(String.format("not a chunk header: magic=%08x expected=%08x", magic, MAGIC));
+        }
+        final int version = buffer.getByte(offset + FORMAT_OFFSET) & 0xFF;
+        if (version != FORMAT_VERSION)
+        {
+            throw FormatException.unknownVersion(NAME, version, FORMAT_VERSION);
+        }
+        if (!isWhole(buffer, offset))
+        {
+            throw new FormatException("chunk header is damaged or being written: its checksum does not match");
+        }
+    }
+
+    /** @return whether checksum, version and state fit; false when damaged, or caught halfway. */
+    public static boolean isWhole(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getByte(offset + FORMAT_OFFSET) == FORMAT_VERSION && state(buffer, offset) >= STATE_FREE &&
+            state(buffer, offset) <= STATE_ORPHAN &&
+            buffer.getLong(offset + CHECKSUM_OFFSET, LITTLE_ENDIAN) == checksum(buffer, offset);
+    }
+
+    /** @return one of the states. */
+    public static int state(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getByte(offset + STATE_OFFSET);
+    }
+
+    /** @return name of a state, for people. */
+    public static String stateName(final int state)
+    {
+        return state >= 0 && state < STATE_NAMES.length ? STATE_NAMES[state] : "unknown";
+    }
+
+    /** @return id of the owner, 0 for none. */
+    public static int ownerNodeId(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + OWNER_NODE_ID_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return incarnation of the owner, 0 for none. */
+    public static int ownerIncarnation(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + OWNER_INCARNATION_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return id of the reaper, 0 for none. */
+    public static int reaperNodeId(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + REAPER_NODE_ID_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return incarnation of the reaper, 0 for none. */
+    public static int reaperIncarnation(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + REAPER_INCARNATION_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return how often the chunk was leased. */
+    public static long leaseNumber(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + LEASE_NUMBER_OFFSET, LITTLE_ENDIAN);
+    }
+
+    private static long checksum(final DirectBuffer buffer, final int offset)
+    {
+        if (buffer.byteArray() != null)
+        {
+            throw new IllegalArgumentException("a chunk header is written and checked in off-heap memory");
+        }
+        return CHECKSUM.hashMemory(buffer.addressOffset() + offset, CHECKSUM_OFFSET);
+    }
+}
