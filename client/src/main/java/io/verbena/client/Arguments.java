@@ -1,5 +1,7 @@
 package io.verbena.client;
 
+import java.util.List;
+
 /** The checks that come before anything is sent. */
 final class Arguments
 {
@@ -43,6 +45,26 @@ final class Arguments
             throw new KvInvalidRequestException(
                 "expectedVersion must be 1 or more, as a read or a write told it: expectedVersion=" + expectedVersion);
         }
+    }
+
+    static void checkKeys(final List<byte[]> keys)
+    {
+        if (null == keys)
+        {
+            throw new KvInvalidRequestException("keys is null");
+        }
+        keys.forEach(Arguments::checkKey);
+    }
+
+    static void checkValues(final List<byte[]> keys, final List<byte[]> values)
+    {
+        checkKeys(keys);
+        if (null == values || values.size() != keys.size())
+        {
+            throw new KvInvalidRequestException("there must be one value for each key: keys=" + keys.size() +
+                ", values=" + (null == values ? "null" : values.size()));
+        }
+        values.forEach(Arguments::checkValue);
     }
 
     /** @return the timeout, cut to {@link #MAX_TIMEOUT_NS}. */

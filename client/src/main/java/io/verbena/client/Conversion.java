@@ -31,6 +31,11 @@ interface Conversion<T>
         return request.version();
     }
 
+    static long counter(final OperationRequest request)
+    {
+        return request.counter();
+    }
+
     static PutResult putResult(final OperationRequest request)
     {
         return new PutResult(OperationAnswer.STORED == request.answer(), request.version());

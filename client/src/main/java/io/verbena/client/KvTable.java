@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -196,6 +197,135 @@ public interface KvTable
      * @return future of whether it was stored.
      */
     CompletableFuture<PutResult> putIfAbsentAsync(byte[] key, byte[] value, long timeoutNs);
+
+    /**
+     * Writes a record if there is one, whatever its version.
+     *
+     * @param key   to write.
+     * @param value its new value.
+     * @return what happened; never a version mismatch.
+     * @throws KvOutcomeUnknownException when it may have been applied.
+     * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
+     */
+    ReplaceResult putIfPresent(byte[] key, byte[] value);
+
+    /**
+     * As {@link #putIfPresent(byte[], byte[])}.
+     *
+     * @param key       to write.
+     * @param value     its new value.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return what happened; never a version mismatch.
+     */
+    ReplaceResult putIfPresent(byte[] key, byte[] value, long timeoutNs);
+
+    /**
+     * As {@link #putIfPresent(byte[], byte[], long)}, later.
+     *
+     * @param key       to write.
+     * @param value     its new value.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return future of what happened.
+     */
+    CompletableFuture<ReplaceResult> putIfPresentAsync(byte[] key, byte[] value, long timeoutNs);
+
+    /**
+     * Puts bytes behind the value there is, or writes them alone if there is no record.
+     *
+     * @param key    to write.
+     * @param suffix what to append.
+     * @return its new version.
+     * @throws KvOutcomeUnknownException when it may have been applied.
+     * @throws KvValueTooLongException   when the value would have more than {@link KvLimits#MAX_VALUE_BYTES} bytes.
+     * @throws KvTableFullException      when the table has no room for one more key there.
+     * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
+     */
+    long append(byte[] key, byte[] suffix);
+
+    /**
+     * As {@link #append(byte[], byte[])}.
+     *
+     * @param key       to write.
+     * @param suffix    what to append.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return its new version.
+     */
+    long append(byte[] key, byte[] suffix, long timeoutNs);
+
+    /**
+     * As {@link #append(byte[], byte[], long)}, later.
+     *
+     * @param key       to write.
+     * @param suffix    what to append.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return future of its new version.
+     */
+    CompletableFuture<Long> appendAsync(byte[] key, byte[] suffix, long timeoutNs);
+
+    /**
+     * Adds to a counter. A counter is a record whose value has exactly 8 bytes, a little-endian two's complement
+     * number; it can be read and written as any other record. If there is no record, it counts as 0.
+     *
+     * @param key    of the counter.
+     * @param amount what to add; may be negative.
+     * @return the counter's new value.
+     * @throws KvOutcomeUnknownException  when it may have been applied.
+     * @throws KvNotACounterException     when the value there has not 8 bytes.
+     * @throws KvCounterOverflowException when the sum does not fit 64 bits; a counter does not wrap.
+     * @throws KvTableFullException       when the table has no room for one more key there.
+     * @throws KvOutOfMemoryException     when the memory nodes have no room for the value.
+     */
+    long increment(byte[] key, long amount);
+
+    /**
+     * As {@link #increment(byte[], long)}.
+     *
+     * @param key       of the counter.
+     * @param amount    what to add; may be negative.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return the counter's new value.
+     */
+    long increment(byte[] key, long amount, long timeoutNs);
+
+    /**
+     * As {@link #increment(byte[], long, long)}, later.
+     *
+     * @param key       of the counter.
+     * @param amount    what to add; may be negative.
+     * @param timeoutNs until the deadline, 1 or more.
+     * @return future of the counter's new value.
+     */
+    CompletableFuture<Long> incrementAsync(byte[] key, long amount, long timeoutNs);
+
+    /**
+     * Reads many records at once: all are under way together, and those of one memory node share doorbells. Each is
+     * read at an instant of its own within the call. They count against {@link KvClientOptions#maxAsyncInFlight()}.
+     *
+     * @param keys      to read; may repeat.
+     * @param timeoutNs until the deadline of all, 1 or more.
+     * @return for each key, in this order, what {@link #get(byte[], long)} would have returned or thrown.
+     */
+    List<KvOutcome<Optional<KvEntry>>> getAll(List<byte[]> keys, long timeoutNs);
+
+    /**
+     * Writes many records at once, as {@link #getAll} reads them. Nothing is atomic over several keys; if a key
+     * repeats, any of its values may be the last.
+     *
+     * @param keys      to write.
+     * @param values    as many, in the same order.
+     * @param timeoutNs until the deadline of all, 1 or more.
+     * @return for each key, in this order, what {@link #put(byte[], byte[], long)} would have returned or thrown.
+     */
+    List<KvOutcome<Long>> putAll(List<byte[]> keys, List<byte[]> values, long timeoutNs);
+
+    /**
+     * Deletes many records at once, as {@link #getAll} reads them.
+     *
+     * @param keys      to delete.
+     * @param timeoutNs until the deadline of all, 1 or more.
+     * @return for each key, in this order, what {@link #delete(byte[])} would have returned or thrown.
+     */
+    List<KvOutcome<Boolean>> deleteAll(List<byte[]> keys, long timeoutNs);
 
     /**
      * Writes a record if its version is the expected one.

@@ -13,8 +13,12 @@ public enum OperationKind
     PUT,
     /** {@link KvTable#putIfAbsent(byte[], byte[])}. */
     PUT_IF_ABSENT,
-    /** {@link KvTable#replace(byte[], byte[], long)}. */
+    /** {@link KvTable#replace(byte[], byte[], long)} and {@link KvTable#putIfPresent(byte[], byte[])}. */
     REPLACE,
+    /** {@link KvTable#append(byte[], byte[])}. */
+    APPEND,
+    /** {@link KvTable#increment(byte[], long)}. */
+    INCREMENT,
     /** Both forms of delete. */
     DELETE
 }

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
 /**
- * What {@link KvTable#replace(byte[], byte[], long)} did.
+ * What {@link KvTable#replace(byte[], byte[], long)} or {@link KvTable#putIfPresent(byte[], byte[])} did.
  *
  * @param outcome what happened.
  * @param version when REPLACED the new version; when VERSION_MISMATCH the version found instead, at an instant within
@@ -13,7 +13,7 @@ public record ReplaceResult(Outcome outcome, long version)
     /** The cases. */
     public enum Outcome
     {
-        /** The record had the expected version and has the new value now. */
+        /** The record had the expected version, or any, and has the new value now. */
         REPLACED,
         /** There was no record; nothing was changed. */
         NOT_FOUND,

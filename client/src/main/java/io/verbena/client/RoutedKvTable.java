@@ -3,8 +3,11 @@ package io.verbena.client;
 import io.verbena.request.RequestKind;
 import io.verbena.request.TableReference;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 
 /** A table of a {@link RoutedKvClient}: checks arguments, and says which request each operation is. Thread-safe. */
 final class RoutedKvTable implements KvTable
@@ -125,6 +128,110 @@ final class RoutedKvTable implements KvTable
     {
         Arguments.checkValue(value);
         return runAsync(RequestKind.PUT_IF_ABSENT, key, value, 0, timeoutNs, Conversion::putResult);
+    }
+
+    @Override
+    public long append(final byte[] key, final byte[] suffix)
+    {
+        return append(key, suffix, client.defaultTimeoutNs());
+    }
+
+    @Override
+    public long append(final byte[] key, final byte[] suffix, final long timeoutNs)
+    {
+        Arguments.checkValue(suffix);
+        final SyncCall call = answered(RequestKind.APPEND, key, suffix, 0, timeoutNs);
+        final long version = call.version();
+        call.forget();
+        return version;
+    }
+
+    @Override
+    public CompletableFuture<Long> appendAsync(final byte[] key, final byte[] suffix, final long timeoutNs)
+    {
+        Arguments.checkValue(suffix);
+        return runAsync(RequestKind.APPEND, key, suffix, 0, timeoutNs, Conversion::version);
+    }
+
+    @Override
+    public long increment(final byte[] key, final long amount)
+    {
+        return increment(key, amount, client.defaultTimeoutNs());
+    }
+
+    @Override
+    public long increment(final byte[] key, final long amount, final long timeoutNs)
+    {
+        final SyncCall call = answered(RequestKind.INCREMENT, key, null, amount, timeoutNs);
+        final long counter = call.counter();
+        call.forget();
+        return counter;
+    }
+
+    @Override
+    public CompletableFuture<Long> incrementAsync(final byte[] key, final long amount, final long timeoutNs)
+    {
+        return runAsync(RequestKind.INCREMENT, key, null, amount, timeoutNs, Conversion::counter);
+    }
+
+    @Override
+    public List<KvOutcome<Optional<KvEntry>>> getAll(final List<byte[]> keys, final long timeoutNs)
+    {
+        Arguments.checkKeys(keys);
+        return all(keys.size(), (i) -> getAsync(keys.get(i), timeoutNs));
+    }
+
+    @Override
+    public List<KvOutcome<Long>> putAll(
+        final List<byte[]> keys, final List<byte[]> values, final long timeoutNs)
+    {
+        Arguments.checkValues(keys, values);
+        return all(keys.size(), (i) -> putAsync(keys.get(i), values.get(i), timeoutNs));
+    }
+
+    @Override
+    public List<KvOutcome<Boolean>> deleteAll(final List<byte[]> keys, final long timeoutNs)
+    {
+        Arguments.checkKeys(keys);
+        return all(keys.size(),
+            (i) -> runAsync(RequestKind.DELETE, keys.get(i), null, 0, timeoutNs, Conversion::deleted));
+    }
+
+    /** Begins all, then waits for each; none outlasts its deadline. */
+    private static <T> List<KvOutcome<T>> all(final int count, final IntFunction<CompletableFuture<T>> operation)
+    {
+        final List<CompletableFuture<T>> futures = new ArrayList<>(count);
+        for (int i = 0; i < count; i++)
+        {
+            futures.add(operation.apply(i));
+        }
+        final List<KvOutcome<T>> outcomes = new ArrayList<>(count);
+        for (final CompletableFuture<T> future : futures)
+        {
+            outcomes.add(future.handle((result, failure) -> new KvOutcome<>(result, (KvException)failure)).join());
+        }
+        return outcomes;
+    }
+
+    @Override
+    public ReplaceResult putIfPresent(final byte[] key, final byte[] value)
+    {
+        return putIfPresent(key, value, client.defaultTimeoutNs());
+    }
+
+    @Override
+    public ReplaceResult putIfPresent(final byte[] key, final byte[] value, final long timeoutNs)
+    {
+        Arguments.checkValue(value);
+        return run(RequestKind.PUT_IF_PRESENT, key, value, 0, timeoutNs, Conversion::replaceResult);
+    }
+
+    @Override
+    public CompletableFuture<ReplaceResult> putIfPresentAsync(
+        final byte[] key, final byte[] value, final long timeoutNs)
+    {
+        Arguments.checkValue(value);
+        return runAsync(RequestKind.PUT_IF_PRESENT, key, value, 0, timeoutNs, Conversion::replaceResult);
     }
 
     @Override

@@ -66,7 +66,9 @@ final class StatisticsCells
             case EXISTS -> OperationKind.EXISTS;
             case PUT -> OperationKind.PUT;
             case PUT_IF_ABSENT -> OperationKind.PUT_IF_ABSENT;
-            case REPLACE -> OperationKind.REPLACE;
+            case REPLACE, PUT_IF_PRESENT -> OperationKind.REPLACE;
+            case APPEND -> OperationKind.APPEND;
+            case INCREMENT -> OperationKind.INCREMENT;
             case DELETE, DELETE_BY_VERSION -> OperationKind.DELETE;
         };
     }

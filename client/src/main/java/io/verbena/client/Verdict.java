@@ -38,6 +38,12 @@ final class Verdict
                 " found no free slot; make a table with more expectedRecords");
             case NO_MEMORY -> new KvOutOfMemoryException(facts(request) +
                 " found no memory for the value; delete records or add memory");
+            case NOT_A_COUNTER -> new KvNotACounterException(facts(request) +
+                " met a value that has not the 8 bytes of a counter; its version=" + request.version());
+            case COUNTER_OVERFLOW -> new KvCounterOverflowException(facts(request) +
+                " would leave the range of 64 bits: amount=" + request.expectedVersion());
+            case VALUE_TOO_LONG -> new KvValueTooLongException(facts(request) +
+                " would make the value longer than " + KvLimits.MAX_VALUE_BYTES + " bytes");
             case TIMED_OUT -> timedOut(request);
             case OUTCOME_UNKNOWN -> request.kind().isRead() ?
                 unavailable(request, request.detail()) : outcomeUnknown(request, request.detail());

@@ -1,5 +1,10 @@
 package io.verbena.embedded;
 
+import io.verbena.client.KvEntry;
+import io.verbena.client.KvCounterOverflowException;
+import io.verbena.client.KvValueTooLongException;
+import io.verbena.client.KvNotACounterException;
+import io.verbena.client.KvOutcome;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvClosedException;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -38,6 +44,8 @@ class EmbeddedClusterTest
     private static final byte[] KEY = bytes("key");
     private static final byte[] VALUE = bytes("value");
     private static final byte[] OTHER = bytes("another value");
+
+    private static final long TIMEOUT_NS = 10_000_000_000L;
 
     private static EmbeddedCluster cluster;
     private static KvClient client;
@@ -87,6 +95,46 @@ class EmbeddedClusterTest
         assertThat(stored.stored()).isTrue();
         assertThat(table.putIfAbsent(KEY, OTHER)).isEqualTo(new PutResult(false, stored.version()));
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+    }
+
+    @Test
+    void shouldCountAppendAndPutIfPresent(final TestInfo info)
+    {
+        final KvTable table = table(info, 100);
+
+        assertThat(table.putIfPresent(KEY, VALUE).replaced()).isFalse();
+        assertThat(table.append(KEY, bytes("be"))).isPositive();
+        table.append(KEY, bytes("gin"));
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(bytes("begin"));
+        assertThat(table.putIfPresent(KEY, VALUE).replaced()).isTrue();
+        assertThatThrownBy(() -> table.increment(KEY, 1)).isInstanceOf(KvNotACounterException.class);
+        assertThatThrownBy(() -> table.append(KEY, new byte[KvLimits.MAX_VALUE_BYTES]))
+            .isInstanceOf(KvValueTooLongException.class);
+
+        assertThat(table.increment(OTHER, 40)).isEqualTo(40);
+        assertThat(table.increment(OTHER, 2)).isEqualTo(42);
+        assertThat(table.get(OTHER).orElseThrow().value()).isEqualTo(new byte[]{42, 0, 0, 0, 0, 0, 0, 0});
+        assertThatThrownBy(() -> table.increment(OTHER, Long.MAX_VALUE))
+            .isInstanceOf(KvCounterOverflowException.class);
+    }
+
+    @Test
+    void shouldWorkOnManyKeysAtOnce(final TestInfo info)
+    {
+        final KvTable table = table(info, 2000);
+        final List<byte[]> keys = new ArrayList<>();
+        for (int i = 0; i < 500; i++)
+        {
+            keys.add(bytes("key" + i));
+        }
+        table.putAll(keys, keys, TIMEOUT_NS).forEach((outcome) -> assertThat(outcome.get()).isPositive());
+        final List<KvOutcome<Optional<KvEntry>>> found = table.getAll(keys, TIMEOUT_NS);
+        for (int i = 0; i < keys.size(); i++)
+        {
+            assertThat(found.get(i).get().orElseThrow().value()).isEqualTo(keys.get(i));
+        }
+        table.deleteAll(keys, TIMEOUT_NS).forEach((outcome) -> assertThat(outcome.get()).isTrue());
+        assertThat(table.getAll(keys, TIMEOUT_NS)).allMatch((outcome) -> outcome.get().isEmpty());
     }
 
     @Test

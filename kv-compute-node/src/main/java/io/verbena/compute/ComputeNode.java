@@ -288,6 +288,24 @@ public final class ComputeNode implements Agent
 
     private int takeRequests(final long nowNs)
     {
+        if (queue.isEmpty())
+        {
+            return 0;
+        }
+        // What has gathered in the queue goes out together.
+        desk.beginGroup();
+        try
+        {
+            return acceptRequests(nowNs);
+        }
+        finally
+        {
+            desk.endGroup();
+        }
+    }
+
+    private int acceptRequests(final long nowNs)
+    {
         int taken = 0;
         NodeRequest request;
         while (taken < MAX_ACCEPTS && desk.hasRoom() && null != (request = queue.poll()))

@@ -34,6 +34,7 @@ public final class DirectTable implements OperationListener
     private int result;
     private int valueLength;
     private long version;
+    private long counter;
     private int verbs;
     private int roundTrips;
     private int doorbells;
@@ -116,6 +117,22 @@ public final class DirectTable implements OperationListener
     }
 
     /**
+     * Adds to a counter: a value of 8 bytes, a little-endian two's complement number; nothing there counts as 0.
+     *
+     * @param key       holds the key.
+     * @param keyOffset first byte of it.
+     * @param keyLength bytes of it.
+     * @param delta     what to add.
+     * @param timeoutNs until the deadline.
+     * @return a result code; with STORED {@link #counter()} and {@link #version()} are valid.
+     */
+    public int increment(
+        final MemorySegment key, final long keyOffset, final int keyLength, final long delta, final long timeoutNs)
+    {
+        return run(OperationKind.INCREMENT, key, keyOffset, keyLength, null, 0, 0, delta, timeoutNs);
+    }
+
+    /**
      * Runs any kind of operation.
      *
      * @param kind            one of {@link OperationKind}.
@@ -125,13 +142,13 @@ public final class DirectTable implements OperationListener
      * @param value           holds the value for kinds that store one, else null.
      * @param valueOffset     first byte of it.
      * @param valueLength     bytes of it.
-     * @param expectedVersion for kinds that compare, else 0.
+     * @param operand         for kinds that compare the expected version, for INCREMENT what to add, else 0.
      * @param timeoutNs       until the deadline.
      * @return a result code.
      */
     public int run(
         final int kind, final MemorySegment key, final long keyOffset, final int keyLength, final MemorySegment value,
-        final long valueOffset, final int valueLength, final long expectedVersion, final long timeoutNs)
+        final long valueOffset, final int valueLength, final long operand, final long timeoutNs)
     {
         final long deadlineNs = node.clock().nanoTime() + timeoutNs;
         if (!awaitServing(deadlineNs))
@@ -140,7 +157,7 @@ public final class DirectTable implements OperationListener
         }
         done = false;
         node.desk().directListener(this);
-        while (!begin(kind, key, keyOffset, keyLength, value, valueOffset, valueLength, expectedVersion, deadlineNs))
+        while (!begin(kind, key, keyOffset, keyLength, value, valueOffset, valueLength, operand, deadlineNs))
         {
             node.doWork();
             if (!awaitServing(deadlineNs))
@@ -164,13 +181,18 @@ public final class DirectTable implements OperationListener
 
     private boolean begin(
         final int kind, final MemorySegment key, final long keyOffset, final int keyLength, final MemorySegment value,
-        final long valueOffset, final int valueLength, final long expectedVersion, final long deadlineNs)
+        final long valueOffset, final int valueLength, final long operand, final long deadlineNs)
     {
+        if (OperationKind.INCREMENT == kind)
+        {
+            return session.engine().beginIncrement(
+                table, key, keyOffset, keyLength, operand, deadlineNs, OperationDesk.DIRECT);
+        }
         return null == value ?
             session.engine().begin(
-                kind, table, key, keyOffset, keyLength, expectedVersion, deadlineNs, OperationDesk.DIRECT) :
+                kind, table, key, keyOffset, keyLength, operand, deadlineNs, OperationDesk.DIRECT) :
             session.engine().begin(
-                kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength, expectedVersion, deadlineNs,
+                kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength, operand, deadlineNs,
                 OperationDesk.DIRECT);
     }
 
@@ -210,6 +232,7 @@ public final class DirectTable implements OperationListener
         done = true;
         result = operation.result();
         version = operation.version();
+        counter = operation.counter();
         valueLength = operation.valueLength();
         verbs = operation.verbs();
         roundTrips = operation.roundTrips();
@@ -230,6 +253,12 @@ public final class DirectTable implements OperationListener
     public long version()
     {
         return version;
+    }
+
+    /** @return value of the counter after the last INCREMENT, if that stored. */
+    public long counter()
+    {
+        return counter;
     }
 
     /** @return work requests posted for the last operation. */

@@ -137,15 +137,37 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         final int slot = freeSlots[--freeCount];
         inFlight[slot] = request;
         final int kind = ENGINE_KINDS[request.kind().ordinal()];
-        final boolean begun = null == value ?
-            engine.begin(kind, table, stagingSegment, 0, key.length, request.expectedVersion(), request.deadlineNs(),
-                slot) :
-            engine.begin(kind, table, stagingSegment, 0, key.length, stagingSegment, STAGED_VALUE_OFFSET, value.length,
-                request.expectedVersion(), request.deadlineNs(), slot);
+        final long operand = request.expectedVersion();
+        final long deadlineNs = request.deadlineNs();
+        final boolean begun;
+        if (OperationKind.INCREMENT == kind)
+        {
+            begun = engine.beginIncrement(table, stagingSegment, 0, key.length, operand, deadlineNs, slot);
+        }
+        else if (null == value)
+        {
+            begun = engine.begin(kind, table, stagingSegment, 0, key.length, operand, deadlineNs, slot);
+        }
+        else
+        {
+            begun = engine.begin(kind, table, stagingSegment, 0, key.length, stagingSegment, STAGED_VALUE_OFFSET,
+                value.length, operand, deadlineNs, slot);
+        }
         if (!begun)
         {
             throw new IllegalStateException("engine refused an operation although it had free slots: " + request);
         }
+    }
+
+    /** Operations accepted until {@link #endGroup()} share doorbells. */
+    void beginGroup()
+    {
+        engine.beginGroup();
+    }
+
+    void endGroup()
+    {
+        engine.endGroup();
     }
 
     @Override
@@ -184,6 +206,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             }
         }
         request.answer(answerOf(operation.result()), value, operation.version(), detailOf(operation.result()));
+        request.counter(operation.counter());
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 
@@ -197,6 +220,9 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             case OperationResult.DELETED -> OperationAnswer.DELETED;
             case OperationResult.EXISTS -> OperationAnswer.EXISTS;
             case OperationResult.VERSION_MISMATCH -> OperationAnswer.VERSION_MISMATCH;
+            case OperationResult.NOT_A_COUNTER -> OperationAnswer.NOT_A_COUNTER;
+            case OperationResult.COUNTER_OVERFLOW -> OperationAnswer.COUNTER_OVERFLOW;
+            case OperationResult.VALUE_TOO_LONG -> OperationAnswer.VALUE_TOO_LONG;
             case OperationResult.TABLE_FULL -> OperationAnswer.TABLE_FULL;
             case OperationResult.NO_MEMORY -> OperationAnswer.NO_MEMORY;
             case OperationResult.TIMED_OUT_NOT_APPLIED -> OperationAnswer.TIMED_OUT;
@@ -272,6 +298,9 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         kinds[RequestKind.EXISTS.ordinal()] = OperationKind.EXISTS;
         kinds[RequestKind.PUT.ordinal()] = OperationKind.PUT;
         kinds[RequestKind.PUT_IF_ABSENT.ordinal()] = OperationKind.PUT_IF_ABSENT;
+        kinds[RequestKind.PUT_IF_PRESENT.ordinal()] = OperationKind.PUT_IF_PRESENT;
+        kinds[RequestKind.APPEND.ordinal()] = OperationKind.APPEND;
+        kinds[RequestKind.INCREMENT.ordinal()] = OperationKind.INCREMENT;
         kinds[RequestKind.REPLACE.ordinal()] = OperationKind.REPLACE;
         kinds[RequestKind.DELETE.ordinal()] = OperationKind.DELETE;
         kinds[RequestKind.DELETE_BY_VERSION.ordinal()] = OperationKind.DELETE_VERSION;

@@ -30,5 +30,11 @@ public enum OperationAnswer
     /** The record's bytes fail their checksum; not applied. */
     CORRUPT,
     /** This node does not serve now (it joins, leaves, or lost its lease); not begun, another node may take it. */
-    NOT_SERVING
+    NOT_SERVING,
+    /** Not changed, because the value has not the 8 bytes of a counter. */
+    NOT_A_COUNTER,
+    /** Not changed, because the sum does not fit 64 bits. */
+    COUNTER_OVERFLOW,
+    /** Not changed, because the value would become too long. */
+    VALUE_TOO_LONG
 }

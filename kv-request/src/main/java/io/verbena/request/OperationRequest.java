@@ -18,6 +18,7 @@ public abstract class OperationRequest extends NodeRequest
     private OperationAnswer answer;
     private byte[] foundValue;
     private long version;
+    private long counter;
     private int verbCount;
     private int roundTripCount;
     private int doorbellCount;
@@ -30,7 +31,7 @@ public abstract class OperationRequest extends NodeRequest
      * @param table           where.
      * @param key             1 to 64 KiB.
      * @param value           for kinds that write one, else null.
-     * @param expectedVersion for kinds that compare, else 0.
+     * @param expectedVersion for kinds that compare; for INCREMENT what to add; else 0.
      * @param deadlineNs      on the fabric's clock.
      */
     public final void ask(
@@ -81,6 +82,22 @@ public abstract class OperationRequest extends NodeRequest
         return version;
     }
 
+    /** @return for INCREMENT and STORED the counter's new value. */
+    public final long counter()
+    {
+        return counter;
+    }
+
+    /**
+     * Fills the counter's new value; by the node, while it owns the request.
+     *
+     * @param value of the counter.
+     */
+    public final void counter(final long value)
+    {
+        counter = value;
+    }
+
     /** @return work requests posted for it. */
     public final int verbCount()
     {
@@ -126,7 +143,7 @@ public abstract class OperationRequest extends NodeRequest
         return value;
     }
 
-    /** @return the version that the record must have, or 0. */
+    /** @return for kinds that compare the version that the record must have, for INCREMENT what to add, else 0. */
     public final long expectedVersion()
     {
         return expectedVersion;

@@ -16,7 +16,13 @@ public enum RequestKind
     /** Delete, whatever was there. */
     DELETE(false),
     /** Delete if the version is the expected one. */
-    DELETE_BY_VERSION(false);
+    DELETE_BY_VERSION(false),
+    /** Write if there is a record, whatever its version. */
+    PUT_IF_PRESENT(false),
+    /** Put bytes behind the value there is, or write them alone. */
+    APPEND(false),
+    /** Add to a counter, a value of 8 bytes, little-endian; nothing there counts as 0. */
+    INCREMENT(false);
 
     private final boolean read;
 

@@ -1,0 +1,148 @@
+package io.verbena.client;
+
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
+import io.verbena.request.RequestKind;
+import io.verbena.request.TableReference;
+import org.agrona.concurrent.SystemNanoClock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Counters, appends, puts of present keys, and operations on many keys, against nodes that answer as told. */
+@Timeout(60)
+class RoutedKvTableTest
+{
+    private static final byte[] KEY = {1, 2, 3};
+    private static final byte[] OTHER_KEY = {3, 2, 1};
+    private static final byte[] VALUE = {4, 5};
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ComputeNodeSet nodes = new ComputeNodeSet();
+    private final RoutedKvClient client = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE, new KvClientOptions());
+    private final KvTable table = client.table(new TableReference("t", 7));
+    private final List<String> asked = new ArrayList<>();
+
+    @AfterEach
+    void tearDown()
+    {
+        client.close();
+    }
+
+    private void node(final Consumer<OperationRequest> answer)
+    {
+        nodes.add(new StubNode(1).onOperation((request) ->
+        {
+            asked.add(request.kind() + " " + request.expectedVersion());
+            if (request.start())
+            {
+                answer.accept(request);
+                request.complete();
+            }
+        }));
+    }
+
+    @Test
+    void shouldAddToCounters()
+    {
+        node((request) ->
+        {
+            request.answer(OperationAnswer.STORED, null, 9, null);
+            request.counter(request.expectedVersion() + 100);
+        });
+
+        assertThat(table.increment(KEY, 5)).isEqualTo(105);
+        assertThat(table.increment(KEY, -5)).isEqualTo(95);
+        assertThat(table.incrementAsync(KEY, 7, TIMEOUT_NS).join()).isEqualTo(107);
+        assertThat(asked).containsExactly("INCREMENT 5", "INCREMENT -5", "INCREMENT 7");
+        assertThat(client.statistics().count(OperationKind.INCREMENT)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldAppendAndPutIfPresent()
+    {
+        node((request) -> request.answer(
+            request.kind() == RequestKind.APPEND ? OperationAnswer.STORED : OperationAnswer.NOT_FOUND, null, 9, null));
+
+        assertThat(table.append(KEY, VALUE)).isEqualTo(9);
+        assertThat(table.appendAsync(KEY, VALUE, TIMEOUT_NS).join()).isEqualTo(9);
+        assertThat(table.putIfPresent(KEY, VALUE).outcome()).isEqualTo(ReplaceResult.Outcome.NOT_FOUND);
+        assertThat(table.putIfPresentAsync(KEY, VALUE, TIMEOUT_NS).join().replaced()).isFalse();
+        assertThat(client.statistics().count(OperationKind.APPEND)).isEqualTo(2);
+        assertThat(client.statistics().count(OperationKind.REPLACE)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldThrowTypedFailuresThatNameTheFacts()
+    {
+        final OperationAnswer[] answer = new OperationAnswer[1];
+        node((request) -> request.answer(answer[0], null, 9, null));
+
+        answer[0] = OperationAnswer.NOT_A_COUNTER;
+        assertThatThrownBy(() -> table.increment(KEY, 1)).isInstanceOf(KvNotACounterException.class)
+            .hasMessageContaining("8 bytes");
+        answer[0] = OperationAnswer.COUNTER_OVERFLOW;
+        assertThatThrownBy(() -> table.increment(KEY, 42)).isInstanceOf(KvCounterOverflowException.class)
+            .hasMessageContaining("amount=42");
+        answer[0] = OperationAnswer.VALUE_TOO_LONG;
+        assertThatThrownBy(() -> table.append(KEY, VALUE)).isInstanceOf(KvValueTooLongException.class)
+            .hasMessageContaining("16384");
+        answer[0] = OperationAnswer.OUTCOME_UNKNOWN;
+        assertThatThrownBy(() -> table.increment(KEY, 1)).isInstanceOf(KvOutcomeUnknownException.class);
+    }
+
+    @Test
+    void shouldTellEachOutcomeOfManyInTheirOrder()
+    {
+        node((request) ->
+        {
+            final boolean first = request.key()[0] == 1;
+            switch (request.kind())
+            {
+                case GET -> request.answer(
+                    first ? OperationAnswer.FOUND : OperationAnswer.CORRUPT, first ? VALUE : null, 9, null);
+                case PUT -> request.answer(
+                    first ? OperationAnswer.STORED : OperationAnswer.TABLE_FULL, null, 9, null);
+                default -> request.answer(
+                    first ? OperationAnswer.DELETED : OperationAnswer.NOT_FOUND, null, 0, null);
+            }
+        });
+        final List<byte[]> keys = List.of(OTHER_KEY, KEY);
+
+        final var got = table.getAll(keys, TIMEOUT_NS);
+        assertThat(got.get(0).isSuccess()).isFalse();
+        assertThatThrownBy(() -> got.get(0).get()).isInstanceOf(KvCorruptException.class);
+        assertThat(got.get(1).get().orElseThrow().value()).isEqualTo(VALUE);
+
+        final var put = table.putAll(keys, List.of(VALUE, VALUE), TIMEOUT_NS);
+        assertThat(put.get(0).failure()).isInstanceOf(KvTableFullException.class);
+        assertThat(put.get(1).get()).isEqualTo(9);
+
+        assertThat(table.deleteAll(keys, TIMEOUT_NS)).extracting(KvOutcome::get).containsExactly(false, true);
+        assertThat(table.getAll(List.of(), TIMEOUT_NS)).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseBadArgumentsBeforeAnythingIsSent()
+    {
+        node((request) -> request.answer(OperationAnswer.STORED, null, 9, null));
+
+        assertThatThrownBy(() -> table.putAll(List.of(KEY), List.of(), TIMEOUT_NS))
+            .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("keys=1, values=0");
+        assertThatThrownBy(() -> table.getAll(List.of(KEY, new byte[0]), TIMEOUT_NS))
+            .isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.getAll(null, TIMEOUT_NS)).isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.append(KEY, null)).isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.increment(null, 1)).isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.putIfPresent(KEY, VALUE, 0)).isInstanceOf(KvInvalidRequestException.class);
+        assertThat(asked).isEmpty();
+    }
+}
