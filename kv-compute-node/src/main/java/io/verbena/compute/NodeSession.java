@@ -250,6 +250,7 @@ final class NodeSession implements AutoCloseable
             .clientId(registration().nodeId())
             .initialEpoch(registration().epoch())
             .seed(random.nextLong())
+            .repeatsLostOutcomes(true)
             .operationListener(desk)
             .chunkSource((memoryNodeId) -> links.get(memoryNodeId).requestChunk());
         if (null != configuration.versionClock())

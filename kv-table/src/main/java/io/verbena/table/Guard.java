@@ -37,6 +37,12 @@ final class Guard
     static final int FENCE = 1 << 15;
     /** An operation that waits for memory does not hold up the epoch. */
     static final int WAIT_OUTSIDE_EPOCH = 1 << 16;
+    /** A repeated operation looks for the effect of its first attempt before it goes on. */
+    static final int REPEAT_LOOKS = 1 << 17;
+    /** A delete leaves a word that names the last block and itself. */
+    static final int TOMBSTONE = 1 << 18;
+    /** An attempt whose answer was lost did not take away a word that another one of its engine took away. */
+    static final int ONE_TAKER = 1 << 19;
 
     private Guard()
     {

@@ -306,9 +306,9 @@ final class Inserts
         }
     }
 
-    void settleCommit(final Operation op)
+    boolean settleCommit(final Operation op)
     {
-        committed(op);
+        return committed(op);
     }
 
     private boolean committed(final Operation op)

@@ -5,6 +5,7 @@ final class NodeLink
 {
     final int memoryNodeId;
     final BlockAllocator allocator;
+    final Tombstones.Queue tombstones = new Tombstones.Queue();
     OneSidedPort port;
     /** Operations whose requests are staged in the port's open batch, first and last of a chain; null if none is. */
     Operation firstStaged;

@@ -42,6 +42,9 @@ public final class Operation
     long pauseUntilNs;
     long beginEpoch;
     long correlationId;
+    long sequence;
+    /** Begun again, and what became of the first attempt is not known yet. */
+    boolean repeats;
 
     int fingerprint;
     int window;
@@ -66,6 +69,7 @@ public final class Operation
     long targetOffset;
     long targetWord;
     long targetVersion;
+    long desiredWord;
     long counter;
 
     long claimOffset;
@@ -124,6 +128,12 @@ public final class Operation
     public long correlationId()
     {
         return correlationId;
+    }
+
+    /** @return number of the operation among those of its engine, to repeat it by if its outcome is unknown. */
+    public long sequence()
+    {
+        return sequence;
     }
 
     /** @return version, see the result; 0 where there is none. */

@@ -18,7 +18,11 @@ final class OperationRunner
     final EngineCounters counters;
     final Records records;
     final Contention contention;
+    final Attempts attempts = new Attempts();
     final int droppedGuards;
+    private final boolean repeatsLost;
+    private final Repeats repeats;
+    private final Tombstones tombstones;
     private final OperationListener listener;
     private final IntArrayQueue parked;
     private final IntArrayQueue freeSlots;
@@ -47,11 +51,15 @@ final class OperationRunner
         contention = new Contention(configuration.backoffMinNs(), configuration.backoffMaxNs(), configuration.seed());
         droppedGuards = configuration.droppedGuards();
         listener = configuration.operationListener();
+        repeatsLost = configuration.repeatsLostOutcomes();
+        repeats = new Repeats(this);
+        tombstones = new Tombstones(this, operations[operations.length - 1]);
         starts = new Starts(this, configuration.chunkSource());
         computedValues = new ComputedValues(starts);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
         freeSlots = new IntArrayQueue(Math.max(8, operations.length), -1);
-        for (int i = 0; i < operations.length; i++)
+        // The last one is for the engine itself.
+        for (int i = 0; i < operations.length - 1; i++)
         {
             freeSlots.addInt(i);
         }
@@ -65,6 +73,16 @@ final class OperationRunner
     Lookups lookups()
     {
         return lookups;
+    }
+
+    Repeats repeats()
+    {
+        return repeats;
+    }
+
+    Tombstones tombstones()
+    {
+        return tombstones;
     }
 
     ComputedValues computedValues()
@@ -176,7 +194,11 @@ final class OperationRunner
     void onComplete(final Operation op, final int status)
     {
         op.inFlight = false;
-        if (status != WorkCompletionStatus.SUCCESS)
+        if (tombstones.isSweeper(op))
+        {
+            tombstones.onComplete(status);
+        }
+        else if (status != WorkCompletionStatus.SUCCESS)
         {
             onLost(op);
         }
@@ -222,6 +244,8 @@ final class OperationRunner
             case Step.COMMIT -> inserts.onCommit(op);
             case Step.WITHDRAW -> inserts.onWithdraw(op);
             case Step.MAKE_ROOM -> inserts.onMakeRoom(op);
+            case Step.RESOLVE -> repeats.onSlot(op);
+            case Step.RESOLVE_BLOCK -> repeats.onBlock(op);
             default -> throw new IllegalStateException("completion in step " + Step.name(op.step));
         }
     }
@@ -240,6 +264,8 @@ final class OperationRunner
             case Step.COMMIT -> inserts.stageCommit(op);
             case Step.WITHDRAW -> inserts.stageWithdraw(op);
             case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
+            case Step.RESOLVE -> repeats.stageSlot(op);
+            case Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
             default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
         }
     }
@@ -254,6 +280,10 @@ final class OperationRunner
     /** The doorbell of an operation's step rang, or could not. */
     void onRing(final Operation op, final boolean isPosted)
     {
+        if (tombstones.isSweeper(op))
+        {
+            return;
+        }
         if (!isPosted)
         {
             // Nothing was posted: as if the room had been seen to be missing.
@@ -283,7 +313,7 @@ final class OperationRunner
             // take it as absent, rivals and full pairs kill it.
             release(op);
         }
-        else if (port != null && port.isFailed())
+        else if (port != null && port.isFailed() && !(op.repeats && repeatsLost))
         {
             op.claimStands = false;
             end(op, OperationResult.NODE_UNAVAILABLE);
@@ -305,12 +335,15 @@ final class OperationRunner
     void report(final Operation op, final int result)
     {
         op.reported = true;
-        op.result = result;
+        // While it is not known what became of its first attempt, none of these is certain.
+        final boolean isOpen = op.repeats && (result == OperationResult.TIMED_OUT_NOT_APPLIED ||
+            result == OperationResult.NODE_UNAVAILABLE || result == OperationResult.NO_MEMORY);
+        op.result = isOpen ? OperationResult.OUTCOME_UNKNOWN : result;
         counters.operations[op.kind]++;
         counters.verbs[op.kind] += op.verbs;
         counters.doorbells[op.kind] += op.doorbells;
         counters.roundTrips[op.kind] += op.roundTrips;
-        counters.results[result]++;
+        counters.results[op.result]++;
         listener.onOperationComplete(op);
     }
 
@@ -337,8 +370,15 @@ final class OperationRunner
     /** Reports an operation whose deadline passed while a batch is under way; its completion then settles the rest. */
     void expire(final Operation op)
     {
-        report(op, Step.isDecisive(op.step) ?
-            OperationResult.OUTCOME_UNKNOWN : OperationResult.TIMED_OUT_NOT_APPLIED);
+        if (Step.isDecisive(op.step))
+        {
+            attempts.note(op, Attempts.PENDING);
+            report(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else
+        {
+            report(op, OperationResult.TIMED_OUT_NOT_APPLIED);
+        }
     }
 
     private void onLost(final Operation op)
@@ -355,10 +395,20 @@ final class OperationRunner
         {
             countUnknown(SlotWord.sizeClass(op.targetWord));
         }
+        if (Step.isDecisive(op.step))
+        {
+            attempts.note(op, Attempts.LOST);
+        }
         op.claimStands = false;
         if (op.reported)
         {
             release(op);
+        }
+        else if (repeatsLost && Step.isDecisive(op.step))
+        {
+            op.repeats = true;
+            op.forget();
+            go(op, Step.START);
         }
         else
         {
@@ -402,8 +452,8 @@ final class OperationRunner
     {
         switch (op.step)
         {
-            case Step.SWAP -> swaps.settle(op);
-            case Step.COMMIT -> inserts.settleCommit(op);
+            case Step.SWAP -> attempts.settle(op, swaps.settle(op));
+            case Step.COMMIT -> attempts.settle(op, inserts.settleCommit(op));
             case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
             case Step.WITHDRAW -> op.claimStands = false;
             default ->

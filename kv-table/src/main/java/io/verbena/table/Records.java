@@ -16,7 +16,6 @@ final class Records
     private final int clientId;
     private final int droppedGuards;
     private long lastIssued;
-    private long sequence;
     long clockNs;
 
     Records(final Scratch scratch, final TableEngineConfiguration configuration)
@@ -41,7 +40,7 @@ final class Records
         op.ownWord =
             SlotWord.committed(op.fingerprint, op.window, versionBits, op.blockClass, op.blockOffset);
         BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
-            op.ownVersion, clientId, ++sequence, op.hash.high(), predecessor);
+            op.ownVersion, clientId, op.sequence, op.hash.high(), predecessor);
         BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);
         op.blockWritten = false;
         op.sealedOver = predecessor;
@@ -88,6 +87,27 @@ final class Records
         op.version = BlockDescriptor.version(buffer, blockAt);
         op.foundValueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.keyLength;
         op.foundValueLength = op.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+    }
+
+    /** @return whether a valid block was written by an attempt of this operation. */
+    boolean isOwnBlockOf(final Operation op, final int blockAt)
+    {
+        return BlockDescriptor.sequence(buffer, blockAt) == op.sequence &&
+            BlockDescriptor.clientId(buffer, blockAt) == clientId &&
+            BlockVersion.writerNumber(BlockDescriptor.version(buffer, blockAt)) == writerNumber;
+    }
+
+    /** @return the word that a valid block replaced. */
+    long predecessor(final int blockAt)
+    {
+        return BlockDescriptor.predecessor(buffer, blockAt);
+    }
+
+    /** @return the word that a delete of this engine leaves in the place of another. */
+    long tombstone(final long deletedWord)
+    {
+        return (droppedGuards & Guard.TOMBSTONE) != 0 ?
+            SlotWord.EMPTY : SlotWord.tombstone(writerNumber, deletedWord);
     }
 
     /** @return the value of a counter in a block, own or read; its value has 8 bytes. */

@@ -14,6 +14,11 @@ final class Starts
 
     void start(final Operation op)
     {
+        if (op.repeats)
+        {
+            runner.repeats().start(op);
+            return;
+        }
         if (!op.wantsMemory || !runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH))
         {
             op.beginEpoch = runner.epochs.epoch();

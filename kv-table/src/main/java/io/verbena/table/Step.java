@@ -26,10 +26,16 @@ final class Step
     static final int WITHDRAW = 10;
     /** Kill a tentative word because the pair is full. */
     static final int MAKE_ROOM = 11;
+    /** READ the slot that an earlier attempt worked on. */
+    static final int RESOLVE = 12;
+    /** READ a block that may be the earlier attempt's, or came after it. */
+    static final int RESOLVE_BLOCK = 13;
+    /** Clear words that deletes left. */
+    static final int SWEEP = 14;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room" };
+        "make_room", "resolve", "resolve_block", "sweep" };
 
     private Step()
     {

@@ -2,7 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.SlotWord;
 
-/** Update and delete: one compare-and-swap from the word of the key's block to the own block's word, or to 0. */
+/** Update and delete: one compare-and-swap from the word of the key's block to the own block's word, or a tombstone. */
 final class Swaps
 {
     private final OperationRunner runner;
@@ -29,7 +29,8 @@ final class Swaps
         {
             runner.batch.swap(1, op.claimOffset, op.claimWord, SlotWord.EMPTY);
         }
-        runner.batch.swap(0, op.targetOffset, op.targetWord, stores ? op.ownWord : SlotWord.EMPTY);
+        op.desiredWord = stores ? op.ownWord : runner.records.tombstone(op.targetWord);
+        runner.batch.swap(0, op.targetOffset, op.targetWord, op.desiredWord);
         if (writes && writesLate)
         {
             runner.lookups().writeOwnBlock(op);
@@ -61,11 +62,11 @@ final class Swaps
         runner.retry(op, op.targetIsCached ? 2 : 1);
     }
 
-    /** As {@link #onSwap} for an operation that was reported before. */
-    void settle(final Operation op)
+    /** As {@link #onSwap} for an operation that was reported before. @return whether it took effect. */
+    boolean settle(final Operation op)
     {
         op.claimStands = false;
-        swapped(op);
+        return swapped(op);
     }
 
     private boolean swapped(final Operation op)
@@ -77,6 +78,10 @@ final class Swaps
             runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
             return false;
         }
+        if (!runner.isDropped(Guard.ONE_TAKER))
+        {
+            runner.attempts.onReplaced(op.targetOffset, op.targetWord);
+        }
         // Who removes a committed word retires its block, nobody else.
         op.link.allocator.retire(op.targetWord);
         if (stores)
@@ -87,6 +92,7 @@ final class Swaps
         else
         {
             runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+            runner.tombstones().add(op, op.targetOffset, op.desiredWord);
         }
         return true;
     }

@@ -34,7 +34,10 @@ public final class TableEngine implements AutoCloseable
     private final OperationRunner runner;
     private final Int2ObjectHashMap<NodeLink> links = new Int2ObjectHashMap<>();
     private TableCreator creator;
+    private long sequence;
+    private long repeatedSequence;
     private long earliestDeadlineNs = Long.MAX_VALUE;
+    private boolean hasTombstonesDue;
     private boolean closed;
 
     private TableEngine(
@@ -50,7 +53,7 @@ public final class TableEngine implements AutoCloseable
         maxQuarantineBytes = configuration.maxQuarantineBytes();
         quarantines = (configuration.droppedGuards() & Guard.QUARANTINE) == 0;
         epochs = new EpochTracker(configuration.initialEpoch());
-        operations = new Operation[configuration.operationSlots()];
+        operations = new Operation[configuration.operationSlots() + 1];
         scratch = new Scratch(protectionDomain, attributes, (long)operations.length * Scratch.SLOT_STRIDE);
         for (int i = 0; i < operations.length; i++)
         {
@@ -172,6 +175,20 @@ public final class TableEngine implements AutoCloseable
     }
 
     /**
+     * Makes the next operation begun a repetition of one whose outcome was told as unknown: same kind, table, key,
+     * value and operand. Whatever became of the first attempt, the two together take effect once at most. If it is
+     * found to have taken effect, its result is told; if not, the operation is done now; if that cannot be found out
+     * (too late, or hidden behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be
+     * asked for again.
+     *
+     * @param operationSequence {@link Operation#sequence()} of the first attempt, at this engine.
+     */
+    public void repeatNext(final long operationSequence)
+    {
+        repeatedSequence = operationSequence;
+    }
+
+    /**
      * Begins an operation that stores no value: GET, EXISTS, DELETE, DELETE_VERSION.
      *
      * @param kind            one of {@link OperationKind}.
@@ -284,6 +301,9 @@ public final class TableEngine implements AutoCloseable
         op.expectedVersion = expectedVersion;
         op.deadlineNs = deadlineNs;
         op.correlationId = correlationId;
+        op.repeats = repeatedSequence != 0;
+        op.sequence = op.repeats ? repeatedSequence : ++sequence;
+        repeatedSequence = 0;
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
         MemorySegment.copy(key, keyOffset, scratch.segment, keyAt, keyLength);
         MemorySegment.copy(value, valueOffset, scratch.segment, keyAt + keyLength, valueLength);
@@ -310,7 +330,26 @@ public final class TableEngine implements AutoCloseable
         {
             worked += creator.poll(runner.nowNs);
         }
-        return worked;
+        return worked + sweep();
+    }
+
+    private int sweep()
+    {
+        int swept = 0;
+        if (hasTombstonesDue)
+        {
+            hasTombstonesDue = false;
+            for (final NodeLink link : links.values())
+            {
+                if (runner.tombstones().isDue(link))
+                {
+                    runner.tombstones().sweep(link);
+                    swept++;
+                }
+                hasTombstonesDue |= runner.tombstones().isWaiting(link);
+            }
+        }
+        return swept;
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -393,6 +432,7 @@ public final class TableEngine implements AutoCloseable
         {
             link.allocator.onEpoch();
         }
+        hasTombstonesDue = true;
     }
 
     /** @return the epoch this node has passed, for its next heartbeat. */

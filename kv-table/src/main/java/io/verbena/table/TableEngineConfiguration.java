@@ -20,6 +20,7 @@ public final class TableEngineConfiguration
     private EpochNanoClock versionClock;
     private OperationListener operationListener;
     private ChunkSource chunkSource;
+    private boolean repeatsLostOutcomes;
     private int droppedGuards;
 
     /** @return most operations under way at once, 1 to 4096. */
@@ -169,6 +170,23 @@ public final class TableEngineConfiguration
     public TableEngineConfiguration chunkSource(final ChunkSource source)
     {
         chunkSource = source;
+        return this;
+    }
+
+    /** @return whether an operation whose answer was lost with its connection finds out what became of it. */
+    public boolean repeatsLostOutcomes()
+    {
+        return repeatsLostOutcomes;
+    }
+
+    /**
+     * Sets {@link #repeatsLostOutcomes()}: instead of ending with an unknown outcome at once, such an operation waits
+     * for the next connection to its memory node, at most until its deadline, and repeats itself as {@link
+     * TableEngine#repeatNext} says. Off if not set.
+     */
+    public TableEngineConfiguration repeatsLostOutcomes(final boolean isOn)
+    {
+        repeatsLostOutcomes = isOn;
         return this;
     }
 

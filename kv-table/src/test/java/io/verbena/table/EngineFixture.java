@@ -34,6 +34,7 @@ final class EngineFixture implements AutoCloseable
     int chunkRequests;
     Outcome outcome;
     MemorySegment lastValue;
+    long lastSequence;
 
     EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
     {
@@ -92,13 +93,19 @@ final class EngineFixture implements AutoCloseable
             value = new String(bytes, StandardCharsets.UTF_8);
             lastValue = MemorySegment.ofArray(bytes);
         }
+        lastSequence = operation.sequence();
         outcome = new Outcome(operation.result(), operation.version(), value, operation.counter(),
             operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }
 
     OpenTable createTable(final TablePlan plan)
     {
-        long offset = 4096;
+        return createTable(plan, 4096);
+    }
+
+    OpenTable createTable(final TablePlan plan, final long firstOffset)
+    {
+        long offset = firstOffset;
         while (!plan.isPlaced())
         {
             plan.place(NODE, offset);
@@ -179,6 +186,12 @@ final class EngineFixture implements AutoCloseable
 
     Outcome increment(final OpenTable table, final String key, final long delta)
     {
+        beginIncrement(table, key, delta);
+        return finish();
+    }
+
+    void beginIncrement(final OpenTable table, final String key, final long delta)
+    {
         outcome = null;
         final MemorySegment keyBytes = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
         if (!engine.beginIncrement(
@@ -186,7 +199,6 @@ final class EngineFixture implements AutoCloseable
         {
             throw new AssertionError("no free slot");
         }
-        return finish();
     }
 
     /** A key's value as a counter. */

@@ -13,7 +13,8 @@ class GuardMutationSimTest
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "RE_READ", "SLOT_READ", "KEY_CHECK", "FAILED_KILL", "COMMIT", "WRITE_BEFORE_CAS", "KILL", "NEVER_RETURNED_WORD",
-        "UNIQUE_VERSIONS", "FENCE", "QUARANTINE+VERSION_BITS", "CACHE_EPOCH+VERSION_BITS" })
+        "UNIQUE_VERSIONS", "FENCE", "QUARANTINE+VERSION_BITS", "CACHE_EPOCH+VERSION_BITS",
+        "REPEAT_LOOKS", "ONE_TAKER", "TOMBSTONE" })
     void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
     {
         int bits = 0;
@@ -25,7 +26,9 @@ class GuardMutationSimTest
         long seed = 0;
         while (found == null && ++seed <= MOST_SEEDS)
         {
-            final StepRun.Shape shape = StepRun.Shape.of(seed);
+            final boolean repeats =
+                guard.equals("REPEAT_LOOKS") || guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE");
+            final StepRun.Shape shape = repeats ? StepRun.Shape.repeating(seed) : StepRun.Shape.of(seed);
             shape.droppedGuards = bits;
             if (guard.startsWith("CACHE_EPOCH"))
             {
@@ -36,6 +39,13 @@ class GuardMutationSimTest
                 shape.faults = false;
                 shape.cacheEntries = 64;
                 shape.kinds = new int[]{OperationKind.PUT, OperationKind.REPLACE, OperationKind.REPLACE};
+            }
+            if (guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE"))
+            {
+                // Two deletes that expect the same word, the answer to one of them lost.
+                shape.keys = 1;
+                shape.operations = 150;
+                shape.kinds = new int[]{OperationKind.PUT, OperationKind.DELETE, OperationKind.DELETE};
             }
             if (guard.equals("FENCE"))
             {

@@ -45,17 +45,32 @@ final class RaceWorkload
     private int begun;
     private int nextProcess;
     private String damage;
+    /** Whether operations of unknown outcome are begun again, up to three times. */
+    boolean isRepeating;
+    /** Results of operations that were begun again. */
+    final long[] repeated = new long[OperationResult.COUNT];
 
     /** Clients of one engine; each has one operation under way at most. */
     final class Clients
     {
         private final int[] processes;
         private final int[] keyOf;
+        private final int[] kindOf;
+        private final long[] valueOf;
+        private final long[] expectedOf;
+        /** Sequence of an operation of unknown outcome that is to be begun again; 0: none. */
+        private final long[] again;
+        private final int[] repeats;
 
         private Clients(final int count)
         {
             processes = new int[count];
             keyOf = new int[count];
+            kindOf = new int[count];
+            valueOf = new long[count];
+            expectedOf = new long[count];
+            again = new long[count];
+            repeats = new int[count];
             Arrays.fill(processes, -1);
         }
 
@@ -64,7 +79,15 @@ final class RaceWorkload
         {
             for (int client = 0; client < processes.length; client++)
             {
-                if (processes[client] < 0 && begun < operations && random.nextInt(6) == 0)
+                if (again[client] != 0)
+                {
+                    if (random.nextInt(6) == 0)
+                    {
+                        repeat(client, engine, table, deadlineNs);
+                        return true;
+                    }
+                }
+                else if (processes[client] < 0 && begun < operations && random.nextInt(6) == 0)
                 {
                     begin(client, engine, table, deadlineNs);
                     return true;
@@ -83,7 +106,45 @@ final class RaceWorkload
             final long expected = expectedVersion(key);
             processes[client] = nextProcess++;
             keyOf[client] = key;
+            kindOf[client] = kind;
+            valueOf[client] = value;
+            expectedOf[client] = expected;
+            repeats[client] = 0;
             history.invoke(processes[client], functionOf(kind), key, inputOf(kind, value, expected));
+            if (!begin(client, engine, table, keyBytes, deadlineNs))
+            {
+                // All slots clean up after operations that were reported late.
+                history.complete(processes[client], EventType.FAIL, null);
+                processes[client] = -1;
+            }
+            else
+            {
+                begun++;
+            }
+        }
+
+        private void repeat(
+            final int client, final TableEngine engine, final OpenTable table, final long deadlineNs)
+        {
+            if (engine.freeSlots() > 0)
+            {
+                engine.repeatNext(again[client]);
+                again[client] = 0;
+                repeats[client]++;
+                begin(client, engine, table, MemorySegment.ofArray(keys.get(keyOf[client])), deadlineNs);
+            }
+        }
+
+        private boolean begin(
+            final int client,
+            final TableEngine engine,
+            final OpenTable table,
+            final MemorySegment keyBytes,
+            final long deadlineNs)
+        {
+            final int kind = kindOf[client];
+            final long value = valueOf[client];
+            final long expected = expectedOf[client];
             final boolean accepted;
             if (kind == OperationKind.INCREMENT)
             {
@@ -100,16 +161,7 @@ final class RaceWorkload
             {
                 accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, expected, deadlineNs, client);
             }
-            if (!accepted)
-            {
-                // All slots clean up after operations that were reported late.
-                history.complete(processes[client], EventType.FAIL, null);
-                processes[client] = -1;
-            }
-            else
-            {
-                begun++;
-            }
+            return accepted;
         }
 
         void onComplete(final Operation operation)
@@ -123,6 +175,15 @@ final class RaceWorkload
                 !issued.add(Long.toHexString(operation.version()) + " of key " + keyOf[client]))
             {
                 damage = "a version was given twice";
+            }
+            if (operation.result() == OperationResult.OUTCOME_UNKNOWN && isRepeating && repeats[client] < 3)
+            {
+                again[client] = operation.sequence();
+                return;
+            }
+            if (repeats[client] > 0)
+            {
+                repeated[operation.result()]++;
             }
             switch (operation.result())
             {

@@ -26,7 +26,7 @@ final class StepRun implements AutoCloseable
     private static final long HASH_SEED = 42;
     private static final int TABLE_AT = 4096;
     private static final int CHUNKS_AT = 1 << 16;
-    private static final int CHUNK_STRIDE = 1 << 14;
+    private static final int CHUNK_STRIDE = 1 << 15;
     private static final int BLOCK_BYTES = 192;
     private static final int LONGER_BLOCK_BYTES = 256;
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
@@ -44,6 +44,8 @@ final class StepRun implements AutoCloseable
         boolean fences;
         boolean shortDeadlines;
         boolean groups;
+        boolean repeats;
+        boolean repeatsLost;
         int cacheEntries;
         int droppedGuards;
         int pauseOneIn;
@@ -72,6 +74,20 @@ final class StepRun implements AutoCloseable
             };
             shape.groups = random.nextInt(3) == 0;
             shape.clients += shape.groups ? 2 : 0;
+            return shape;
+        }
+
+        /** Connections that break often, and operations of unknown outcome that are begun again. */
+        static Shape repeating(final long seed)
+        {
+            final Shape shape = of(seed);
+            final Random random = new Random(seed * 17 + 3);
+            shape.repeats = random.nextInt(4) > 0;
+            shape.repeatsLost = !shape.repeats || random.nextInt(3) == 0;
+            shape.faults = false;
+            shape.shortDeadlines = random.nextBoolean();
+            shape.deadWords = 0;
+            shape.blocks = 60;
             return shape;
         }
     }
@@ -108,7 +124,8 @@ final class StepRun implements AutoCloseable
                 new TableEngineConfiguration().operationSlots(shape.clients).writerNumber(id)
                     .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
                     .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
-                    .chunkSource(node -> refuse()).dropGuards(shape.droppedGuards));
+                    .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost)
+                    .dropGuards(shape.droppedGuards));
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);
@@ -176,6 +193,7 @@ final class StepRun implements AutoCloseable
         fabric.readsOvertakeAtomics = shape.fences;
         workload = new RaceWorkload(
             "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
+        workload.isRepeating = shape.repeats;
         format();
         for (int i = 0; i < shape.engines; i++)
         {
@@ -270,18 +288,21 @@ final class StepRun implements AutoCloseable
                     node.port[0].cut();
                 }
             }
-            case 1 ->
-            {
-                if (!node.dead)
-                {
-                    final StepFabric.StepPort broken = node.port[0];
-                    node.connect();
-                    broken.fail(true);
-                }
-            }
+            case 1 -> breakConnection(node);
             default ->
             {
             }
+        }
+    }
+
+    /** Answers to what was executed already may be lost with it. */
+    private void breakConnection(final Node node)
+    {
+        if (!node.dead)
+        {
+            final StepFabric.StepPort broken = node.port[0];
+            node.connect();
+            broken.fail(true);
         }
     }
 
@@ -325,6 +346,10 @@ final class StepRun implements AutoCloseable
         if (random.nextInt(300) == 0)
         {
             nodes.forEach(node -> node.port[0].deaf = false);
+        }
+        if ((shape.repeats || shape.repeatsLost) && random.nextInt(250) == 0)
+        {
+            breakConnection(nodes.get(random.nextInt(nodes.size())));
         }
         if (shape.faults && random.nextInt(8000) == 0)
         {
@@ -371,6 +396,11 @@ final class StepRun implements AutoCloseable
         fabric.close();
     }
 
+    long repeated(final int result)
+    {
+        return workload.repeated[result];
+    }
+
     EngineCounters counters()
     {
         final EngineCounters sum = new EngineCounters();
@@ -386,6 +416,7 @@ final class StepRun implements AutoCloseable
             sum.cacheHits += counters.cacheHits;
             sum.cacheStale += counters.cacheStale;
             sum.unknownBlocks += counters.unknownBlocks;
+            sum.sweptTombstones += counters.sweptTombstones;
             for (int i = 0; i < sum.results.length; i++)
             {
                 sum.results[i] += counters.results[i];

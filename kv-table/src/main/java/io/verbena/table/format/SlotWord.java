@@ -94,6 +94,21 @@ public final class SlotWord
             blockOffset / BLOCK_ALIGNMENT_BYTES;
     }
 
+    /**
+     * Builds the word that a delete leaves: tentative, so that readers take the key as absent and anyone may kill it,
+     * but no one will commit it. The writer number stands in the place of fingerprint and window; block, size class
+     * and version are those of the word deleted.
+     *
+     * @param writerNumber of the deleter, 0 to {@link BlockVersion#MAX_WRITER_NUMBER}.
+     * @param deletedWord  committed.
+     * @return the word.
+     */
+    public static long tombstone(final int writerNumber, final long deletedWord)
+    {
+        final long hashBits = mask(FINGERPRINT_BITS + WINDOW_BITS) << WINDOW_SHIFT;
+        return withKind(deletedWord & ~hashBits, KIND_TENTATIVE) | (long)writerNumber << WINDOW_SHIFT;
+    }
+
     /** @return the same word with another kind. */
     public static long withKind(final long word, final int kind)
     {

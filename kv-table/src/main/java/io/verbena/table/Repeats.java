@@ -1,0 +1,164 @@
+package io.verbena.table;
+
+import io.verbena.table.format.SlotWord;
+
+/**
+ * An operation that is begun again after its outcome was told as unknown: finds out what became of the first attempt,
+ * and only if that had no effect lets it go on. What cannot be found out stays unknown. Section "Retries" of
+ * {@code docs/protocol/point-operations.md}.
+ */
+final class Repeats
+{
+    /** Epochs after the one of the attempt in which the blocks that could tell of it are still untouched. */
+    static final int WINDOW_EPOCHS = 2;
+
+    private final OperationRunner runner;
+    private final Attempts attempts;
+
+    Repeats(final OperationRunner runner)
+    {
+        this.runner = runner;
+        attempts = runner.attempts;
+    }
+
+    /** First step of a repeated operation. It has read nothing yet, so it does not hold up the epoch. */
+    void start(final Operation op)
+    {
+        final int entry = attempts.find(op);
+        if (runner.isDropped(Guard.REPEAT_LOOKS))
+        {
+            goOn(op);
+        }
+        else if (entry == Attempts.NONE)
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else
+        {
+            start(op, entry);
+        }
+    }
+
+    private void start(final Operation op, final int entry)
+    {
+        switch (attempts.state(entry))
+        {
+            case Attempts.PENDING -> runner.park(op);
+            case Attempts.APPLIED -> applied(op, entry);
+            case Attempts.NOT_APPLIED -> goOn(op);
+            default ->
+            {
+                op.beginEpoch = runner.epochs.epoch();
+                if (op.beginEpoch > attempts.epoch(entry) + WINDOW_EPOCHS)
+                {
+                    runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+                }
+                else
+                {
+                    runner.go(op, Step.RESOLVE);
+                }
+            }
+        }
+    }
+
+    void stageSlot(final Operation op)
+    {
+        runner.batch.read(
+            op.base + Scratch.SLOT_OFFSET, Long.BYTES, attempts.slotOffset(attempts.find(op)));
+    }
+
+    /** The word that stands in the slot of the attempt by now. */
+    void onSlot(final Operation op)
+    {
+        final int entry = attempts.find(op);
+        final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        if (entry == Attempts.NONE)
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (attempts.state(entry) != Attempts.LOST)
+        {
+            start(op, entry);
+        }
+        else if (word == attempts.desiredWord(entry))
+        {
+            applied(op, entry);
+        }
+        else if (word == attempts.expectedWord(entry))
+        {
+            goOn(op);
+        }
+        else if (SlotWord.isCommitted(word) || SlotWord.isTentative(word))
+        {
+            // The present value, or what a delete left of the last one: its block leads back to the ones before.
+            follow(op, SlotWord.committed(op.fingerprint, op.window, SlotWord.versionBits(word),
+                SlotWord.sizeClass(word), SlotWord.blockOffset(word)));
+        }
+        else
+        {
+            // Deleted and cleared: what was there before cannot be told.
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+    }
+
+    private void follow(final Operation op, final long word)
+    {
+        final int entry = attempts.find(op);
+        if (word == attempts.desiredWord(entry))
+        {
+            applied(op, entry);
+        }
+        else if (word == attempts.expectedWord(entry))
+        {
+            goOn(op);
+        }
+        else if (word == SlotWord.EMPTY)
+        {
+            // Inserted anew after a delete.
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else
+        {
+            op.targetWord = word;
+            runner.go(op, Step.RESOLVE_BLOCK);
+        }
+    }
+
+    void onBlock(final Operation op)
+    {
+        final int block = op.base + Scratch.BLOCKS_OFFSET;
+        final int entry = attempts.find(op);
+        if (entry == Attempts.NONE || !runner.records.isValid(block, op.targetWord) ||
+            !runner.records.holdsKey(op, block))
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (attempts.state(entry) != Attempts.LOST)
+        {
+            start(op, entry);
+        }
+        else if (runner.records.isOwnBlockOf(op, block))
+        {
+            applied(op, entry);
+        }
+        else
+        {
+            follow(op, runner.records.predecessor(block));
+        }
+    }
+
+    private void applied(final Operation op, final int entry)
+    {
+        attempts.applied(entry);
+        op.repeats = false;
+        op.version = attempts.version(entry);
+        op.counter = attempts.counter(entry);
+        runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
+    }
+
+    private void goOn(final Operation op)
+    {
+        op.repeats = false;
+        runner.go(op, Step.START);
+    }
+}
