@@ -26,7 +26,8 @@ import java.util.concurrent.Callable;
 @Command(
     name = "bench",
     description = "Measure parts of Verbena.",
-    subcommands = {BenchCommand.BenchCheckCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class})
+    subcommands = {
+        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -35,7 +36,7 @@ final class BenchCommand implements Runnable
     @Override
     public void run()
     {
-        throw new ParameterException(spec.commandLine(), "say what to measure: check, sim or qp-scaling");
+        throw new ParameterException(spec.commandLine(), "say what to measure: check, rtt, sim or qp-scaling");
     }
 
     /**

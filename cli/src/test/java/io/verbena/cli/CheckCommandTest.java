@@ -118,4 +118,16 @@ class CheckCommandTest
         assertThat(out.toString().lines()).hasSizeGreaterThan(10);
         assertThat(Files.readString(json)).contains("\"benchmark\":\"check\"", "\"elapsed_ms\":", "\"rows\":[");
     }
+
+    @Test
+    void shouldCountRoundTripsAndWriteTheFigures() throws IOException
+    {
+        final Path json = folder.resolve("rtt.json");
+        final int status = VerbenaCommand.commandLine(false).setOut(new PrintWriter(out, true))
+            .execute("bench", "rtt", "--json", json.toString());
+
+        assertThat(status).as("%s", out).isEqualTo(ExitStatus.OK);
+        assertThat(Files.readString(json)).startsWith("[").contains(
+            "\"operation\": \"multi_get\"", "\"cached\": true", "\"round_trips\": 1", "\"bytes_on_wire\": ");
+    }
 }

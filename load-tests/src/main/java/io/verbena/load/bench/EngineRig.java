@@ -1,0 +1,280 @@
+package io.verbena.load.bench;
+
+import io.verbena.raas.Admission;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.RpcServer;
+import io.verbena.raas.VirtualQp;
+import io.verbena.rdma.soft.SoftFabric;
+import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.OpenTable;
+import io.verbena.table.Operation;
+import io.verbena.table.OperationKind;
+import io.verbena.table.OperationListener;
+import io.verbena.table.TableCreator;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.TablePlan;
+import io.verbena.table.VirtualQpPort;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * An engine over virtual queue pairs on the soft fabric, with the memory of one node, all stepped by the calling
+ * thread. The memory's owner does nothing but admit the connection.
+ */
+final class EngineRig implements AutoCloseable, OperationListener
+{
+    private static final int NODE = 1;
+    private static final int PORT = 7;
+    private static final long FIRST_CHUNK = 4096;
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final Path directory;
+    private final SoftFabric fabric;
+    private final Device serverDevice;
+    private final Device clientDevice;
+    private final RaasContext server;
+    private final RaasContext client;
+    private final MemoryRegion region;
+    private final RpcServer rpcServer;
+    private final VirtualQp vqp;
+    private final TableEngine engine;
+    private final long chunkBytes;
+    private long nextChunk = FIRST_CHUNK;
+    private long completed;
+    private MemorySegment target;
+    private int lastResult;
+    private long lastVersion;
+    private int lastRoundTrips;
+    private int mostRoundTrips;
+
+    EngineRig(final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries)
+        throws IOException
+    {
+        this.chunkBytes = chunkBytes;
+        directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");
+        fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
+        serverDevice = fabric.openDevice("memory-node");
+        clientDevice = fabric.openDevice("compute-node");
+        server = RaasContext.open(serverDevice, new RaasConfiguration());
+        client = RaasContext.open(clientDevice, new RaasConfiguration().identity(new PeerIdentity(3, 1)));
+        region = server.protectionDomain().allocateRegistered(regionBytes, AccessFlags.ALL_REMOTE);
+        rpcServer = server.serve(PORT,
+            (caller, source) -> Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region),
+            (caller, method, request, offset, length, reply) -> 0);
+        engine = TableEngine.open(client.protectionDomain(), clientDevice.attributes(), client.clock(),
+            new TableEngineConfiguration().operationSlots(slots).locationCacheEntries(cacheEntries)
+                .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this));
+        vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
+            (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
+        runUntil(() -> vqp.state() == VirtualQp.State.READY);
+        engine.attach(NODE, new VirtualQpPort(vqp, RemoteRegion.of(region)));
+    }
+
+    private void lease(final int memoryNodeId)
+    {
+        if (nextChunk + chunkBytes > region.lengthBytes())
+        {
+            engine.chunkRefused(memoryNodeId);
+        }
+        else
+        {
+            engine.chunkLeased(memoryNodeId, nextChunk, chunkBytes);
+            nextChunk += chunkBytes;
+        }
+    }
+
+    OpenTable createTable(final long expectedRecords)
+    {
+        final TablePlan plan = TablePlan.forRecords("bench", 1, 31, expectedRecords, new int[]{NODE}, chunkBytes);
+        while (plan.place(NODE, nextChunk))
+        {
+            nextChunk += chunkBytes;
+        }
+        final TableCreator creator = engine.createTable(plan, client.clock().nanoTime() + TIMEOUT_NS);
+        runUntil(() -> creator.state() != TableCreator.State.RUNNING);
+        if (creator.failure() != null)
+        {
+            throw new IllegalStateException(creator.failure());
+        }
+        return engine.openTable(creator.descriptor());
+    }
+
+    private void runUntil(final BooleanSupplier condition)
+    {
+        final long deadlineNs = client.clock().nanoTime() + TIMEOUT_NS;
+        while (!condition.getAsBoolean())
+        {
+            engine.poll();
+            client.poll();
+            server.poll();
+            if (client.clock().nanoTime() - deadlineNs > 0)
+            {
+                throw new IllegalStateException("the engine did not get ready in " + TIMEOUT_NS + " ns");
+            }
+        }
+    }
+
+    TableEngine engine()
+    {
+        return engine;
+    }
+
+    /** @return the registered memory, as its owner sees it. */
+    MemorySegment memory()
+    {
+        return region.segment();
+    }
+
+    /** @return what the engine's connection was asked to do. Live. */
+    VerbCounters counters()
+    {
+        return vqp.counters();
+    }
+
+    /** Forgets cached locations: two epochs pass. What the engine then clears by itself is done on return. */
+    void coolDown()
+    {
+        final long passed = engine.passedEpoch();
+        engine.onEpoch(passed + 3, passed);
+        do
+        {
+            engine.poll();
+            client.poll();
+        }
+        while (vqp.outstandingBatches() > 0);
+    }
+
+    /** Lets an epoch pass, so that retired blocks become free in time. */
+    void passEpoch()
+    {
+        final long passed = engine.passedEpoch();
+        engine.onEpoch(passed + 2, passed);
+    }
+
+    /** Where values of GETs go; null: they are left where they arrived. */
+    void target(final MemorySegment segment)
+    {
+        target = segment;
+    }
+
+    /** Begins an operation; the value is what is stored, or null. */
+    void begin(
+        final int kind, final OpenTable table, final MemorySegment key, final MemorySegment value, final long operand)
+    {
+        final long deadlineNs = client.clock().nanoTime() + TIMEOUT_NS;
+        final int keyLength = (int)key.byteSize();
+        final boolean begun = switch (kind)
+        {
+            case OperationKind.INCREMENT ->
+                engine.beginIncrement(table, key, 0, keyLength, operand, deadlineNs, 0);
+            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT, OperationKind.REPLACE,
+                OperationKind.APPEND -> engine.begin(
+                    kind, table, key, 0, keyLength, value, 0, (int)value.byteSize(), operand, deadlineNs, 0);
+            default -> engine.begin(kind, table, key, 0, keyLength, operand, deadlineNs, 0);
+        };
+        if (!begun)
+        {
+            throw new IllegalStateException("no free operation slot");
+        }
+    }
+
+    /** Runs one operation to its end. @return its result. */
+    int run(
+        final int kind, final OpenTable table, final MemorySegment key, final MemorySegment value, final long operand)
+    {
+        final long before = completed;
+        begin(kind, table, key, value, operand);
+        await(before + 1);
+        return lastResult;
+    }
+
+    /** Waits until so many operations have ended since the beginning. */
+    void await(final long count)
+    {
+        while (completed < count)
+        {
+            client.poll();
+            if (completed < count)
+            {
+                engine.poll();
+            }
+        }
+    }
+
+    long completed()
+    {
+        return completed;
+    }
+
+    long lastVersion()
+    {
+        return lastVersion;
+    }
+
+    int lastResult()
+    {
+        return lastResult;
+    }
+
+    int lastRoundTrips()
+    {
+        return lastRoundTrips;
+    }
+
+    /** @return most round trips of an operation since the last call. */
+    int mostRoundTrips()
+    {
+        final int most = mostRoundTrips;
+        mostRoundTrips = 0;
+        return most;
+    }
+
+    @Override
+    public void onOperationComplete(final Operation operation)
+    {
+        completed++;
+        lastResult = operation.result();
+        lastVersion = operation.version();
+        lastRoundTrips = operation.roundTrips();
+        mostRoundTrips = Math.max(mostRoundTrips, lastRoundTrips);
+        if (target != null && operation.valueLength() > 0)
+        {
+            operation.copyValueTo(target, 0);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        vqp.close();
+        engine.close();
+        client.close();
+        rpcServer.close();
+        region.close();
+        server.close();
+        clientDevice.close();
+        serverDevice.close();
+        fabric.close();
+        try
+        {
+            Files.deleteIfExists(directory);
+        }
+        catch (final IOException ex)
+        {
+            throw new IllegalStateException("cannot remove " + directory, ex);
+        }
+    }
+}

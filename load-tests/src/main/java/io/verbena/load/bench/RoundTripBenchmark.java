@@ -1,0 +1,137 @@
+package io.verbena.load.bench;
+
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.OpenTable;
+import io.verbena.table.OperationKind;
+import io.verbena.table.OperationResult;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * Runs each operation once, with its location cached and not, on a live engine with records of 16-byte keys and
+ * 100-byte values, and reads the cost off the counters of its connection. One thread, uncontended.
+ */
+public final class RoundTripBenchmark
+{
+    /** Keys of the row multi_get. */
+    public static final int MULTI_GET_KEYS = 16;
+    private static final int KEY_BYTES = 16;
+    private static final int VALUE_BYTES = 100;
+    private static final int RECORDS = 10_000;
+    private static final int COUNTERS_FROM = 1 << 20;
+    private static final int ABSENT_FROM = 1 << 21;
+    private static final long REGION_BYTES = 64L << 20;
+    private static final long CHUNK_BYTES = 1L << 20;
+
+    private final List<RoundTripRow> rows = new ArrayList<>();
+    private EngineRig rig;
+    private OpenTable table;
+    private MemorySegment key;
+    private MemorySegment value;
+    private int next;
+
+    /** @return a row for each operation and state of the cache. */
+    public List<RoundTripRow> run() throws IOException
+    {
+        try (Arena arena = Arena.ofConfined();
+            EngineRig opened = new EngineRig(REGION_BYTES, CHUNK_BYTES, 64, 1 << 16))
+        {
+            rig = opened;
+            key = arena.allocate(KEY_BYTES, Long.BYTES);
+            value = arena.allocate(VALUE_BYTES, Long.BYTES);
+            table = rig.createTable(4 * RECORDS);
+            for (int i = 0; i < RECORDS; i++)
+            {
+                one(OperationKind.PUT, i, 0, OperationResult.STORED);
+                one(OperationKind.INCREMENT, COUNTERS_FROM + i, 1, OperationResult.STORED);
+            }
+            measureAll();
+        }
+        return rows;
+    }
+
+    private void measureAll()
+    {
+        onBoth("get", 1, 2, i -> one(OperationKind.GET, i, 0, OperationResult.FOUND));
+        measure("get_absent", false, 1, i -> one(OperationKind.GET, ABSENT_FROM + i, 0, OperationResult.NOT_FOUND));
+        onBoth("update", 1, 3, i -> one(OperationKind.PUT, i, 0, OperationResult.STORED));
+        measureReplace(true, 1);
+        measureReplace(false, 3);
+        measure("insert", false, 3, i -> one(OperationKind.PUT, ABSENT_FROM + i, 0, OperationResult.STORED));
+        measure("put_if_absent", false, 3,
+            i -> one(OperationKind.PUT_IF_ABSENT, ABSENT_FROM + i, 0, OperationResult.STORED));
+        onBoth("delete", 1, 3, i -> one(OperationKind.DELETE, i, 0, OperationResult.DELETED));
+        onBoth("increment", 1, 3,
+            i -> one(OperationKind.INCREMENT, COUNTERS_FROM + i, 1, OperationResult.STORED));
+        onBoth("multi_get", 1, 2, this::getMany);
+    }
+
+    private void onBoth(final String operation, final int cached, final int uncached, final LongConsumer work)
+    {
+        measure(operation, true, cached, work);
+        measure(operation, false, uncached, work);
+    }
+
+    private void measureReplace(final boolean isCached, final int budget)
+    {
+        one(OperationKind.GET, next + MULTI_GET_KEYS, 0, OperationResult.FOUND);
+        final long version = rig.lastVersion();
+        measure("update_by_version", isCached, budget,
+            i -> one(OperationKind.REPLACE, i, version, OperationResult.STORED));
+    }
+
+    /** Takes keys that nothing was measured on before. */
+    private void measure(final String operation, final boolean isCached, final int budget, final LongConsumer work)
+    {
+        next += MULTI_GET_KEYS;
+        rig.coolDown();
+        if (isCached)
+        {
+            for (int i = next; i < next + MULTI_GET_KEYS; i++)
+            {
+                one(OperationKind.GET, i, 0, OperationResult.FOUND);
+                one(OperationKind.GET, COUNTERS_FROM + i, 0, OperationResult.FOUND);
+            }
+        }
+        rig.mostRoundTrips();
+        final VerbCounters before = new VerbCounters().add(rig.counters());
+        work.accept(next);
+        final VerbCounters after = rig.counters();
+        rows.add(new RoundTripRow(operation, isCached, rig.mostRoundTrips(), after.doorbells - before.doorbells,
+            after.verbs() - before.verbs(), after.payloadBytes - before.payloadBytes, budget));
+    }
+
+    private void getMany(final long from)
+    {
+        final long before = rig.completed();
+        rig.engine().beginGroup();
+        for (long i = from; i < from + MULTI_GET_KEYS; i++)
+        {
+            key.set(ValueLayout.JAVA_LONG, 0, i);
+            rig.begin(OperationKind.GET, table, key, null, 0);
+        }
+        rig.engine().endGroup();
+        rig.await(before + MULTI_GET_KEYS);
+        require(OperationKind.GET, rig.lastResult(), OperationResult.FOUND);
+    }
+
+    private void one(final int kind, final long number, final long operand, final int expected)
+    {
+        key.set(ValueLayout.JAVA_LONG, 0, number);
+        require(kind, rig.run(kind, table, key, value, operand), expected);
+    }
+
+    private static void require(final int kind, final int result, final int expected)
+    {
+        if (result != expected)
+        {
+            throw new IllegalStateException(OperationKind.name(kind) + " ended with " + OperationResult.name(result) +
+                " instead of " + OperationResult.name(expected));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.verbena.load.bench;
+
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class RoundTripBenchmarkTest
+{
+    @Test
+    void shouldMeasureEveryOperationWithinItsBudget() throws IOException
+    {
+        final List<RoundTripRow> rows = new RoundTripBenchmark().run();
+        assertThat(rows).extracting(row -> row.operation() + (row.isCached() ? " cached " : " ") + row.roundTrips() +
+            " " + row.doorbells() + " " + row.verbs()).containsExactly(
+            "get cached 1 1 2",
+            "get 2 2 3",
+            "get_absent 1 1 2",
+            "update cached 1 1 2",
+            "update 3 3 5",
+            "update_by_version cached 1 1 2",
+            "update_by_version 3 3 5",
+            "insert 3 3 7",
+            "put_if_absent 3 3 7",
+            "delete cached 1 1 1",
+            "delete 3 3 4",
+            "increment cached 1 1 2",
+            "increment 3 3 5",
+            "multi_get cached 1 1 32",
+            "multi_get 2 2 48");
+        assertThat(rows).allMatch(RoundTripRow::isWithinBudget);
+        assertThat(rows).allMatch(row -> row.bytesOnWire() >= 8 * row.verbs());
+        // A block of 180 bytes is read whole as 192, its slot as 8.
+        assertThat(rows.get(0).bytesOnWire()).isEqualTo(200);
+        assertThat(rows.get(0).fields().keySet()).containsExactly(
+            "operation", "cached", "round_trips", "doorbells", "verbs", "bytes_on_wire");
+    }
+
+    @Test
+    void shouldSayWhenTheBudgetIsExceeded()
+    {
+        assertThat(new RoundTripRow("get", true, 2, 2, 3, 1, 1).isWithinBudget()).isFalse();
+    }
+}
