@@ -3,6 +3,8 @@ package io.verbena.client;
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Optional;
 
 /** Turns an answered request into what the caller gets: a result, or one of the exceptions. */
@@ -33,7 +35,7 @@ interface Conversion<T>
 
     static long counter(final OperationRequest request)
     {
-        return request.counter();
+        return ByteBuffer.wrap(request.foundValue()).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
     static PutResult putResult(final OperationRequest request)

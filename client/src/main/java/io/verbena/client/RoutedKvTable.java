@@ -163,7 +163,7 @@ final class RoutedKvTable implements KvTable
     public long increment(final byte[] key, final long amount, final long timeoutNs)
     {
         final SyncCall call = answered(RequestKind.INCREMENT, key, null, amount, timeoutNs);
-        final long counter = call.counter();
+        final long counter = Conversion.counter(call);
         call.forget();
         return counter;
     }

@@ -53,11 +53,8 @@ class RoutedKvTableTest
     @Test
     void shouldAddToCounters()
     {
-        node((request) ->
-        {
-            request.answer(OperationAnswer.STORED, null, 9, null);
-            request.counter(request.expectedVersion() + 100);
-        });
+        node((request) -> request.answer(OperationAnswer.STORED,
+            new byte[]{(byte)(request.expectedVersion() + 100), 0, 0, 0, 0, 0, 0, 0}, 9, null));
 
         assertThat(table.increment(KEY, 5)).isEqualTo(105);
         assertThat(table.increment(KEY, -5)).isEqualTo(95);

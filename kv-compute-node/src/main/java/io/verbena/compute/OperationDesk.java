@@ -14,6 +14,8 @@ import io.verbena.table.TableEngine;
 import org.agrona.concurrent.NanoClock;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
@@ -27,6 +29,8 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
 
     private static final int STAGED_VALUE_OFFSET = 1 << 16;
     private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
+    private static final ValueLayout.OfLong COUNTER =
+        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int[] ENGINE_KINDS = engineKinds();
 
     private final byte[] staging = new byte[STAGING_BYTES];
@@ -205,8 +209,12 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
                 operation.copyValueTo(MemorySegment.ofArray(value), 0);
             }
         }
+        else if (RequestKind.INCREMENT == request.kind() && OperationResult.STORED == operation.result())
+        {
+            value = new byte[Long.BYTES];
+            MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
+        }
         request.answer(answerOf(operation.result()), value, operation.version(), detailOf(operation.result()));
-        request.counter(operation.counter());
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 

@@ -18,7 +18,6 @@ public abstract class OperationRequest extends NodeRequest
     private OperationAnswer answer;
     private byte[] foundValue;
     private long version;
-    private long counter;
     private int verbCount;
     private int roundTripCount;
     private int doorbellCount;
@@ -70,7 +69,7 @@ public abstract class OperationRequest extends NodeRequest
         return answer;
     }
 
-    /** @return for GET and FOUND a fresh array with the value, else null. */
+    /** @return for GET and FOUND, and for INCREMENT and STORED, a fresh array with the value; else null. */
     public final byte[] foundValue()
     {
         return foundValue;
@@ -80,22 +79,6 @@ public abstract class OperationRequest extends NodeRequest
     public final long version()
     {
         return version;
-    }
-
-    /** @return for INCREMENT and STORED the counter's new value. */
-    public final long counter()
-    {
-        return counter;
-    }
-
-    /**
-     * Fills the counter's new value; by the node, while it owns the request.
-     *
-     * @param value of the counter.
-     */
-    public final void counter(final long value)
-    {
-        counter = value;
     }
 
     /** @return work requests posted for it. */
@@ -153,7 +136,7 @@ public abstract class OperationRequest extends NodeRequest
      * Fills the answer; by the node, while it owns the request.
      *
      * @param answer     how it ended.
-     * @param foundValue for GET and FOUND, a fresh array; else null.
+     * @param foundValue for GET and FOUND, and for INCREMENT and STORED, a fresh array; else null.
      * @param version    that the answer speaks of, else 0.
      * @param detail     for failures one line of facts, else null.
      */

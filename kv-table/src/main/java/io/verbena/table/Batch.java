@@ -15,7 +15,7 @@ final class Batch
     /** End of a chain. */
     static final int NONE = -1;
     /** Cookie bits that hold the index of the chain's first operation. */
-    private static final int INDEX_BITS = 13;
+    private static final int INDEX_BITS = 12;
     private static final int SEQUENCE_MASK = (1 << 30 - INDEX_BITS) - 1;
 
     private final Scratch scratch;

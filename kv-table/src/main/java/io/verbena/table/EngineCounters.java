@@ -29,8 +29,6 @@ public final class EngineCounters
     public long cacheHits;
     /** Cached locations that turned out stale. */
     public long cacheStale;
-    /** Words left by deletes that were cleared. */
-    public long sweptTombstones;
     /** Blocks whose fate is unknown after a failed connection: never used again by this engine. */
     public long unknownBlocks;
     /** Bytes of {@link #unknownBlocks}. */

@@ -53,13 +53,12 @@ final class OperationRunner
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
         repeats = new Repeats(this);
-        tombstones = new Tombstones(this, operations[operations.length - 1]);
+        tombstones = new Tombstones(this);
         starts = new Starts(this, configuration.chunkSource());
         computedValues = new ComputedValues(starts);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
         freeSlots = new IntArrayQueue(Math.max(8, operations.length), -1);
-        // The last one is for the engine itself.
-        for (int i = 0; i < operations.length - 1; i++)
+        for (int i = 0; i < operations.length; i++)
         {
             freeSlots.addInt(i);
         }
@@ -194,11 +193,7 @@ final class OperationRunner
     void onComplete(final Operation op, final int status)
     {
         op.inFlight = false;
-        if (tombstones.isSweeper(op))
-        {
-            tombstones.onComplete(status);
-        }
-        else if (status != WorkCompletionStatus.SUCCESS)
+        if (status != WorkCompletionStatus.SUCCESS)
         {
             onLost(op);
         }
@@ -280,10 +275,6 @@ final class OperationRunner
     /** The doorbell of an operation's step rang, or could not. */
     void onRing(final Operation op, final boolean isPosted)
     {
-        if (tombstones.isSweeper(op))
-        {
-            return;
-        }
         if (!isPosted)
         {
             // Nothing was posted: as if the room had been seen to be missing.

@@ -30,12 +30,10 @@ final class Step
     static final int RESOLVE = 12;
     /** READ a block that may be the earlier attempt's, or came after it. */
     static final int RESOLVE_BLOCK = 13;
-    /** Clear words that deletes left. */
-    static final int SWEEP = 14;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room", "resolve", "resolve_block", "sweep" };
+        "make_room", "resolve", "resolve_block" };
 
     private Step()
     {

@@ -31,6 +31,10 @@ final class Swaps
         }
         op.desiredWord = stores ? op.ownWord : runner.records.tombstone(op.targetWord);
         runner.batch.swap(0, op.targetOffset, op.targetWord, op.desiredWord);
+        if (!stores)
+        {
+            runner.tombstones().stageClearing(op);
+        }
         if (writes && writesLate)
         {
             runner.lookups().writeOwnBlock(op);

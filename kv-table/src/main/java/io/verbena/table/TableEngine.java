@@ -37,7 +37,6 @@ public final class TableEngine implements AutoCloseable
     private long sequence;
     private long repeatedSequence;
     private long earliestDeadlineNs = Long.MAX_VALUE;
-    private boolean hasTombstonesDue;
     private boolean closed;
 
     private TableEngine(
@@ -53,7 +52,7 @@ public final class TableEngine implements AutoCloseable
         maxQuarantineBytes = configuration.maxQuarantineBytes();
         quarantines = (configuration.droppedGuards() & Guard.QUARANTINE) == 0;
         epochs = new EpochTracker(configuration.initialEpoch());
-        operations = new Operation[configuration.operationSlots() + 1];
+        operations = new Operation[configuration.operationSlots()];
         scratch = new Scratch(protectionDomain, attributes, (long)operations.length * Scratch.SLOT_STRIDE);
         for (int i = 0; i < operations.length; i++)
         {
@@ -330,26 +329,7 @@ public final class TableEngine implements AutoCloseable
         {
             worked += creator.poll(runner.nowNs);
         }
-        return worked + sweep();
-    }
-
-    private int sweep()
-    {
-        int swept = 0;
-        if (hasTombstonesDue)
-        {
-            hasTombstonesDue = false;
-            for (final NodeLink link : links.values())
-            {
-                if (runner.tombstones().isDue(link))
-                {
-                    runner.tombstones().sweep(link);
-                    swept++;
-                }
-                hasTombstonesDue |= runner.tombstones().isWaiting(link);
-            }
-        }
-        return swept;
+        return worked;
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -432,7 +412,6 @@ public final class TableEngine implements AutoCloseable
         {
             link.allocator.onEpoch();
         }
-        hasTombstonesDue = true;
     }
 
     /** @return the epoch this node has passed, for its next heartbeat. */

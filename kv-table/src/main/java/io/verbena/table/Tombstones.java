@@ -1,32 +1,27 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.SlotWord;
 import org.agrona.collections.LongArrayQueue;
 
 /**
- * Clears the words that deletes of this engine left in their slots, once no retry can ask for them any more. A word
- * that is not cleared, because the engine ended or the queue is full, does no harm: it is a tentative word that its
- * owner will not commit, and goes when somebody needs the slot.
+ * Clears the words that deletes of this engine left in their slots, once no retry can ask for them any more: each
+ * delete takes a few of them along in its doorbell. A word that is not cleared, because the engine ended, its deletes
+ * ceased or the queue is full, does no harm: it is a tentative word that its owner will not commit, and goes when
+ * somebody needs the slot.
  */
 final class Tombstones
 {
     /** Most words of one memory node that wait; more are left to those who need the slots. */
     static final int CAPACITY = 1 << 16;
-    private static final int MAX_SWEPT = Batch.MAX_REQUESTS;
+    /** Words that a delete takes along: more than it leaves, so that they do not pile up. */
+    static final int CLEARED_BY_DELETE = 2;
+    private static final int FIRST_RESULT = 2;
 
     private final OperationRunner runner;
-    private final Operation sweeper;
-    private int swept;
 
-    /** @param sweeper an operation slot of its own, known to nobody else. */
-    Tombstones(final OperationRunner runner, final Operation sweeper)
+    Tombstones(final OperationRunner runner)
     {
         this.runner = runner;
-        this.sweeper = sweeper;
-        sweeper.reset();
-        sweeper.reported = true;
-        sweeper.nextInBatch = Batch.NONE;
     }
 
     /** Words of one memory node, in the order of their epochs. */
@@ -40,7 +35,7 @@ final class Tombstones
     void add(final Operation op, final long slotOffset, final long word)
     {
         final Queue queue = op.link.tombstones;
-        if (queue.words.size() < CAPACITY)
+        if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
@@ -48,51 +43,18 @@ final class Tombstones
         }
     }
 
-    /** @return whether there is something to clear at a node, and nothing under way. */
-    boolean isDue(final NodeLink link)
+    /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
+    void stageClearing(final Operation op)
     {
-        return !sweeper.inFlight && isWaiting(link) && link.port != null && link.port.isReady() &&
-            runner.batch.hasRoom(link);
-    }
-
-    /** @return whether words of this node could be cleared as far as the epoch is concerned. */
-    boolean isWaiting(final NodeLink link)
-    {
-        return !link.tombstones.epochs.isEmpty() && runner.epochs.isReusable(link.tombstones.epochs.peekLong());
-    }
-
-    void sweep(final NodeLink link)
-    {
-        sweeper.link = link;
-        sweeper.step = Step.SWEEP;
-        sweeper.beginEpoch = runner.epochs.epoch();
-        runner.batch.begin(sweeper);
-        final Queue queue = link.tombstones;
-        swept = Math.min(MAX_SWEPT, queue.words.size());
-        int i = 0;
-        while (i < swept && runner.epochs.isReusable(queue.epochs.peekLong()))
+        final Queue queue = op.link.tombstones;
+        for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
         {
+            if (!runner.epochs.isReusable(queue.epochs.peekLong()))
+            {
+                return;
+            }
             queue.epochs.pollLong();
-            runner.batch.swap(i++, queue.offsets.pollLong(), queue.words.pollLong(), SlotWord.EMPTY);
+            runner.batch.swap(FIRST_RESULT + i, queue.offsets.pollLong(), queue.words.pollLong(), SlotWord.EMPTY);
         }
-        swept = i;
-        runner.batch.end();
-        if (!sweeper.inFlight)
-        {
-            sweeper.step = Step.FREE;
-        }
-    }
-
-    /** Cleared or gone: both are done. After a failure they stay, harmless. */
-    void onComplete(final int status)
-    {
-        sweeper.inFlight = false;
-        sweeper.step = Step.FREE;
-        runner.counters.sweptTombstones += status == WorkCompletionStatus.SUCCESS ? swept : 0;
-    }
-
-    boolean isSweeper(final Operation op)
-    {
-        return op == sweeper;
     }
 }

@@ -416,7 +416,6 @@ final class StepRun implements AutoCloseable
             sum.cacheHits += counters.cacheHits;
             sum.cacheStale += counters.cacheStale;
             sum.unknownBlocks += counters.unknownBlocks;
-            sum.sweptTombstones += counters.sweptTombstones;
             for (int i = 0; i < sum.results.length; i++)
             {
                 sum.results[i] += counters.results[i];

@@ -179,8 +179,8 @@ final class OperationMessageDescriptor
     {
         return switch (kind)
         {
-            case PUT, PUT_IF_ABSENT, REPLACE -> true;
-            case GET, EXISTS, DELETE, DELETE_BY_VERSION -> false;
+            case PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, APPEND -> true;
+            case GET, EXISTS, DELETE, DELETE_BY_VERSION, INCREMENT -> false;
         };
     }
 }

@@ -144,17 +144,11 @@ final class EngineRig implements AutoCloseable, OperationListener
         return vqp.counters();
     }
 
-    /** Forgets cached locations: two epochs pass. What the engine then clears by itself is done on return. */
+    /** Forgets cached locations: two epochs pass. */
     void coolDown()
     {
         final long passed = engine.passedEpoch();
         engine.onEpoch(passed + 3, passed);
-        do
-        {
-            engine.poll();
-            client.poll();
-        }
-        while (vqp.outstandingBatches() > 0);
     }
 
     /** Lets an epoch pass, so that retired blocks become free in time. */
