@@ -27,7 +27,8 @@ import java.util.concurrent.Callable;
     name = "bench",
     description = "Measure parts of Verbena.",
     subcommands = {
-        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class})
+        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchSimCommand.class,
+        BenchQpScalingCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
