@@ -8,10 +8,10 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
-import io.verbena.rdma.soft.SoftFabric;
-import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.OpenTable;
@@ -42,7 +42,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final Path directory;
-    private final SoftFabric fabric;
+    private final Fabric fabric;
     private final Device serverDevice;
     private final Device clientDevice;
     private final RaasContext server;
@@ -65,7 +65,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     {
         this.chunkBytes = chunkBytes;
         directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");
-        fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
+        fabric = Fabrics.open("soft:" + directory);
         serverDevice = fabric.openDevice("memory-node");
         clientDevice = fabric.openDevice("compute-node");
         server = RaasContext.open(serverDevice, new RaasConfiguration());
