@@ -27,7 +27,7 @@ import java.util.concurrent.Callable;
     name = "bench",
     description = "Measure parts of Verbena.",
     subcommands = {
-        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchSimCommand.class,
+        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class, BenchSimCommand.class,
         BenchQpScalingCommand.class})
 final class BenchCommand implements Runnable
 {
@@ -37,7 +37,7 @@ final class BenchCommand implements Runnable
     @Override
     public void run()
     {
-        throw new ParameterException(spec.commandLine(), "say what to measure: check, rtt, sim or qp-scaling");
+        throw new ParameterException(spec.commandLine(), "say what to measure: check, rtt, table, sim or qp-scaling");
     }
 
     /**

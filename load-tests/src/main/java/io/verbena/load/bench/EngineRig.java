@@ -98,7 +98,11 @@ final class EngineRig implements AutoCloseable, OperationListener
 
     OpenTable createTable(final long expectedRecords)
     {
-        final TablePlan plan = TablePlan.forRecords("bench", 1, 31, expectedRecords, new int[]{NODE}, chunkBytes);
+        return createTable(TablePlan.forRecords("bench", 1, 31, expectedRecords, new int[]{NODE}, chunkBytes));
+    }
+
+    OpenTable createTable(final TablePlan plan)
+    {
         while (plan.place(NODE, nextChunk))
         {
             nextChunk += chunkBytes;

@@ -1,0 +1,81 @@
+package io.verbena.cli;
+
+import io.verbena.load.bench.TableBenchmark;
+import io.verbena.load.bench.TableFigure;
+import io.verbena.load.report.JsonWriter;
+import org.agrona.concurrent.SystemNanoClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/**
+ * {@code verbena bench table}: how fast a table is.
+ */
+@Command(
+    name = "table",
+    description = "Measure one engine against the bare memory accesses on the same lines.",
+    footer = {"", "Exit status 0: all goals were reached; 1: one was not. With fewer records than the default " +
+        "nothing is judged."})
+final class BenchTableCommand implements Callable<Integer>
+{
+    private static final String ROW = "%-36s %,12.3f %-9s %12s  %8.3f %s %.3f%s%n";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
+    private Path json;
+
+    @Option(names = "--records", paramLabel = "N", defaultValue = "" + TableBenchmark.FULL_RECORDS,
+        description = "Records of 16-byte keys and 100-byte values, 1,000 to 10,000,000 (default), which take " +
+            "2.5 GB of /dev/shm and 2 GB of heap.")
+    private int records;
+
+    @Override
+    public Integer call() throws IOException
+    {
+        if (records < TableBenchmark.MIN_RECORDS || records > TableBenchmark.FULL_RECORDS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--records " + records + ": must be " +
+                TableBenchmark.MIN_RECORDS + " to " + TableBenchmark.FULL_RECORDS, null);
+        }
+        final boolean isJudged = records == TableBenchmark.FULL_RECORDS;
+        final OutputFile output = OutputFile.open("--json", json);
+        final PrintWriter out = spec.commandLine().getOut();
+        out.println("figure                                      this store unit              bare    judged goal");
+        final List<TableFigure> figures = new TableBenchmark(
+            records, SystemNanoClock.INSTANCE, figure -> print(out, figure, isJudged)).run();
+        output.write(json(figures));
+        return !isJudged || figures.stream().allMatch(TableFigure::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+
+    private static void print(final PrintWriter out, final TableFigure figure, final boolean isJudged)
+    {
+        out.printf(Locale.ROOT, ROW, figure.name(), figure.value(), figure.unit(),
+            Double.isNaN(figure.bare()) ? "" : String.format(Locale.ROOT, "%,.3f", figure.bare()), figure.judged(),
+            figure.isAtMost() ? "<=" : ">=", figure.goal(), !isJudged || figure.isReached() ? "" : " MISSED");
+        out.flush();
+    }
+
+    private String json(final List<TableFigure> figures)
+    {
+        final Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("benchmark", "table");
+        fields.put("jvm", Runtime.version().toString());
+        fields.put("processors_count", Runtime.getRuntime().availableProcessors());
+        fields.put("records", records);
+        fields.put("judged", records == TableBenchmark.FULL_RECORDS);
+        fields.put("rows", figures.stream().map(TableFigure::fields).toList());
+        return JsonWriter.write(fields);
+    }
+}

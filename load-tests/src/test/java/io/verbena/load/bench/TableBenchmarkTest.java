@@ -1,0 +1,43 @@
+package io.verbena.load.bench;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.concurrent.SystemNanoClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(120)
+class TableBenchmarkTest
+{
+    @Test
+    void shouldMeasureEveryFigure() throws IOException
+    {
+        final List<TableFigure> heard = new ArrayList<>();
+        final List<TableFigure> figures = new TableBenchmark(2_000, SystemNanoClock.INSTANCE, heard::add).run();
+        assertThat(figures).isEqualTo(heard);
+        assertThat(figures).extracting(TableFigure::name).containsExactly("cached_get", "cold_get", "cached_update",
+            "allocation_per_get", "allocation_per_put", "load_factor_at_first_failed_insert",
+            "index_bytes_per_key_at_0.90");
+        for (final TableFigure figure : figures.subList(0, 3))
+        {
+            // No speed is demanded of a small run on any machine.
+            assertThat(figure.value()).isPositive();
+            assertThat(figure.bare()).isPositive();
+        }
+        // These depend on no clock.
+        assertThat(figures.subList(3, 5)).allMatch(TableFigure::isReached);
+        assertThat(figures.get(5).value()).isBetween(0.88, 0.95);
+        assertThat(figures.get(6).isReached()).isTrue();
+    }
+
+    @Test
+    void shouldJudgeRatiosAndBounds()
+    {
+        assertThat(TableFigure.ratio("get", 200, 100, 2).isReached()).isTrue();
+        assertThat(TableFigure.ratio("get", 201, 100, 2).isReached()).isFalse();
+        assertThat(TableFigure.of("load", 0.89, "of slots", 0.90, false).isReached()).isFalse();
+    }
+}
