@@ -5,16 +5,20 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,9 +28,9 @@ import java.util.regex.Pattern;
  * The directory that holds a fabric's registered memory.
  *
  * <p>Files: {@code fabric.lock}, held while a fabric is opened or closed; {@code OWNER.lock} for each open fabric,
- * OWNER being 8 random hex digits, locked as long as its process lives; {@code OWNER.N.region} for each region. An
- * owner's lock file that can be locked belongs to a dead process, however it died: the next opener removes it and its
- * regions. Thread-safe.
+ * OWNER being 8 random hex digits, locked as long as its process lives; {@code OWNER.N.device} for each device
+ * ({@link DeviceFileDescriptor}) and {@code OWNER.N.region} for each region. An owner's lock file that can be locked
+ * belongs to a dead process, however it died: its peers and the next opener remove its files. Thread-safe.
  */
 final class FabricDirectory implements AutoCloseable
 {
@@ -35,7 +39,7 @@ final class FabricDirectory implements AutoCloseable
     static final Set<StandardOpenOption> CREATE =
         EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     private static final String LOCK_SUFFIX = ".lock";
-    private static final Pattern OWNED_FILE = Pattern.compile("[0-9a-f]{8}\\.(lock|\\d+\\.region)");
+    private static final Pattern OWNED_FILE = Pattern.compile("[0-9a-f]{8}\\.(lock|\\d+\\.(region|device))");
     private static final int OWNER_LENGTH = 8;
     private static final int CHUNK_BYTES = 1 << 20;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -106,7 +110,8 @@ final class FabricDirectory implements AutoCloseable
      */
     SharedMemoryFile allocate(final long lengthBytes)
     {
-        final Path file = path.resolve(owner + "." + lastRegion.incrementAndGet() + ".region");
+        final long number = lastRegion.incrementAndGet();
+        final Path file = regionFile(ownerId, number);
         try
         {
             if (Files.getFileStore(path).getUsableSpace() < lengthBytes)
@@ -115,8 +120,8 @@ final class FabricDirectory implements AutoCloseable
             }
             try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
             {
-                fill(channel, lengthBytes);
-                return new SharedMemoryFile(file, channel, lengthBytes);
+                fill(channel, 0, lengthBytes);
+                return SharedMemoryFile.ofOwner(file, number, channel, lengthBytes);
             }
         }
         catch (final IOException ex)
@@ -153,6 +158,7 @@ final class FabricDirectory implements AutoCloseable
             removeFilesOf(Set.of(owner));
             ownerLock.close();
             OWNERS_OF_THIS_PROCESS.remove(owner);
+            removeDead(path);
             lock.removeDirectoryIfUnused();
         }
         catch (final IOException | RdmaException ex)
@@ -168,15 +174,70 @@ final class FabricDirectory implements AutoCloseable
     }
 
     /** Written, not only sized: a hole in a memory file is a SIGBUS at the first touch that finds no memory. */
-    private static void fill(final FileChannel channel, final long lengthBytes) throws IOException
+    static void fill(final FileChannel channel, final long offset, final long lengthBytes) throws IOException
     {
-        final ByteBuffer zeros = ByteBuffer.allocateDirect((int)Math.min(CHUNK_BYTES, lengthBytes));
+        final ByteBuffer zeros = ByteBuffer.allocate((int)Math.min(CHUNK_BYTES, lengthBytes));
         long done = 0;
         while (done < lengthBytes)
         {
             zeros.clear().limit((int)Math.min(zeros.capacity(), lengthBytes - done));
-            done += channel.write(zeros, done);
+            done += channel.write(zeros, offset + done);
         }
+    }
+
+    /** Where the control file of a device lies. */
+    Path deviceFile(final int owner, final int deviceIndex)
+    {
+        return path.resolve(ownerName(owner) + "." + deviceIndex + ".device");
+    }
+
+    /** Where a region lies. */
+    Path regionFile(final int owner, final long number)
+    {
+        return path.resolve(ownerName(owner) + "." + number + ".region");
+    }
+
+    /** The control files of all devices there are. */
+    List<Path> deviceFiles()
+    {
+        final List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*.device"))
+        {
+            files.forEach(found::add);
+        }
+        catch (final IOException ignore)
+        {
+            // Not readable now: nothing found.
+        }
+        return found;
+    }
+
+    /**
+     * Whether an owner's process lives and has its fabric open.
+     *
+     * @param owner id of it.
+     * @return false when certainly not; true also when it cannot be told.
+     */
+    boolean isAlive(final int owner)
+    {
+        if (OWNERS_OF_THIS_PROCESS.contains(ownerName(owner)))
+        {
+            return true;
+        }
+        try
+        {
+            return isLocked(path.resolve(ownerName(owner) + LOCK_SUFFIX));
+        }
+        catch (final IOException ex)
+        {
+            return true;
+        }
+    }
+
+    /** Removes the files of an owner that is dead. */
+    void removeFilesOfDead(final int owner)
+    {
+        removeFilesOf(Set.of(ownerName(owner)));
     }
 
     private RdmaException outOfSpace(final long lengthBytes, final IOException cause)
@@ -227,9 +288,19 @@ final class FabricDirectory implements AutoCloseable
         {
             return false;
         }
-        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE))
+        // Shared, so that two who look at the same time do not take each other for the owner. Threads of one process
+        // would meet an exception instead of a lock.
+        synchronized (OWNERS_OF_THIS_PROCESS)
         {
-            return channel.tryLock() == null;
+            try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.READ);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true))
+            {
+                return lock == null;
+            }
+            catch (final NoSuchFileException ex)
+            {
+                return false;
+            }
         }
     }
 
@@ -238,7 +309,7 @@ final class FabricDirectory implements AutoCloseable
     {
         for (final String owner : owners)
         {
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(path, owner + ".*.region"))
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(path, owner + ".*.{region,device}"))
             {
                 files.forEach(FabricDirectory::deleteQuietly);
             }
@@ -250,7 +321,7 @@ final class FabricDirectory implements AutoCloseable
         }
     }
 
-    private static void deleteQuietly(final Path file)
+    static void deleteQuietly(final Path file)
     {
         try
         {

@@ -2,78 +2,93 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 
+import static io.verbena.rdma.soft.CompletionInbox.*;
+
 /**
- * A completion queue of two rings: one for completions that the polling thread itself produces (its sends), without any
- * atomic; and an inbox for those that other threads produce (a peer's SEND completes our receive), many producers and
- * one consumer, without locks.
+ * A completion queue of two rings: one in the heap for completions that the polling thread itself produces (its sends),
+ * without any atomic; and a {@link CompletionInbox} in the device file for those that others produce (a peer's SEND
+ * completes our receive).
  *
- * <p>The count that decides about an overrun spans both rings; while other threads produce it may lag behind polling
- * and posting, which matters only to a queue that is smaller than the queues that complete in it.
+ * <p>The count that decides about an overrun spans both rings; while others produce it may lag behind polling and
+ * posting by a sixteenth of the capacity, which matters only to a queue that is smaller than the queues that complete
+ * in it.
  */
 final class SoftCompletionQueue implements CompletionQueue
 {
-    private static final VarHandle TAIL = MethodHandles.arrayElementVarHandle(long[].class);
-    private static final VarHandle INBOX_HEAD;
-    private static final VarHandle LOCAL_HEAD;
-    private static final VarHandle LOCAL_TAIL;
-    /** Index in an array of 3 cache lines, so that the producers' counter shares its line with nothing. */
-    private static final int TAIL_INDEX = 8;
-
-    static
-    {
-        try
-        {
-            final MethodHandles.Lookup lookup = MethodHandles.lookup();
-            INBOX_HEAD = lookup.findVarHandle(SoftCompletionQueue.class, "inboxHead", long.class);
-            LOCAL_HEAD = lookup.findVarHandle(SoftCompletionQueue.class, "localHead", long.class);
-            LOCAL_TAIL = lookup.findVarHandle(SoftCompletionQueue.class, "localTail", long.class);
-        }
-        catch (final ReflectiveOperationException ex)
-        {
-            throw new ExceptionInInitializerError(ex);
-        }
-    }
-
     private final SoftDevice device;
+    private final DeviceFile file;
+    private final SoftCompletionChannel channel;
     private final int capacity;
     private final int mask;
-    private final CompletionEntry[] local;
-    private final CompletionEntry[] inbox;
-    private final long[] inboxTail = new long[24];
+    private final long inboxOffset;
+    private final long inboxBytes;
+    private final long inbox;
+    private final LocalCompletion[] local;
     private final ArrayList<SoftQueuePair> waiting = new ArrayList<>();
     private long localHead;
     private long localTail;
     private long inboxHead;
     private volatile SoftQueuePair[] attached = new SoftQueuePair[0];
-    private volatile boolean needsAttention;
     private volatile boolean isOverrun;
     private boolean isClosed;
 
-    SoftCompletionQueue(final SoftDevice device, final int capacity)
+    /** One completion of a send queue. */
+    private static final class LocalCompletion
+    {
+        SoftQueuePair queuePair;
+        long wrId;
+        int status;
+        int opcode;
+        int byteLength;
+        long position;
+    }
+
+    /** @param channel where it raises notifications, or null. */
+    SoftCompletionQueue(final SoftDevice device, final int capacity, final SoftCompletionChannel channel)
     {
         this.device = device;
+        this.file = device.file();
+        this.channel = channel;
         this.capacity = capacity;
         final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
         mask = slots - 1;
-        local = new CompletionEntry[slots];
-        inbox = new CompletionEntry[slots];
+        local = new LocalCompletion[slots];
+        inboxBytes = CompletionInbox.lengthBytes(slots);
+        inboxOffset = device.rings().allocate(inboxBytes);
+        inbox = file.base() + inboxOffset;
         for (int i = 0; i < slots; i++)
         {
-            local[i] = new CompletionEntry();
-            inbox[i] = new CompletionEntry();
+            local[i] = new LocalCompletion();
+            SharedWords.putLong(inbox + SLOTS_OFFSET + (long)i * SLOT_BYTES, ClaimWord.open(slots + i));
         }
+        inboxHead = slots;
+        SharedWords.putInt(inbox + MASK_OFFSET, mask);
+        SharedWords.putInt(inbox + CAPACITY_OFFSET, capacity);
+        SharedWords.putLong(inbox + CHANNEL_OFFSET, channel == null ? 0 : channel.wordOffset());
+        SharedWords.putLong(inbox + LIMIT_OFFSET, inboxHead + capacity);
+        SharedWords.putLongRelease(inbox + TAIL_OFFSET, inboxHead);
     }
 
     SoftDevice device()
     {
         return device;
+    }
+
+    SoftCompletionChannel channel()
+    {
+        return channel;
+    }
+
+    /** Offset of the inbox in the device file. */
+    long inboxOffset()
+    {
+        return inboxOffset;
     }
 
     @Override
@@ -85,7 +100,7 @@ final class SoftCompletionQueue implements CompletionQueue
     @Override
     public int poll(final WorkCompletions completions)
     {
-        if (needsAttention || !waiting.isEmpty())
+        if (SharedWords.getIntAcquire(inbox + ATTENTION_OFFSET) != 0 || !waiting.isEmpty())
         {
             serve();
         }
@@ -94,7 +109,7 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             count = drainLocal(completions);
         }
-        if (inboxHead != (long)TAIL.getOpaque(inboxTail, TAIL_INDEX))
+        if (ClaimWord.state(SharedWords.getLongAcquire(slot(inboxHead))) != ClaimWord.OPEN)
         {
             count = drainInbox(completions, count);
         }
@@ -107,6 +122,33 @@ final class SoftCompletionQueue implements CompletionQueue
         return count;
     }
 
+    @Override
+    public void requestNotification(final boolean solicitedOnly)
+    {
+        if (channel == null)
+        {
+            throw new RdmaException("completion queue has no channel: create it with one, device=" + device.name());
+        }
+        SharedWords.putIntVolatile(inbox + ARMED_OFFSET, solicitedOnly ? ARMED_SOLICITED : ARMED_ANY);
+    }
+
+    /** Waiting thread: whether it raised an event since; takes it. */
+    boolean takeEvent()
+    {
+        return SharedWords.getIntAcquire(inbox + EVENT_OFFSET) != 0 &&
+            SharedWords.compareAndSetInt(inbox + EVENT_OFFSET, 1, 0);
+    }
+
+    /** Waiting thread, which is the polling thread: tries what waits for peers, so that it completes while asleep. */
+    boolean serveWhileAsleep()
+    {
+        if (SharedWords.getIntAcquire(inbox + ATTENTION_OFFSET) != 0 || !waiting.isEmpty())
+        {
+            serve();
+        }
+        return !waiting.isEmpty();
+    }
+
     /** Polling thread: the request before a position of a queue pair's send queue has completed. */
     void pushSend(
         final SoftQueuePair queuePair,
@@ -116,67 +158,67 @@ final class SoftCompletionQueue implements CompletionQueue
         final int byteLength,
         final long position)
     {
-        if (localTail - localHead + (long)TAIL.getOpaque(inboxTail, TAIL_INDEX) - inboxHead >= capacity)
+        if (localTail - localHead + SharedWords.getLongAcquire(inbox + TAIL_OFFSET) - inboxHead >= capacity)
         {
             overrun();
             return;
         }
-        final CompletionEntry entry = local[(int)localTail & mask];
+        final LocalCompletion entry = local[(int)localTail & mask];
         entry.queuePair = queuePair;
         entry.wrId = wrId;
         entry.status = status;
         entry.opcode = opcode;
         entry.byteLength = byteLength;
         entry.position = position;
-        LOCAL_TAIL.setOpaque(this, localTail + 1);
+        localTail++;
+        publishLimit();
+        if (channel != null)
+        {
+            CompletionInbox.raise(file, inbox, status != WorkCompletionStatus.SUCCESS);
+        }
     }
 
-    /** Any thread: a receive of a queue pair has completed. */
-    void pushReceive(
-        final SoftQueuePair queuePair,
-        final long wrId,
-        final int status,
-        final int opcode,
-        final int byteLength,
-        final int immediate)
+    /** Polling thread: a receive that it claimed for itself is flushed. */
+    void pushFlushedReceive(final SoftQueuePair queuePair, final long wrId, final long slotInRing)
     {
-        long tail;
-        do
+        final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+        final long slot = CompletionInbox.claim(inbox, CompletionInbox.limit(inbox), 0, index);
+        if (slot <= 0)
         {
-            tail = (long)TAIL.getVolatile(inboxTail, TAIL_INDEX);
-            if (occupiedBefore(tail) >= capacity)
+            overrun();
+            return;
+        }
+        SharedWords.putLong(slot + WR_ID_OFFSET, wrId);
+        SharedWords.putInt(slot + STATUS_OFFSET, WorkCompletionStatus.WR_FLUSH_ERR);
+        SharedWords.putInt(slot + QUEUE_PAIR_OFFSET, queuePair.number());
+        SharedWords.putInt(slot + FLAGS_OFFSET, 0);
+        SharedWords.putInt(slot + SOURCE_OFFSET, 0);
+        SharedWords.putLong(slot + RECEIVE_OFFSET, slotInRing);
+        CompletionInbox.publish(slot);
+        CompletionInbox.raise(file, inbox, true);
+    }
+
+    /** Whether a claim of this queue pair lies in the inbox, published or not; by the polling thread. */
+    boolean hasReceived(final SoftQueuePair queuePair)
+    {
+        final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
+        for (long position = inboxHead; position - tail <= 0; position++)
+        {
+            final long word = SharedWords.getLongAcquire(slot(position));
+            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
+                ClaimWord.queuePairIndex(word) == index)
             {
-                overrun();
-                return;
+                return true;
             }
         }
-        while (!TAIL.compareAndSet(inboxTail, TAIL_INDEX, tail, tail + 1));
-
-        final CompletionEntry entry = inbox[(int)tail & mask];
-        entry.queuePair = queuePair;
-        entry.wrId = wrId;
-        entry.status = status;
-        entry.opcode = opcode;
-        entry.byteLength = byteLength;
-        entry.immediate = immediate;
-        entry.publish(tail);
-    }
-
-    /**
-     * Any thread: entries held. Each tail is read before its head, so that what is polled meanwhile makes the count
-     * too low, never too high.
-     */
-    private long occupiedBefore(final long tail)
-    {
-        final long inboxCount = tail - (long)INBOX_HEAD.getAcquire(this);
-        final long localEnd = (long)LOCAL_TAIL.getAcquire(this);
-        return inboxCount + localEnd - (long)LOCAL_HEAD.getAcquire(this);
+        return false;
     }
 
     /** Any thread: some attached queue pair may have to be flushed by the polling thread. */
     void requestAttention()
     {
-        needsAttention = true;
+        CompletionInbox.requestAttention(file, inbox);
     }
 
     /** Polling thread: the queue pair has requests that wait for the peer. */
@@ -210,9 +252,18 @@ final class SoftCompletionQueue implements CompletionQueue
         attached = Arrays.stream(attached).filter(other -> other != queuePair).toArray(SoftQueuePair[]::new);
     }
 
-    boolean isOverrun()
+    /** Whether a claim of this visitor is open in it; any thread. */
+    boolean hasClaimOf(final int visitor)
     {
-        return isOverrun;
+        for (int i = 0; i <= mask; i++)
+        {
+            final long word = SharedWords.getLongAcquire(slot(i));
+            if (ClaimWord.state(word) == ClaimWord.CLAIMED && ClaimWord.visitor(word) == visitor)
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -226,16 +277,25 @@ final class SoftCompletionQueue implements CompletionQueue
         if (!isClosed)
         {
             isClosed = true;
-            device.childClosed();
+            if (channel != null)
+            {
+                channel.detach(this);
+            }
+            device.completionQueueClosed(this);
+            device.rings().free(inboxOffset, inboxBytes);
         }
     }
 
     private void serve()
     {
-        if (needsAttention)
+        if (SharedWords.getIntAcquire(inbox + ATTENTION_OFFSET) != 0)
         {
             // Cleared before looking: a request that comes meanwhile sets it again.
-            needsAttention = false;
+            SharedWords.putIntVolatile(inbox + ATTENTION_OFFSET, 0);
+            if (SharedWords.getIntAcquire(inbox + OVERRUN_OFFSET) != 0 && !isOverrun)
+            {
+                overrun();
+            }
             for (final SoftQueuePair queuePair : attached)
             {
                 queuePair.flushIfInError();
@@ -255,7 +315,7 @@ final class SoftCompletionQueue implements CompletionQueue
         int count = 0;
         while (count < limit && head != tail)
         {
-            final CompletionEntry entry = local[(int)head & mask];
+            final LocalCompletion entry = local[(int)head & mask];
             head++;
             final SoftQueuePair queuePair = entry.queuePair;
             if (!queuePair.isClosed())
@@ -265,48 +325,116 @@ final class SoftCompletionQueue implements CompletionQueue
                     count++, entry.wrId, entry.status, entry.opcode, entry.byteLength, 0, queuePair.number());
             }
         }
-        LOCAL_HEAD.setOpaque(this, head);
+        localHead = head;
+        publishLimit();
         return count;
     }
 
     private int drainInbox(final WorkCompletions completions, final int startIndex)
     {
         final int limit = completions.capacity();
-        long head = inboxHead;
         int count = startIndex;
+        long position = inboxHead;
+        boolean isContiguous = true;
         while (count < limit)
         {
-            final CompletionEntry entry = inbox[(int)head & mask];
-            if (!entry.isPublished(head))
+            final long slot = slot(position);
+            final long word = SharedWords.getLongAcquire(slot);
+            if (!ClaimWord.isAt(word, position) || ClaimWord.state(word) == ClaimWord.OPEN)
             {
                 break;
             }
-            final SoftQueuePair queuePair = entry.queuePair;
-            if (!queuePair.isClosed())
+            boolean isTaken = true;
+            if (ClaimWord.state(word) == ClaimWord.DONE)
             {
-                queuePair.releaseReceive();
-                completions.set(
-                    count++,
-                    entry.wrId,
-                    entry.status,
-                    entry.opcode,
-                    entry.byteLength,
-                    entry.immediate,
-                    queuePair.number());
+                isTaken = isContiguous || !isOvertaking(word, position);
+                if (isTaken)
+                {
+                    count = take(slot, completions, count);
+                    // Behind a slot that was passed by it waits as FREE for the head to come.
+                    SharedWords.putLongRelease(slot, ClaimWord.free(position));
+                }
             }
-            head++;
+            else if (ClaimWord.state(word) == ClaimWord.CLAIMED)
+            {
+                // Slow: passed by. Dead: nothing will ever come.
+                isTaken = device.isDeadVisitor(ClaimWord.visitor(word));
+            }
+            isContiguous &= isTaken;
+            if (isContiguous)
+            {
+                SharedWords.putLongRelease(slot, ClaimWord.open(position + mask + 1));
+                inboxHead = position + 1;
+            }
+            position++;
         }
-        // Release: a producer that sees the slot free does not overtake these reads of it.
-        INBOX_HEAD.setRelease(this, head);
+        publishLimit();
         return count;
+    }
+
+    /**
+     * Whether an earlier slot of the same queue pair was passed by: it may have been filled since, and this one after
+     * it.
+     */
+    private boolean isOvertaking(final long word, final long position)
+    {
+        for (long earlier = inboxHead; earlier < position; earlier++)
+        {
+            final long passed = SharedWords.getLongAcquire(slot(earlier));
+            if (ClaimWord.state(passed) >= ClaimWord.CLAIMED &&
+                ClaimWord.queuePairIndex(passed) == ClaimWord.queuePairIndex(word))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int take(final long slot, final WorkCompletions completions, final int index)
+    {
+        final SoftQueuePair queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
+        if (queuePair == null)
+        {
+            return index;
+        }
+        queuePair.releaseReceive(SharedWords.getLong(slot + RECEIVE_OFFSET));
+        completions.set(
+            index,
+            SharedWords.getLong(slot + WR_ID_OFFSET),
+            SharedWords.getInt(slot + STATUS_OFFSET),
+            SharedWords.getInt(slot + OPCODE_OFFSET),
+            SharedWords.getInt(slot + BYTE_LENGTH_OFFSET),
+            SharedWords.getInt(slot + IMMEDIATE_OFFSET),
+            queuePair.number());
+        completions.setDetails(
+            index, SharedWords.getInt(slot + FLAGS_OFFSET), SharedWords.getInt(slot + SOURCE_OFFSET), 0);
+        return index + 1;
+    }
+
+    private long slot(final long position)
+    {
+        return inbox + SLOTS_OFFSET + (position & mask) * SLOT_BYTES;
+    }
+
+    private void publishLimit()
+    {
+        SharedWords.putLongRelease(inbox + LIMIT_OFFSET, inboxHead + capacity - (localTail - localHead));
     }
 
     private void overrun()
     {
         isOverrun = true;
+        device.raiseOverrun(this);
         for (final SoftQueuePair queuePair : attached)
         {
             queuePair.moveToError();
         }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "SoftCompletionQueue{device=" + device.name() + ", capacity=" + capacity + ", isOverrun=" + isOverrun +
+            '}';
     }
 }

@@ -1,114 +1,101 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.RdmaException;
 
 import org.agrona.concurrent.NanoClock;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * The connecting side. The outcome is decided once, by whoever gets first from PENDING: the acceptor's thread, or the
- * connecting owner by timeout or close.
+ * The connecting side. The outcome stands in the queue pair's entry ({@link ConnectWord}); the acceptor, of any
+ * process, writes it there, and opens this queue pair when it accepts.
  */
 final class SoftConnectionAttempt implements ConnectionAttempt
 {
     private static final byte[] NO_DATA = {};
+    private static final long MAX_DECIDING_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long PARK_NS = 20_000;
 
     private final SoftQueuePair queuePair;
-    private final int accessFlags;
     private final NanoClock clock;
     private final long deadlineNs;
-    private final AtomicReference<Outcome> outcome = new AtomicReference<>();
+    private final long number;
 
-    /** @param state what it became; null state: an answer is being carried out. */
-    private record Outcome(State state, byte[] privateData)
-    {
-        static final Outcome DECIDING = new Outcome(null, NO_DATA);
-    }
-
-    SoftConnectionAttempt(
-        final SoftQueuePair queuePair, final int accessFlags, final NanoClock clock, final long deadlineNs)
+    SoftConnectionAttempt(final SoftQueuePair queuePair, final NanoClock clock, final long deadlineNs)
     {
         this.queuePair = queuePair;
-        this.accessFlags = accessFlags;
         this.clock = clock;
         this.deadlineNs = deadlineNs;
+        number = ConnectWord.begin(queuePair.entry());
     }
 
-    SoftQueuePair queuePair()
+    /** Number of the attempt on its queue pair. */
+    long number()
     {
-        return queuePair;
-    }
-
-    boolean isPending()
-    {
-        return outcome.get() == null;
+        return number;
     }
 
     @Override
     public State poll()
     {
-        if (isPending() && clock.nanoTime() - deadlineNs >= 0)
+        int outcome = ConnectWord.outcome(queuePair.entry(), number);
+        if (outcome == ConnectWord.PENDING && clock.nanoTime() - deadlineNs >= 0)
         {
-            decide(State.TIMED_OUT, NO_DATA);
+            ConnectWord.change(queuePair.entry(), number, ConnectWord.PENDING, ConnectWord.TIMED_OUT);
+            outcome = ConnectWord.outcome(queuePair.entry(), number);
         }
-        final Outcome now = outcome.get();
-        if (now == null || now.state == null)
+        else if (outcome == ConnectWord.DECIDING && clock.nanoTime() - deadlineNs >= 0 && !queuePair.isPeerAlive())
         {
-            return State.PENDING;
+            // The acceptor died over its answer: this queue pair may be open already, with nobody behind it.
+            ConnectWord.change(queuePair.entry(), number, ConnectWord.DECIDING, ConnectWord.TIMED_OUT);
+            outcome = ConnectWord.outcome(queuePair.entry(), number);
         }
-        if (now.state != State.ESTABLISHED)
+        final State state = ConnectWord.state(outcome);
+        if (state != State.PENDING && state != State.ESTABLISHED)
         {
             queuePair.toReset(this);
         }
-        return now.state;
+        return state;
     }
 
     @Override
     public byte[] privateData()
     {
-        final Outcome now = outcome.get();
-        return now == null ? NO_DATA : now.privateData;
+        final int outcome = ConnectWord.outcome(queuePair.entry(), number);
+        if (outcome != ConnectWord.ESTABLISHED && outcome != ConnectWord.REJECTED)
+        {
+            return NO_DATA;
+        }
+        final long entry = queuePair.entry();
+        final int length = SharedWords.getInt(entry + QueuePairEntry.DATA_LENGTH_OFFSET);
+        final byte[] data = new byte[Math.max(0, Math.min(length, ConnectionRequest.MAX_PRIVATE_DATA_BYTES))];
+        SharedWords.getBytes(entry + QueuePairEntry.DATA_OFFSET, data);
+        return data;
     }
 
     /** Connecting side, at once: nobody listens. */
     void unreachable()
     {
-        decide(State.UNREACHABLE, NO_DATA);
+        ConnectWord.change(queuePair.entry(), number, ConnectWord.PENDING, ConnectWord.UNREACHABLE);
         queuePair.toReset(this);
-    }
-
-    /** Acceptor: binds both queue pairs; when the connecting side has given up, its own goes to ERR. */
-    void accept(final SoftQueuePair accepting, final int peerAccessFlags, final byte[] answer)
-    {
-        if (!outcome.compareAndSet(null, Outcome.DECIDING))
-        {
-            accepting.moveToError();
-            return;
-        }
-        accepting.establish(queuePair, peerAccessFlags);
-        queuePair.establish(accepting, accessFlags);
-        outcome.set(new Outcome(State.ESTABLISHED, answer));
-    }
-
-    /** Acceptor: refuses. */
-    void reject(final byte[] answer)
-    {
-        decide(State.REJECTED, answer);
     }
 
     /** Connecting side: its queue pair is being closed. Waits for an acceptor that is binding right now. */
     void cancel()
     {
-        decide(State.TIMED_OUT, NO_DATA);
-        while (outcome.get() == Outcome.DECIDING)
+        ConnectWord.change(queuePair.entry(), number, ConnectWord.PENDING, ConnectWord.TIMED_OUT);
+        final long giveUpNs = clock.nanoTime() + MAX_DECIDING_NS;
+        while (ConnectWord.outcome(queuePair.entry(), number) == ConnectWord.DECIDING && queuePair.isPeerAlive())
         {
-            Thread.onSpinWait();
+            if (clock.nanoTime() - giveUpNs > 0)
+            {
+                throw new RdmaException("a peer stopped while it was accepting: let it run, and close again: " +
+                    queuePair);
+            }
+            LockSupport.parkNanos(PARK_NS);
         }
-    }
-
-    private void decide(final State state, final byte[] data)
-    {
-        outcome.compareAndSet(null, new Outcome(state, data));
     }
 }

@@ -10,13 +10,31 @@ import io.verbena.rdma.verbs.RdmaException;
 final class SoftConnectionRequest implements ConnectionRequest
 {
     private final SoftDevice device;
-    private final SoftConnectionAttempt attempt;
+    private final DeviceAddress source;
+    private final SoftPeer peer;
+    private final int peerNumber;
+    private final long attempt;
     private final byte[] privateData;
     private boolean isAnswered;
 
-    SoftConnectionRequest(final SoftDevice device, final SoftConnectionAttempt attempt, final byte[] privateData)
+    /**
+     * @param device      that listens.
+     * @param peer        the connecting device, used for this request.
+     * @param peerNumber  the connecting queue pair.
+     * @param attempt     number of the attempt there.
+     * @param privateData what came along.
+     */
+    SoftConnectionRequest(
+        final SoftDevice device,
+        final SoftPeer peer,
+        final int peerNumber,
+        final long attempt,
+        final byte[] privateData)
     {
         this.device = device;
+        this.peer = peer;
+        this.source = peer.address();
+        this.peerNumber = peerNumber;
         this.attempt = attempt;
         this.privateData = privateData;
     }
@@ -24,7 +42,7 @@ final class SoftConnectionRequest implements ConnectionRequest
     /** Whether the connecting side still waits. */
     boolean isWanted()
     {
-        return attempt.isPending();
+        return peer.file().isOpen() && ConnectWord.outcome(peerEntry(), attempt) == ConnectWord.PENDING;
     }
 
     @Override
@@ -36,7 +54,7 @@ final class SoftConnectionRequest implements ConnectionRequest
     @Override
     public DeviceAddress source()
     {
-        return attempt.queuePair().device().address();
+        return source;
     }
 
     @Override
@@ -55,7 +73,17 @@ final class SoftConnectionRequest implements ConnectionRequest
             accepting.toInit();
         }
         isAnswered = true;
-        attempt.accept(accepting, accessFlags, answer.clone());
+        final long entry = peerEntry();
+        if (!isWanted() || !ConnectWord.change(entry, attempt, ConnectWord.PENDING, ConnectWord.DECIDING))
+        {
+            peer.unuse();
+            accepting.moveToError();
+            return;
+        }
+        accepting.establish(peer, peerNumber, accessFlags);
+        putAnswer(entry, answer);
+        SoftQueuePair.connect(entry, peerNumber, device.address().gidLow(), accepting.number());
+        ConnectWord.change(entry, attempt, ConnectWord.DECIDING, ConnectWord.ESTABLISHED);
     }
 
     @Override
@@ -63,7 +91,31 @@ final class SoftConnectionRequest implements ConnectionRequest
     {
         checkAnswer(answer);
         isAnswered = true;
-        attempt.reject(answer.clone());
+        final long entry = peerEntry();
+        if (isWanted() && ConnectWord.change(entry, attempt, ConnectWord.PENDING, ConnectWord.DECIDING))
+        {
+            putAnswer(entry, answer);
+            ConnectWord.change(entry, attempt, ConnectWord.DECIDING, ConnectWord.REJECTED);
+        }
+        peer.unuse();
+    }
+
+    /** Not handed out, because nobody waits for it any more. */
+    void drop()
+    {
+        isAnswered = true;
+        peer.unuse();
+    }
+
+    private static void putAnswer(final long entry, final byte[] answer)
+    {
+        SharedWords.putInt(entry + QueuePairEntry.DATA_LENGTH_OFFSET, answer.length);
+        SharedWords.putBytes(entry + QueuePairEntry.DATA_OFFSET, answer);
+    }
+
+    private long peerEntry()
+    {
+        return peer.file().queuePairEntry(peerNumber);
     }
 
     private void checkAnswer(final byte[] answer)

@@ -1,6 +1,8 @@
 package io.verbena.rdma.soft;
 
-import io.verbena.rdma.spi.KeyTable;
+import io.verbena.rdma.verbs.AsyncEvent;
+import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -9,32 +11,32 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;
+import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.RdmaException;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 
-/** A device of a {@link SoftFabric}: key table, queue pairs by number, listeners by service port. Thread-safe. */
+/** A device of a {@link SoftFabric}: its control file, and what is made from it. Thread-safe. */
 final class SoftDevice implements Device
 {
     static final int MAX_MESSAGE_BYTES = 1 << 30;
+    static final int PATH_MTU_BYTES = 4096;
     private static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final int MAX_INLINE_BYTES = 1 << 10;
     private static final int MAX_READ_ATOMIC = 128;
-    private static final int MAX_QUEUE_PAIR_NUMBER = 0xFF_FFFF;
     private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
         "soft",
-        Set.of(DeviceCapability.RC, DeviceCapability.GLOBAL_ATOMICS),
+        Set.of(DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.GLOBAL_ATOMICS),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,
@@ -47,18 +49,29 @@ final class SoftDevice implements Device
     private final SoftFabric fabric;
     private final String name;
     private final DeviceAddress address;
-    private final KeyTable keys = new KeyTable();
-    private final Int2ObjectHashMap<SoftQueuePair> queuePairs = new Int2ObjectHashMap<>();
-    private final Int2ObjectHashMap<SoftConnectionListener> listeners = new Int2ObjectHashMap<>();
-    private int lastQueuePairNumber;
+    private final DeviceFile file;
+    private final RingSpace rings;
+    private final SharedKeys keys;
+    private final QueuePairTable queuePairs;
+    private final PeerTable peers;
+    private final List<SoftCompletionQueue> completionQueues = new CopyOnWriteArrayList<>();
+    /** Held while the watch looks at the device; closing waits for that. */
+    private final Object watchLock = new Object();
+    private int lastDomainId;
     private int childCount;
-    private boolean isClosed;
+    private volatile boolean isClosed;
 
-    SoftDevice(final SoftFabric fabric, final String name, final DeviceAddress address)
+    SoftDevice(final SoftFabric fabric, final String name, final DeviceAddress address, final int deviceIndex)
     {
         this.fabric = fabric;
         this.name = name;
         this.address = address;
+        file = DeviceFile.create(fabric.files().deviceFile(fabric.files().ownerId(), deviceIndex));
+        rings = new RingSpace(file);
+        keys = new SharedKeys(file);
+        queuePairs = new QueuePairTable(file);
+        peers = new PeerTable(this);
+        file.open(address, deviceIndex, name, fabric.mayBeKilled());
     }
 
     SoftFabric fabric()
@@ -66,9 +79,29 @@ final class SoftDevice implements Device
         return fabric;
     }
 
-    KeyTable keys()
+    DeviceFile file()
+    {
+        return file;
+    }
+
+    RingSpace rings()
+    {
+        return rings;
+    }
+
+    SharedKeys keys()
     {
         return keys;
+    }
+
+    PeerTable peers()
+    {
+        return peers;
+    }
+
+    OutsideWait outside()
+    {
+        return fabric.outside();
     }
 
     long rnrTimeoutNs()
@@ -89,6 +122,12 @@ final class SoftDevice implements Device
     }
 
     @Override
+    public PortAttributes port()
+    {
+        return new PortAttributes(true, "shared memory", address, PATH_MTU_BYTES);
+    }
+
+    @Override
     public DeviceAddress address()
     {
         return address;
@@ -105,16 +144,50 @@ final class SoftDevice implements Device
     {
         checkOpen();
         childCount++;
-        return new SoftProtectionDomain(this);
+        return new SoftProtectionDomain(this, ++lastDomainId);
     }
 
     @Override
-    public synchronized CompletionQueue createCompletionQueue(final int capacity)
+    public CompletionQueue createCompletionQueue(final int capacity)
+    {
+        return newCompletionQueue(capacity, null);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(final int capacity, final CompletionChannel channel)
+    {
+        if (!(channel instanceof SoftCompletionChannel own) || own.device() != this)
+        {
+            throw new RdmaException("not a completion channel of this device: device=" + name);
+        }
+        final SoftCompletionQueue queue = newCompletionQueue(capacity, own);
+        own.attach(queue);
+        return queue;
+    }
+
+    private synchronized SoftCompletionQueue newCompletionQueue(
+        final int capacity, final SoftCompletionChannel channel)
     {
         checkOpen();
         checkRange("capacity", capacity, 1, MAX_COMPLETIONS);
+        final SoftCompletionQueue queue = new SoftCompletionQueue(this, capacity, channel);
         childCount++;
-        return new SoftCompletionQueue(this, capacity);
+        completionQueues.add(queue);
+        return queue;
+    }
+
+    @Override
+    public synchronized CompletionChannel createCompletionChannel()
+    {
+        checkOpen();
+        childCount++;
+        return new SoftCompletionChannel(this);
+    }
+
+    @Override
+    public AsyncEvent pollAsyncEvent()
+    {
+        return null;
     }
 
     @Override
@@ -122,14 +195,37 @@ final class SoftDevice implements Device
     {
         checkOpen();
         checkRange("servicePort", servicePort, 1, 65_535);
-        if (listeners.containsKey(servicePort))
+        if (listenerEntry(servicePort) != 0)
         {
             throw new RdmaException("service port is taken: device=" + name + ", servicePort=" + servicePort);
         }
+        final long entry = listenerEntry(0);
+        if (entry == 0)
+        {
+            throw new RdmaException(
+                "too many listeners: device=" + name + ", open=" + DeviceFileDescriptor.MAX_LISTENERS);
+        }
+        final int index = (int)(entry - file.base() - DeviceFileDescriptor.LISTENERS_OFFSET) /
+            DeviceFileDescriptor.LISTENER_BYTES;
+        final SoftConnectionListener listener = new SoftConnectionListener(this, index);
         childCount++;
-        final SoftConnectionListener listener = new SoftConnectionListener(this, servicePort);
-        listeners.put(servicePort, listener);
+        SharedWords.putLong(entry + DeviceFileDescriptor.LISTENER_MAILBOX_OFFSET, listener.mailboxOffset());
+        SharedWords.putIntRelease(entry + DeviceFileDescriptor.LISTENER_PORT_OFFSET, servicePort);
         return listener;
+    }
+
+    private long listenerEntry(final int servicePort)
+    {
+        return ConnectionService.findListener(file, servicePort);
+    }
+
+    /** A listener takes nothing more: returns when nobody can be putting anything in. */
+    void listenerClosing(final SoftConnectionListener listener)
+    {
+        SharedWords.putIntVolatile(
+            file.base() + DeviceFileDescriptor.LISTENERS_OFFSET +
+                (long)listener.tableIndex() * DeviceFileDescriptor.LISTENER_BYTES, 0);
+        awaitOutside();
     }
 
     @Override
@@ -142,18 +238,8 @@ final class SoftDevice implements Device
         final long timeoutNs)
     {
         checkRange("privateData.length", privateData.length, 0, ConnectionRequest.MAX_PRIVATE_DATA_BYTES);
-        final SoftQueuePair connecting = own(queuePair);
-        connecting.toInit();
-        final SoftConnectionAttempt attempt =
-            new SoftConnectionAttempt(connecting, accessFlags, clock(), clock().nanoTime() + timeoutNs);
-        connecting.attempt(attempt);
-        final SoftDevice peer = fabric.find(target);
-        final SoftConnectionListener listener = peer == null ? null : peer.listener(servicePort);
-        if (listener == null || !listener.offer(new SoftConnectionRequest(peer, attempt, privateData.clone())))
-        {
-            attempt.unreachable();
-        }
-        return attempt;
+        return ConnectionService.connect(
+            this, own(queuePair), target, servicePort, accessFlags, privateData, timeoutNs);
     }
 
     @Override
@@ -169,48 +255,91 @@ final class SoftDevice implements Device
                 "device is in use: close its protection domains, completion queues and listeners first, device=" +
                 name + ", open=" + childCount);
         }
-        isClosed = true;
         fabric.deviceClosed(this);
-    }
-
-    synchronized SoftQueuePair addQueuePair(final IntFunction<SoftQueuePair> factory)
-    {
-        int number = lastQueuePairNumber;
-        do
+        synchronized (watchLock)
         {
-            number = number == MAX_QUEUE_PAIR_NUMBER ? 1 : number + 1;
+            isClosed = true;
         }
-        while (queuePairs.containsKey(number));
-        lastQueuePairNumber = number;
-        final SoftQueuePair queuePair = factory.apply(number);
-        queuePairs.put(number, queuePair);
-        return queuePair;
+        peers.close();
+        file.disown();
+        FabricDirectory.deleteQuietly(file.path());
+        file.close();
     }
 
-    synchronized void removeQueuePair(final SoftQueuePair queuePair)
+    SoftQueuePair addQueuePair(final IntFunction<SoftQueuePair> factory)
     {
-        queuePairs.remove(queuePair.number());
+        return queuePairs.add(factory);
     }
 
-    /** Waits for every requester that may be inside this device's memory: own queue pairs and their peers. */
+    void removeQueuePair(final SoftQueuePair queuePair)
+    {
+        queuePairs.remove(queuePair);
+    }
+
+    /** Polling threads: the open queue pair of a number, or null. */
+    SoftQueuePair queuePair(final int number)
+    {
+        return queuePairs.find(number);
+    }
+
+    /** Waits for every requester that may be inside this device's memory: own queue pairs and visitors. */
     void awaitOutside()
     {
-        final List<SoftQueuePair> present;
-        synchronized (this)
+        outside().awaitOutside(file, 0);
+        peers.awaitVisitorsOutside();
+    }
+
+    /** The device of this address, for one more user; null when it cannot be reached. */
+    SoftPeer usePeer(final long interfaceId)
+    {
+        return peers.use(interfaceId);
+    }
+
+    boolean isDeadVisitor(final int visitor)
+    {
+        return peers.isDeadVisitor(visitor);
+    }
+
+    /** The watch: does something on the device unless it is closed. */
+    void watch(final Runnable task)
+    {
+        synchronized (watchLock)
         {
-            present = new ArrayList<>(queuePairs.values());
-        }
-        for (final SoftQueuePair queuePair : present)
-        {
-            queuePair.awaitOutside();
-            queuePair.awaitPeerOutside();
+            if (!isClosed)
+            {
+                task.run();
+            }
         }
     }
 
-    synchronized void listenerClosed(final SoftConnectionListener listener)
+    /** Some peer is dead: let the owners of the queues look. */
+    void requestAttention()
     {
-        listeners.remove(listener.servicePort());
-        childCount--;
+        completionQueues.forEach(SoftCompletionQueue::requestAttention);
+    }
+
+    /** Whether a claim of this visitor is open in any ring. */
+    boolean hasClaimOf(final int visitor)
+    {
+        return completionQueues.stream().anyMatch(queue -> queue.hasClaimOf(visitor)) ||
+            queuePairs.hasClaimOf(visitor);
+    }
+
+    void completionQueueClosed(final SoftCompletionQueue queue)
+    {
+        completionQueues.remove(queue);
+        childClosed();
+    }
+
+    /** A completion queue overran. */
+    void raiseOverrun(final SoftCompletionQueue queue)
+    {
+        raise(new AsyncEvent(AsyncEventType.CQ_ERR, queue));
+    }
+
+    private void raise(final AsyncEvent event)
+    {
+        assert event != null;
     }
 
     synchronized void childClosed()
@@ -243,11 +372,6 @@ final class SoftDevice implements Device
         checkRange("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, MAX_QUEUE_PAIR_REQUESTS);
         checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, MAX_INLINE_BYTES);
         checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, MAX_READ_ATOMIC);
-    }
-
-    private synchronized SoftConnectionListener listener(final int servicePort)
-    {
-        return listeners.get(servicePort);
     }
 
     private void checkOpen()

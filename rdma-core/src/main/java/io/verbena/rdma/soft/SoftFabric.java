@@ -6,13 +6,15 @@ import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A software fabric: the devices opened from one instance reach each other. Thread-safe. Closed by its opener after its
- * devices; closing, and also the end of the process, removes every file it made.
+ * A software fabric: devices of all fabrics with one directory and one network namespace reach each other, in one
+ * process or several. Thread-safe. Closed by its opener after its devices; closing, and also the end of the process,
+ * removes every file it made.
  */
 public final class SoftFabric implements Fabric
 {
@@ -20,14 +22,20 @@ public final class SoftFabric implements Fabric
 
     private final FabricDirectory files;
     private final long rnrTimeoutNs;
+    private final boolean mayBeKilled;
+    private final OutsideWait outside;
+    private final FabricWatch watch;
     private final Map<DeviceAddress, SoftDevice> devices = new ConcurrentHashMap<>();
     private int lastDevice;
     private boolean isClosed;
 
-    private SoftFabric(final FabricDirectory files, final long rnrTimeoutNs)
+    private SoftFabric(final FabricDirectory files, final SoftFabricOptions options)
     {
         this.files = files;
-        this.rnrTimeoutNs = rnrTimeoutNs;
+        rnrTimeoutNs = options.rnrTimeoutNs();
+        mayBeKilled = options.mayBeKilled();
+        outside = new OutsideWait(files, options.fenceTimeoutNs());
+        watch = new FabricWatch(files, devices.values());
     }
 
     /**
@@ -40,7 +48,10 @@ public final class SoftFabric implements Fabric
     public static SoftFabric open(final SoftFabricOptions options)
     {
         SoftDevice.checkRange("rnrTimeoutNs", options.rnrTimeoutNs(), 0, Long.MAX_VALUE / 2);
-        return new SoftFabric(FabricDirectory.open(options.directory()), options.rnrTimeoutNs());
+        SoftDevice.checkRange("fenceTimeoutNs", options.fenceTimeoutNs(), 1, Long.MAX_VALUE / 2);
+        final SoftFabric fabric = new SoftFabric(FabricDirectory.open(options.directory()), options);
+        fabric.watch.start();
+        return fabric;
     }
 
     @Override
@@ -52,7 +63,18 @@ public final class SoftFabric implements Fabric
     @Override
     public List<String> deviceNames()
     {
-        return devices.values().stream().map(SoftDevice::name).sorted().toList();
+        final List<String> names = new ArrayList<>();
+        for (final Path path : files.deviceFiles())
+        {
+            try (DeviceFile file = DeviceFile.attach(path))
+            {
+                if (file != null)
+                {
+                    names.add(file.name());
+                }
+            }
+        }
+        return names.stream().sorted().toList();
     }
 
     /**
@@ -69,8 +91,10 @@ public final class SoftFabric implements Fabric
             throw new RdmaException("fabric is closed: directory=" + files.path());
         }
         // Interface id: which process, by the random name of its lock file, and which device of it.
-        final long interfaceId = (long)files.ownerId() << 32 | ++lastDevice;
-        final SoftDevice device = new SoftDevice(this, name, new DeviceAddress(GID_PREFIX, interfaceId));
+        final int deviceIndex = ++lastDevice;
+        final long interfaceId = (long)files.ownerId() << Integer.SIZE | deviceIndex;
+        final SoftDevice device =
+            new SoftDevice(this, name, new DeviceAddress(GID_PREFIX, interfaceId), deviceIndex);
         devices.put(device.address(), device);
         return device;
     }
@@ -91,9 +115,14 @@ public final class SoftFabric implements Fabric
         return rnrTimeoutNs;
     }
 
-    SoftDevice find(final DeviceAddress address)
+    boolean mayBeKilled()
     {
-        return devices.get(address);
+        return mayBeKilled;
+    }
+
+    OutsideWait outside()
+    {
+        return outside;
     }
 
     void deviceClosed(final SoftDevice device)
@@ -109,6 +138,7 @@ public final class SoftFabric implements Fabric
             throw new RdmaException("fabric is in use: close its devices first, open=" + devices.size());
         }
         isClosed = true;
+        watch.close();
         files.close();
     }
 }

@@ -8,6 +8,8 @@ public final class SoftFabricOptions
 {
     private Path directory = Path.of("/dev/shm", "verbena-" + System.getProperty("user.name"));
     private long rnrTimeoutNs = TimeUnit.SECONDS.toNanos(2);
+    private long fenceTimeoutNs = TimeUnit.SECONDS.toNanos(60);
+    private boolean mayBeKilled;
 
     /** @return where registered memory lives. */
     public Path directory()
@@ -40,6 +42,42 @@ public final class SoftFabricOptions
     public SoftFabricOptions rnrTimeoutNs(final long rnrTimeoutNs)
     {
         this.rnrTimeoutNs = rnrTimeoutNs;
+        return this;
+    }
+
+    /** @return how long a close waits for a requester that is inside the memory being closed. */
+    public long fenceTimeoutNs()
+    {
+        return fenceTimeoutNs;
+    }
+
+    /**
+     * @param fenceTimeoutNs how long closing a region, a queue pair or a listener waits for a requester that is inside,
+     *                       more than 0; default 60 s. Afterwards a requester whose process opted in with
+     *                       {@link #mayBeKilled} is killed, and otherwise the close throws and nothing is freed.
+     * @return this.
+     */
+    public SoftFabricOptions fenceTimeoutNs(final long fenceTimeoutNs)
+    {
+        this.fenceTimeoutNs = fenceTimeoutNs;
+        return this;
+    }
+
+    /** @return whether peers of the same user may kill this process when it holds up their closing. */
+    public boolean mayBeKilled()
+    {
+        return mayBeKilled;
+    }
+
+    /**
+     * @param mayBeKilled whether this process is a node that peers of the same user may end (SIGKILL) when one of its
+     *                    threads stays inside memory that they are closing beyond their deadline, as when the process
+     *                    is stopped (SIGSTOP); default false. Recorded in the control files of its devices.
+     * @return this.
+     */
+    public SoftFabricOptions mayBeKilled(final boolean mayBeKilled)
+    {
+        this.mayBeKilled = mayBeKilled;
         return this;
     }
 }

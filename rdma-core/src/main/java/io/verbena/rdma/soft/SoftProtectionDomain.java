@@ -19,14 +19,22 @@ import java.util.concurrent.ConcurrentHashMap;
 final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
 {
     private final SoftDevice device;
+    private final int id;
     private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
     private int queuePairCount;
     private int regionCount;
     private boolean isClosed;
 
-    SoftProtectionDomain(final SoftDevice device)
+    /** @param id unique on the device. */
+    SoftProtectionDomain(final SoftDevice device, final int id)
     {
         this.device = device;
+        this.id = id;
+    }
+
+    int id()
+    {
+        return id;
     }
 
     SoftDevice device()
@@ -48,7 +56,11 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
                 file.close();
                 checkOpen();
             }
-            region = device.keys().add(file.segment(), file.segment().address(), accessFlags, this, this);
+            region = device.keys().add(
+                () -> device.keys().local().add(
+                    file.segment(), file.segment().address(), accessFlags, this, this),
+                id,
+                file.number());
             regionCount++;
         }
         files.put(region, file);
@@ -99,8 +111,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     @Override
     public void release(final RegisteredRegion region)
     {
-        device.keys().remove(region);
+        device.keys().withdraw(region);
         device.awaitOutside();
+        device.keys().forget(region);
         files.remove(region).close();
         synchronized (this)
         {

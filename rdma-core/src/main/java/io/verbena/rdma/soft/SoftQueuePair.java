@@ -1,79 +1,48 @@
 package io.verbena.rdma.soft;
 
-import io.verbena.rdma.spi.KeyTable;
-import io.verbena.rdma.spi.RawMemory;
-import io.verbena.rdma.spi.ReceiveQueue;
-import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
-import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
-import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import static io.verbena.rdma.soft.QueuePairEntry.*;
 
 /**
- * A queue pair whose requester executes its requests on the peer's memory within the doorbell.
+ * A queue pair whose requester executes its requests on the peer's memory within the doorbell; its state and what peers
+ * need of it are an {@linkplain QueuePairEntry entry} of the device file.
  *
  * <p>Fencing: a requester is {@linkplain AccessMark marked inside} from before it looks at the peer's state and keys
- * until after its last access; whoever closes changes those first and then waits for the marks it finds. The same
- * marks give the owner of a receive queue the right to flush it.
- *
- * <p>Order between requests: copies are plain word accesses, so a load fence follows each READ, a store fence precedes
- * each WRITE, atomics are full barriers, and a READ after a WRITE or an atomic is preceded by a full fence.
+ * until after its last access; whoever closes changes those first and then waits for the marks it finds.
  */
 final class SoftQueuePair extends StagedQueuePair
 {
-    private static final VarHandle STATE;
-    /** Not a completion status: the request waits for the peer. */
-    private static final int WAIT = -1;
     private static final int MIN_TOUCHED_REQUESTS = 4;
     private static final int MAX_TOUCHED_REQUESTS = 32;
-
-    static
-    {
-        try
-        {
-            STATE = MethodHandles.lookup().findVarHandle(SoftQueuePair.class, "state", QueuePairState.class);
-        }
-        catch (final ReflectiveOperationException ex)
-        {
-            throw new ExceptionInInitializerError(ex);
-        }
-    }
 
     private final SoftDevice device;
     private final SoftProtectionDomain protectionDomain;
     private final SoftCompletionQueue sendCompletions;
     private final SoftCompletionQueue receiveCompletions;
-    private final ReceiveQueue receives;
-    private final KeyTable localKeys;
-    private final AccessMark mark = new AccessMark();
+    private final SoftReceiveQueue receives;
+    private final SoftRequester requester;
+    private final AccessMark mark;
+    private final long entry;
     private final int number;
-    private final int maxReadAtomic;
+    private final long readyWord;
+    private final long errorWord;
     private long sendHead;
-    private long rnrDeadlineNs;
-    private boolean hasRnrDeadline;
-    private boolean isPayloadPlaced;
+    private long waitDeadlineNs;
+    private boolean hasWaitDeadline;
     private boolean isWaiting;
-    private boolean needsStoreLoadFence;
     private long touchSink;
-    private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean isClosed;
     private boolean isDestroyed;
     private volatile SoftConnectionAttempt attempt;
-    private volatile SoftQueuePair peer;
-    // Written before the state that makes them visible.
-    private KeyTable peerKeys;
-    private int accessFlags;
-    /** Test hook: called between the check of a request and its access. */
-    Runnable beforeAccess;
+    private volatile SoftPeer peer;
 
     SoftQueuePair(
         final SoftProtectionDomain protectionDomain,
@@ -87,10 +56,24 @@ final class SoftQueuePair extends StagedQueuePair
         this.protectionDomain = protectionDomain;
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
-        this.receives = new ReceiveQueue(capabilities.maxReceiveRequests());
-        this.localKeys = device.keys();
-        this.maxReadAtomic = capabilities.maxReadAtomic();
         this.number = number;
+        entry = device.file().queuePairEntry(number);
+        receives = new SoftReceiveQueue(device.file(), device.rings(), capabilities.maxReceiveRequests(), false);
+        mark = new AccessMark(entry);
+        requester = new SoftRequester(this, protectionDomain, capabilities.maxReadAtomic());
+        readyWord = stateWord(number, QueuePairState.RTS);
+        errorWord = stateWord(number, QueuePairState.ERR);
+        SharedWords.putInt(entry + TYPE_OFFSET, type().ordinal());
+        SharedWords.putInt(entry + ACCESS_FLAGS_OFFSET, 0);
+        SharedWords.putLong(entry + DESTINATION_OFFSET, 0);
+        SharedWords.putInt(entry + DESTINATION_NUMBER_OFFSET, 0);
+        SharedWords.putInt(entry + DOMAIN_OFFSET, protectionDomain.id());
+        SharedWords.putLong(entry + RECEIVE_RING_OFFSET, receives.offset());
+        SharedWords.putLong(entry + RECEIVE_COMPLETIONS_OFFSET, receiveCompletions.inboxOffset());
+        SharedWords.putLong(entry + SEND_COMPLETIONS_OFFSET, sendCompletions.inboxOffset());
+        SharedWords.putInt(entry + MAX_READS_OFFSET, capabilities.maxReadAtomic());
+        SharedWords.putLong(entry + EVENTS_OFFSET, 0);
+        SharedWords.putLongVolatile(entry + STATE_OFFSET, stateWord(number, QueuePairState.RESET));
     }
 
     SoftDevice device()
@@ -105,9 +88,15 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     @Override
+    public String carrier()
+    {
+        return peer == null ? "none" : "shared-memory";
+    }
+
+    @Override
     public QueuePairState state()
     {
-        return state;
+        return isDestroyed ? QueuePairState.RESET : QueuePairEntry.state(word());
     }
 
     boolean isClosed()
@@ -115,10 +104,52 @@ final class SoftQueuePair extends StagedQueuePair
         return isClosed;
     }
 
+    /** Address of its entry in the device file. */
+    long entry()
+    {
+        return entry;
+    }
+
+    boolean isPeerAlive()
+    {
+        final SoftPeer other = peer;
+        return other != null && other.file().isOpen();
+    }
+
+    /** Any thread: whether a claim of this visitor is open in its receive queue. */
+    boolean hasClaimOf(final int visitor)
+    {
+        return receives.hasClaimOf(visitor);
+    }
+
+    /** Owner: marks itself inside a device that it is not connected to yet. */
+    void enter(final SoftPeer target)
+    {
+        mark.target(target.address().gidLow());
+        mark.enter();
+    }
+
+    /** Owner: after {@link #enter}. */
+    void leave()
+    {
+        mark.leave();
+    }
+
+    SoftReceiveQueue receives()
+    {
+        return receives;
+    }
+
+    /** For tests: called between the check of a request and its access. */
+    void beforeAccess(final Runnable hook)
+    {
+        requester.beforeAccess = hook;
+    }
+
     @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {
-        if (state == QueuePairState.RESET)
+        if (isDestroyed || word() == stateWord(number, QueuePairState.RESET))
         {
             return PostStatus.INVALID_STATE;
         }
@@ -127,7 +158,7 @@ final class SoftQueuePair extends StagedQueuePair
             return PostStatus.QUEUE_FULL;
         }
         // After the offer: whoever moved to ERR before has been asked to flush, and now flushes this one too.
-        if (state == QueuePairState.ERR)
+        if (word() == errorWord)
         {
             receiveCompletions.requestAttention();
         }
@@ -135,18 +166,17 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** Polling thread: a completion of a receive was handed out. */
-    void releaseReceive()
+    void releaseReceive(final long slotInRing)
     {
-        receives.release();
+        receives.release(slotInRing);
     }
 
     @Override
     public void moveToError()
     {
-        if (changeState(QueuePairState.ERR))
+        if (!isDestroyed)
         {
-            sendCompletions.requestAttention();
-            receiveCompletions.requestAttention();
+            QueuePairEntry.moveToError(device.file(), entry, number);
         }
     }
 
@@ -163,63 +193,88 @@ final class SoftQueuePair extends StagedQueuePair
             pending.cancel();
         }
         isClosed = true;
-        state = QueuePairState.ERR;
+        SharedWords.putLongVolatile(entry + STATE_OFFSET, (long)number << Byte.SIZE | GONE);
         sendCompletions.removeWaiting(this);
-        awaitOutside();
-        awaitPeerOutside();
+        device.outside().awaitOutside(device.file(), entry, 0);
+        awaitRequesters();
         isDestroyed = true;
-        state = QueuePairState.RESET;
-        protectionDomain.queuePairClosed(this);
+        releasePeer();
         sendCompletions.detach(this);
         receiveCompletions.detach(this);
+        receives.close();
+        protectionDomain.queuePairClosed(this);
     }
 
-    /** Waits until a requester that was inside when this was called is outside. */
-    void awaitOutside()
+    /** Waits until the peer is outside, if it was inside when this was called. */
+    private void awaitRequesters()
     {
-        mark.awaitOutside(this);
-    }
-
-    /** As {@link #awaitOutside()} for the peer, which may be inside this side's memory. */
-    void awaitPeerOutside()
-    {
-        final SoftQueuePair other = peer;
+        final SoftPeer other = peer;
         if (other != null)
         {
-            other.awaitOutside();
+            device.outside().awaitOutside(other.file(), peerEntry(other), device.address().gidLow());
         }
     }
 
     /** Owner or the service: prepares to take receives. */
     void toInit()
     {
-        if (isClosed || !STATE.compareAndSet(this, QueuePairState.RESET, QueuePairState.INIT))
+        if (isClosed || !SharedWords.compareAndSetLong(
+            entry + STATE_OFFSET, stateWord(number, QueuePairState.RESET), stateWord(number, QueuePairState.INIT)))
         {
             throw new RdmaException("queue pair must be open and in state RESET: " + this);
         }
     }
 
-    void attempt(final SoftConnectionAttempt attempt)
+    /**
+     * Owner: begins to connect.
+     *
+     * @param attempt     pending.
+     * @param target      device of the peer, used for this queue pair; null when there is none.
+     * @param accessFlags rights of the peer.
+     */
+    void attempt(final SoftConnectionAttempt attempt, final SoftPeer target, final int accessFlags)
     {
         this.attempt = attempt;
+        peer = target;
+        SharedWords.putInt(entry + ACCESS_FLAGS_OFFSET, accessFlags);
     }
 
     /** The connecting side failed: receives posted so far are dropped without completions. */
     void toReset(final SoftConnectionAttempt failed)
     {
-        if (attempt == failed && STATE.compareAndSet(this, QueuePairState.INIT, QueuePairState.RESET))
+        if (attempt == failed && SharedWords.compareAndSetLong(
+            entry + STATE_OFFSET, stateWord(number, QueuePairState.INIT), stateWord(number, QueuePairState.RESET)))
         {
-            receives.clear();
+            receives.reset();
+            releasePeer();
         }
     }
 
-    /** The service: binds this side to its peer and opens it. */
-    void establish(final SoftQueuePair peer, final int accessFlags)
+    private void releasePeer()
     {
-        this.peer = peer;
-        this.peerKeys = peer.device.keys();
-        this.accessFlags = accessFlags;
-        STATE.compareAndSet(this, QueuePairState.INIT, QueuePairState.RTS);
+        final SoftPeer other = peer;
+        if (other != null)
+        {
+            peer = null;
+            other.unuse();
+        }
+    }
+
+    /** Acceptor: binds this side to its peer and opens it. */
+    void establish(final SoftPeer target, final int targetNumber, final int accessFlags)
+    {
+        peer = target;
+        SharedWords.putInt(entry + ACCESS_FLAGS_OFFSET, accessFlags);
+        connect(entry, number, target.address().gidLow(), targetNumber);
+    }
+
+    /** Acceptor, for both sides: writes the destination into an entry and opens it. */
+    static void connect(final long entry, final int number, final long destination, final int destinationNumber)
+    {
+        SharedWords.putLong(entry + DESTINATION_OFFSET, destination);
+        SharedWords.putInt(entry + DESTINATION_NUMBER_OFFSET, destinationNumber);
+        SharedWords.compareAndSetLong(
+            entry + STATE_OFFSET, stateWord(number, QueuePairState.INIT), stateWord(number, QueuePairState.RTS));
     }
 
     @Override
@@ -240,7 +295,7 @@ final class SoftQueuePair extends StagedQueuePair
     /** Polling thread: completes everything outstanding with WR_FLUSH_ERR once in ERR. */
     void flushIfInError()
     {
-        if (state == QueuePairState.ERR)
+        if (word() == errorWord)
         {
             flushSends();
             flushReceives();
@@ -250,38 +305,38 @@ final class SoftQueuePair extends StagedQueuePair
     @Override
     public String toString()
     {
-        return "SoftQueuePair{device=" + device.name() + ", number=" + number + ", state=" + state +
+        return "SoftQueuePair{device=" + device.name() + ", number=" + number + ", state=" + state() +
             ", isClosed=" + isClosed + '}';
     }
 
-    private boolean changeState(final QueuePairState target)
+    private long word()
     {
-        QueuePairState current;
-        do
-        {
-            current = state;
-            if (current == target || current == QueuePairState.RESET)
-            {
-                return false;
-            }
-        }
-        while (!STATE.compareAndSet(this, current, target));
-        return true;
+        return SharedWords.getLongAcquire(entry + STATE_OFFSET);
+    }
+
+    private long peerEntry(final SoftPeer other)
+    {
+        return other.file().queuePairEntry(SharedWords.getInt(entry + DESTINATION_NUMBER_OFFSET));
     }
 
     private void execute()
     {
+        if (!requester.hasTarget() && word() == readyWord)
+        {
+            requester.target(peer, SharedWords.getInt(entry + DESTINATION_NUMBER_OFFSET));
+            mark.target(peer.address().gidLow());
+        }
         mark.enter();
-        needsStoreLoadFence = false;
         try
         {
+            requester.begin();
             executeInside();
         }
         finally
         {
             mark.leave();
         }
-        if (state == QueuePairState.ERR)
+        if (word() == errorWord)
         {
             flushSends();
         }
@@ -292,247 +347,74 @@ final class SoftQueuePair extends StagedQueuePair
         final long tail = sendTail();
         long position = sendHead;
         long touched = tail - position < MIN_TOUCHED_REQUESTS ? tail : position;
-        while (position < tail && state == QueuePairState.RTS)
+        while (position < tail && word() == readyWord)
         {
             if (position == touched)
             {
                 touched = Math.min(tail, position + MAX_TOUCHED_REQUESTS);
-                touchTargets(position, touched);
+                touch(position, touched);
             }
             final WorkRequest request = request(position);
-            final int status = execute(request);
-            if (status == WAIT)
+            int status = requester.execute(request);
+            if (status == SoftRequester.WAIT)
             {
-                break;
+                status = awaitPeer();
+                if (status == SoftRequester.WAIT)
+                {
+                    break;
+                }
             }
+            hasWaitDeadline = false;
             position++;
             sendHead = position;
-            if (status != WorkCompletionStatus.SUCCESS)
-            {
-                moveToError();
-                sendCompletions.pushSend(this, request.wrId, status, 0, 0, position);
-            }
-            else if ((request.flags & SendFlags.SIGNALED) != 0)
-            {
-                sendCompletions.pushSend(
-                    this, request.wrId, status, request.operation, request.lengthBytes, position);
-            }
+            complete(request, status, position);
         }
-        if (isWaiting && (position == tail || state != QueuePairState.RTS))
+        if (isWaiting && (position == tail || word() != readyWord))
         {
             isWaiting = false;
             sendCompletions.removeWaiting(this);
         }
     }
 
-    /**
-     * Loads from the targets of a batch close together, so that their cache misses overlap; executing one request is
-     * too long for the processor to look ahead to the next one's.
-     */
-    private void touchTargets(final long fromPosition, final long toPosition)
+    private void touch(final long fromPosition, final long toPosition)
     {
-        long touched = 0;
+        long sum = 0;
         for (long position = fromPosition; position < toPosition; position++)
         {
-            final WorkRequest request = request(position);
-            final RegisteredRegion region = peerKeys.find(request.remoteKey);
-            if (request.operation != WorkRequest.SEND && region != null &&
-                region.contains(request.remoteAddress, 1))
-            {
-                touched += RawMemory.touch(request.remoteAddress);
-            }
+            sum += requester.touch(request(position));
         }
-        touchSink = touched;
+        touchSink = sum;
     }
 
-    private int execute(final WorkRequest request)
+    private void complete(final WorkRequest request, final int status, final long position)
     {
-        final int length = request.lengthBytes;
-        final boolean isRead = request.operation >= WorkRequest.READ;
-        if (length != 0 && (request.flags & SendFlags.INLINE) == 0)
-        {
-            final RegisteredRegion local = localKeys.find(request.localKey);
-            if (local == null || !local.allows(
-                protectionDomain, isRead ? AccessFlags.LOCAL_WRITE : 0, request.localAddress, length))
-            {
-                return WorkCompletionStatus.LOC_PROT_ERR;
-            }
-        }
-        final SoftQueuePair responder = peer;
-        if (responder.state != QueuePairState.RTS)
-        {
-            return WorkCompletionStatus.RETRY_EXC_ERR;
-        }
-        return switch (request.operation)
-        {
-            case WorkRequest.READ -> executeRead(request, responder, length);
-            case WorkRequest.WRITE -> executeWrite(request, responder, length);
-            case WorkRequest.SEND -> consumeReceive(request, responder, true);
-            default -> executeAtomic(request, responder);
-        };
-    }
-
-    private int executeRead(final WorkRequest request, final SoftQueuePair responder, final int length)
-    {
-        final int status = check(request, responder, AccessFlags.REMOTE_READ, length);
         if (status != WorkCompletionStatus.SUCCESS)
         {
-            return status;
+            moveToError();
+            sendCompletions.pushSend(this, request.wrId, status, 0, 0, position);
         }
-        if (needsStoreLoadFence)
+        else if ((request.flags & SendFlags.SIGNALED) != 0)
         {
-            VarHandle.fullFence();
-            needsStoreLoadFence = false;
+            sendCompletions.pushSend(
+                this, request.wrId, status, request.operation, request.lengthBytes, position);
         }
-        RawMemory.read(request.remoteAddress, request.localAddress, length);
-        VarHandle.acquireFence();
-        return WorkCompletionStatus.SUCCESS;
     }
 
-    private int executeWrite(final WorkRequest request, final SoftQueuePair responder, final int length)
-    {
-        // Only the last packet of a WRITE_WITH_IMM meets the missing receive: its payload is not written again.
-        if (!isPayloadPlaced)
-        {
-            final int status = check(request, responder, AccessFlags.REMOTE_WRITE, length);
-            if (status != WorkCompletionStatus.SUCCESS)
-            {
-                return status;
-            }
-            VarHandle.releaseFence();
-            RawMemory.write(request.localAddress, request.remoteAddress, length);
-            needsStoreLoadFence = true;
-            if (!request.hasImmediate)
-            {
-                return WorkCompletionStatus.SUCCESS;
-            }
-        }
-        final int status = consumeReceive(request, responder, false);
-        isPayloadPlaced = status == WAIT;
-        return status;
-    }
-
-    private int executeAtomic(final WorkRequest request, final SoftQueuePair responder)
-    {
-        if ((request.remoteAddress & 7) != 0)
-        {
-            responder.moveToError();
-            return WorkCompletionStatus.REM_INV_REQ_ERR;
-        }
-        final int status = check(request, responder, AccessFlags.REMOTE_ATOMIC, Long.BYTES);
-        if (status != WorkCompletionStatus.SUCCESS)
-        {
-            return status;
-        }
-        final long found = request.operation == WorkRequest.COMPARE_SWAP ?
-            RawMemory.compareSwap(request.remoteAddress, request.operand, request.desired) :
-            RawMemory.fetchAdd(request.remoteAddress, request.operand);
-        RawMemory.putLong(request.localAddress, found);
-        needsStoreLoadFence = true;
-        return WorkCompletionStatus.SUCCESS;
-    }
-
-    private int check(
-        final WorkRequest request, final SoftQueuePair responder, final int neededFlag, final int length)
-    {
-        int status = WorkCompletionStatus.SUCCESS;
-        if ((responder.accessFlags & neededFlag) == 0 ||
-            neededFlag != AccessFlags.REMOTE_WRITE && (maxReadAtomic == 0 || responder.maxReadAtomic == 0))
-        {
-            status = WorkCompletionStatus.REM_INV_REQ_ERR;
-        }
-        else if (length != 0)
-        {
-            final RegisteredRegion region = peerKeys.find(request.remoteKey);
-            if (region == null ||
-                !region.allows(responder.protectionDomain, neededFlag, request.remoteAddress, length))
-            {
-                status = WorkCompletionStatus.REM_ACCESS_ERR;
-            }
-        }
-        if (status != WorkCompletionStatus.SUCCESS)
-        {
-            responder.moveToError();
-        }
-        else if (beforeAccess != null)
-        {
-            beforeAccess.run();
-        }
-        return status;
-    }
-
-    private int consumeReceive(final WorkRequest request, final SoftQueuePair responder, final boolean isSend)
-    {
-        final ReceiveQueue queue = responder.receives;
-        if (queue.isEmpty())
-        {
-            return awaitReceive();
-        }
-        hasRnrDeadline = false;
-        final long wrId = queue.wrId();
-        int receiveStatus = WorkCompletionStatus.SUCCESS;
-        int status = WorkCompletionStatus.SUCCESS;
-        if (isSend && request.lengthBytes != 0)
-        {
-            receiveStatus = fillReceive(request, responder, queue);
-            status = switch (receiveStatus)
-            {
-                case WorkCompletionStatus.SUCCESS -> WorkCompletionStatus.SUCCESS;
-                case WorkCompletionStatus.LOC_LEN_ERR -> WorkCompletionStatus.REM_INV_REQ_ERR;
-                default -> WorkCompletionStatus.REM_OP_ERR;
-            };
-        }
-        queue.remove();
-        responder.receiveCompletions.pushReceive(
-            responder,
-            wrId,
-            receiveStatus,
-            isSend ? WorkCompletionOpcode.RECV : WorkCompletionOpcode.RECV_RDMA_WITH_IMM,
-            request.lengthBytes,
-            request.hasImmediate ? request.immediate : 0);
-        if (status != WorkCompletionStatus.SUCCESS)
-        {
-            responder.moveToError();
-        }
-        return status;
-    }
-
-    private int fillReceive(final WorkRequest request, final SoftQueuePair responder, final ReceiveQueue queue)
-    {
-        if (request.lengthBytes > queue.lengthBytes())
-        {
-            return WorkCompletionStatus.LOC_LEN_ERR;
-        }
-        final RegisteredRegion buffer = peerKeys.find(queue.key());
-        if (buffer == null || !buffer.allows(
-            responder.protectionDomain, AccessFlags.LOCAL_WRITE, queue.address(), queue.lengthBytes()))
-        {
-            return WorkCompletionStatus.LOC_PROT_ERR;
-        }
-        if (beforeAccess != null)
-        {
-            beforeAccess.run();
-        }
-        VarHandle.releaseFence();
-        RawMemory.write(request.localAddress, queue.address(), request.lengthBytes);
-        needsStoreLoadFence = true;
-        return WorkCompletionStatus.SUCCESS;
-    }
-
-    private int awaitReceive()
+    /** The peer has no receive posted: wait, until the retries are over. */
+    private int awaitPeer()
     {
         final long nowNs = device.clock().nanoTime();
-        if (!hasRnrDeadline)
+        if (!hasWaitDeadline)
         {
-            hasRnrDeadline = true;
-            rnrDeadlineNs = nowNs + device.rnrTimeoutNs();
+            hasWaitDeadline = true;
+            waitDeadlineNs = nowNs + device.rnrTimeoutNs();
         }
         if (!isWaiting)
         {
             isWaiting = true;
             sendCompletions.addWaiting(this);
         }
-        return nowNs - rnrDeadlineNs >= 0 ? WorkCompletionStatus.RNR_RETRY_EXC_ERR : WAIT;
+        return nowNs - waitDeadlineNs >= 0 ? WorkCompletionStatus.RNR_RETRY_EXC_ERR : SoftRequester.WAIT;
     }
 
     private void flushSends()
@@ -554,18 +436,35 @@ final class SoftQueuePair extends StagedQueuePair
 
     private void flushReceives()
     {
-        final SoftQueuePair other = peer;
-        if (other != null && other.mark.isInside())
+        final SoftPeer other = peer;
+        if (isPeerAlive() && AccessMark.isInside(AccessMark.sequence(peerEntry(other))))
         {
             // The peer may be consuming a receive right now: look again at the next poll.
             receiveCompletions.requestAttention();
             return;
         }
-        while (!receives.isEmpty())
+        if (other != null && !isPeerAlive() && !flushDeadClaims())
         {
-            final long wrId = receives.wrId();
-            receives.remove();
-            receiveCompletions.pushReceive(this, wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, 0);
+            receiveCompletions.requestAttention();
+            return;
         }
+        final int index = number & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+        for (long slot = receives.claimForFlush(index); slot != 0; slot = receives.claimForFlush(index))
+        {
+            receiveCompletions.pushFlushedReceive(
+                this, SharedWords.getLong(slot + ReceiveRing.WR_ID_OFFSET), slot - receives.ring());
+        }
+    }
+
+    /** Receives that a dead peer was filling come first, once what it had finished has been handed out. */
+    private boolean flushDeadClaims()
+    {
+        if (receiveCompletions.hasReceived(this))
+        {
+            return false;
+        }
+        receives.flushClaimed(slot -> receiveCompletions.pushFlushedReceive(
+            this, SharedWords.getLong(slot + ReceiveRing.WR_ID_OFFSET), slot - receives.ring()));
+        return true;
     }
 }

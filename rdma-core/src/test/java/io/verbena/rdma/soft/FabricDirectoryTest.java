@@ -57,7 +57,7 @@ class FabricDirectoryTest
             assertThat(fabric.directory()).isEqualTo(directory);
             assertThat(mode(directory)).isEqualTo("rwx------");
             final List<Path> files = list(directory);
-            assertThat(files).hasSize(3);
+            assertThat(files).hasSize(4);
             for (final Path file : files)
             {
                 assertThat(mode(file)).isEqualTo("rw-------");
@@ -79,7 +79,7 @@ class FabricDirectoryTest
         {
             domain.allocateRegistered(4096, 0).close();
             other.close();
-            assertThat(list(directory)).hasSize(3);
+            assertThat(list(directory)).hasSize(4);
             assertThat(stays.segment().get(ValueLayout.JAVA_LONG, 0)).isZero();
         }
         assertThat(directory).doesNotExist();
@@ -100,7 +100,7 @@ class FabricDirectoryTest
                 .hasMessageContaining(directory.toString())
                 .hasMessageContaining("--shm-size")
                 .hasMessageNotContaining("\n");
-            assertThat(list(directory)).hasSize(2);
+            assertThat(list(directory)).hasSize(3);
         }
     }
 
@@ -156,18 +156,19 @@ class FabricDirectoryTest
         {
             awaitReady(killed);
             awaitReady(living);
-            assertThat(list(directory)).hasSize(5);
+            assertThat(list(directory)).hasSize(7);
             killed.destroyForcibly().waitFor();
-            assertThat(list(directory)).hasSize(5);
+            assertThat(list(directory)).hasSize(7);
             try (SoftFabric fabric = open())
             {
                 assertThat(fabric.directory()).isEqualTo(directory);
-                assertThat(list(directory)).hasSize(4);
+                assertThat(list(directory)).hasSize(5);
             }
-            assertThat(list(directory)).hasSize(3);
+            assertThat(list(directory)).hasSize(4);
         }
         finally
         {
+            killed.destroyForcibly();
             // SIGTERM: the shutdown hook removes the rest.
             living.destroy();
             living.waitFor();

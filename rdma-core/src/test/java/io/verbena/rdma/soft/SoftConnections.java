@@ -40,7 +40,7 @@ final class SoftConnections
     {
         while (endpoint.completions.poll(completions) == 0)
         {
-            Thread.onSpinWait();
+            Thread.yield();
         }
         return completions.status(0);
     }

@@ -57,7 +57,7 @@ class SoftFencingTest
 
     private void stopBetweenCheckAndAccess()
     {
-        ((SoftQueuePair)requester.queuePair).beforeAccess = () ->
+        ((SoftQueuePair)requester.queuePair).beforeAccess(() ->
         {
             isInside.countDown();
             try
@@ -68,7 +68,7 @@ class SoftFencingTest
             {
                 Thread.currentThread().interrupt();
             }
-        };
+        });
     }
 
     private Thread start(final Runnable task)

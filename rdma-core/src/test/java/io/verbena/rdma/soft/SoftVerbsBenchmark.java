@@ -46,7 +46,7 @@ public final class SoftVerbsBenchmark
     }
 
     /**
-     * @param args MiB of target memory, default 1024.
+     * @param args MiB of target memory, default 1024; operations a round, default 2,000,000.
      */
     public static void main(final String[] args)
     {
@@ -67,18 +67,18 @@ public final class SoftVerbsBenchmark
         {
             a.connect(ap, b.address(), 1, new byte[0], 1_000_000_000L);
             listener.poll().accept(bp, AccessFlags.ALL_REMOTE, new byte[0]);
-            new SoftVerbsBenchmark(ap, aQueue, target, local).run();
+            new SoftVerbsBenchmark(ap, aQueue, target, local).run(
+                args.length < 2 ? 2_000_000 : Integer.parseInt(args[1]));
         }
     }
 
-    private void run()
+    private void run(final int count)
     {
         final MemorySegment segment = target.segment();
         for (int i = 0; i < lines.length; i++)
         {
             segment.set(ValueLayout.JAVA_LONG, (long)i * LINE_BYTES, lines[i]);
         }
-        final int count = 2_000_000;
         final double[] best = new double[7];
         java.util.Arrays.fill(best, Double.MAX_VALUE);
         for (int round = 0; round < 8; round++)

@@ -1,0 +1,35 @@
+package io.verbena.rdma.soft;
+
+/**
+ * Layout of an entry of the key table: a region or a bound memory window, at the index that is the key's upper half.
+ *
+ * <pre>
+ *  0     4        8        12            16        24       32     40                48        64
+ * +-----+--------+--------+-------------+---------+--------+------+-----------------+---------+
+ * | key | rights | domain | queue pair  | address | length | file | offset in file  | (0)     |
+ * +-----+--------+--------+-------------+---------+--------+------+-----------------+---------+
+ * </pre>
+ *
+ * <p>Written by the owner, and the key of a window set to 0 by the peer whose SEND_WITH_INV takes it away. The key is
+ * written last (release) and set to 0 first (volatile): who finds it may use the rest until it leaves (see
+ * {@link AccessMark}).
+ */
+final class KeyEntryDescriptor
+{
+    static final int KEY_OFFSET = 0;
+    static final int RIGHTS_OFFSET = KEY_OFFSET + Integer.BYTES;
+    static final int DOMAIN_OFFSET = RIGHTS_OFFSET + Integer.BYTES;
+    /** Window: number of the queue pair it is bound to. Region: 0. */
+    static final int QUEUE_PAIR_OFFSET = DOMAIN_OFFSET + Integer.BYTES;
+    static final int ADDRESS_OFFSET = QUEUE_PAIR_OFFSET + Integer.BYTES;
+    static final int LENGTH_OFFSET = ADDRESS_OFFSET + Long.BYTES;
+    /** N of the file {@code OWNER.N.region}. */
+    static final int FILE_OFFSET = LENGTH_OFFSET + Long.BYTES;
+    /** Where in the file {@link #ADDRESS_OFFSET} lies. */
+    static final int FILE_POSITION_OFFSET = FILE_OFFSET + Long.BYTES;
+    static final int LENGTH = 64;
+
+    private KeyEntryDescriptor()
+    {
+    }
+}

@@ -1,0 +1,225 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.DeviceAddress;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
+
+/**
+ * The devices that a device has mapped, and those that have mapped it (its visitors). A device registers as a visitor
+ * before it touches anything, so that who revokes knows whose marks to look at. Thread-safe.
+ */
+final class PeerTable
+{
+    private final SoftDevice device;
+    private final Map<Long, SoftPeer> peers = new HashMap<>();
+    private final List<SharedMemoryFile> unused = new ArrayList<>();
+    private final boolean[] deadVisitors = new boolean[MAX_VISITORS];
+    private volatile boolean hasDeadVisitors;
+
+    PeerTable(final SoftDevice device)
+    {
+        this.device = device;
+    }
+
+    /** The device of this interface id, for one more user; null when it cannot be reached from here. */
+    synchronized SoftPeer use(final long interfaceId)
+    {
+        final SoftPeer known = peers.get(interfaceId);
+        if (known != null)
+        {
+            return known.file().isOpen() ? known.use() : null;
+        }
+        final DeviceFile file = DeviceFile.attach(path(interfaceId));
+        if (file == null)
+        {
+            return null;
+        }
+        final int visitor = isReachable(file) ? register(file) : 0;
+        if (visitor == 0)
+        {
+            file.close();
+            return null;
+        }
+        final SoftPeer peer = new SoftPeer(
+            device, file, new DeviceAddress(device.address().gidHigh(), interfaceId), visitor);
+        peers.put(interfaceId, peer);
+        return peer.use();
+    }
+
+    /** Same host: same directory, which holds, and same network namespace. A carrier to other hosts would come here. */
+    private boolean isReachable(final DeviceFile file)
+    {
+        return SharedWords.getLong(file.base() + NETWORK_NAMESPACE_OFFSET) ==
+            SharedWords.getLong(device.file().base() + NETWORK_NAMESPACE_OFFSET);
+    }
+
+    private int register(final DeviceFile file)
+    {
+        for (int i = 1; i < MAX_VISITORS; i++)
+        {
+            if (SharedWords.compareAndSetLong(
+                visitorAddress(file, i), 0, device.address().gidLow()))
+            {
+                final long limitAddress = file.base() + VISITOR_LIMIT_OFFSET;
+                int limit = SharedWords.getIntVolatile(limitAddress);
+                while (limit <= i && !SharedWords.compareAndSetInt(limitAddress, limit, i + 1))
+                {
+                    limit = SharedWords.getIntVolatile(limitAddress);
+                }
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    private static long visitorAddress(final DeviceFile file, final int visitor)
+    {
+        return file.base() + VISITORS_OFFSET + (long)visitor * Long.BYTES;
+    }
+
+    private Path path(final long interfaceId)
+    {
+        return device.fabric().files().deviceFile((int)(interfaceId >>> Integer.SIZE), (int)interfaceId);
+    }
+
+    /** Waits until every visitor that was inside this device's memory has left it. */
+    void awaitVisitorsOutside()
+    {
+        final int limit = visitorLimit();
+        for (int i = 1; i < limit; i++)
+        {
+            final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
+            final DeviceFile visitor = id == 0 ? null : DeviceFile.attach(path(id));
+            // Without a file that is open its process is dead or it has closed the device: it does nothing any more.
+            if (visitor != null)
+            {
+                try
+                {
+                    device.outside().awaitOutside(visitor, device.address().gidLow());
+                }
+                finally
+                {
+                    visitor.close();
+                }
+            }
+        }
+    }
+
+    private int visitorLimit()
+    {
+        return SharedWords.getIntVolatile(device.file().base() + VISITOR_LIMIT_OFFSET);
+    }
+
+    boolean isDeadVisitor(final int visitor)
+    {
+        if (!hasDeadVisitors)
+        {
+            return false;
+        }
+        synchronized (this)
+        {
+            return deadVisitors[visitor];
+        }
+    }
+
+    /** Adds the owners of all peers and visitors. */
+    synchronized void collectOwners(final Set<Integer> owners)
+    {
+        peers.values().stream().filter(peer -> peer.file().isOpen()).forEach(peer -> owners.add(peer.file().ownerId()));
+        final int limit = visitorLimit();
+        for (int i = 1; i < limit; i++)
+        {
+            final long id = SharedWords.getLongAcquire(visitorAddress(device.file(), i));
+            if (id != 0 && !deadVisitors[i])
+            {
+                owners.add((int)(id >>> Integer.SIZE));
+            }
+        }
+    }
+
+    /** A process is dead: requests to its devices fail from now on, and its claims are given up. */
+    void ownerDied(final int owner)
+    {
+        synchronized (this)
+        {
+            for (final SoftPeer peer : peers.values())
+            {
+                if (peer.file().ownerId() == owner)
+                {
+                    peer.file().markDead();
+                }
+            }
+            final int limit = visitorLimit();
+            for (int i = 1; i < limit; i++)
+            {
+                if ((int)(SharedWords.getLongAcquire(visitorAddress(device.file(), i)) >>> Integer.SIZE) == owner)
+                {
+                    deadVisitors[i] = true;
+                    hasDeadVisitors = true;
+                }
+            }
+        }
+        device.requestAttention();
+    }
+
+    /** Unmaps what nobody uses any more: regions whose keys are gone, devices that are gone. */
+    void tidy()
+    {
+        synchronized (this)
+        {
+            peers.values().forEach(peer -> unused.addAll(peer.takeUnused()));
+            peers.values().removeIf(peer ->
+            {
+                final boolean isGone = !peer.isUsed() && !peer.file().isOpen();
+                if (isGone)
+                {
+                    peer.close();
+                }
+                return isGone;
+            });
+            freeDeadVisitors();
+            if (unused.isEmpty())
+            {
+                return;
+            }
+        }
+        // A requester that is inside may have looked a mapping up before it was taken out of use.
+        device.outside().awaitOutside(device.file(), 0);
+        synchronized (this)
+        {
+            unused.forEach(SharedMemoryFile::close);
+            unused.clear();
+        }
+    }
+
+    private void freeDeadVisitors()
+    {
+        boolean remain = false;
+        for (int i = 1; hasDeadVisitors && i < MAX_VISITORS; i++)
+        {
+            if (deadVisitors[i] && !device.hasClaimOf(i))
+            {
+                deadVisitors[i] = false;
+                SharedWords.putLongVolatile(visitorAddress(device.file(), i), 0);
+            }
+            remain |= deadVisitors[i];
+        }
+        hasDeadVisitors = remain;
+    }
+
+    /** With no requester about. */
+    synchronized void close()
+    {
+        peers.values().forEach(SoftPeer::close);
+        peers.clear();
+        unused.forEach(SharedMemoryFile::close);
+        unused.clear();
+    }
+}

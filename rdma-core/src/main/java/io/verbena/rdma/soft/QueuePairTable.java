@@ -1,0 +1,89 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntFunction;
+
+import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
+
+/**
+ * Queue pairs of an own device by number, and their part of its file. A number is an entry's index (lower 14 bits) and
+ * how often it was used (upper 10), so that a closed queue pair's number rests.
+ */
+final class QueuePairTable
+{
+    private static final int ENTRIES_PER_COMMIT = 8;
+    private static final int INDEX_BITS = Integer.numberOfTrailingZeros(MAX_QUEUE_PAIRS);
+    private static final int MAX_USES = (1 << 24 - INDEX_BITS) - 1;
+
+    private final DeviceFile file;
+    private final AtomicReferenceArray<SoftQueuePair> queuePairs = new AtomicReferenceArray<>(MAX_QUEUE_PAIRS);
+    private final short[] uses = new short[MAX_QUEUE_PAIRS];
+    private int limit;
+    private int lastIndex;
+    private int openCount;
+
+    QueuePairTable(final DeviceFile file)
+    {
+        this.file = file;
+    }
+
+    /** Makes a queue pair with a number of its own. */
+    synchronized SoftQueuePair add(final IntFunction<SoftQueuePair> factory)
+    {
+        if (openCount >= limit / 2 && limit < MAX_QUEUE_PAIRS)
+        {
+            file.commit(
+                QUEUE_PAIRS_OFFSET + (long)limit * QueuePairEntry.LENGTH,
+                (long)ENTRIES_PER_COMMIT * QueuePairEntry.LENGTH);
+            limit += ENTRIES_PER_COMMIT;
+            SharedWords.putIntRelease(file.base() + QUEUE_PAIR_LIMIT_OFFSET, limit);
+        }
+        if (openCount >= MAX_QUEUE_PAIRS - 1)
+        {
+            throw new RdmaException("too many queue pairs on one device: open=" + openCount + "; close some first");
+        }
+        int index = lastIndex;
+        do
+        {
+            index = index + 1 < limit ? index + 1 : 0;
+        }
+        while (queuePairs.get(index) != null);
+        lastIndex = index;
+        uses[index] = (short)(uses[index] == MAX_USES ? 1 : uses[index] + 1);
+        final SoftQueuePair queuePair = factory.apply(uses[index] << INDEX_BITS | index);
+        queuePairs.set(index, queuePair);
+        openCount++;
+        return queuePair;
+    }
+
+    synchronized void remove(final SoftQueuePair queuePair)
+    {
+        if (queuePairs.compareAndSet(queuePair.number() & MAX_QUEUE_PAIRS - 1, queuePair, null))
+        {
+            openCount--;
+        }
+    }
+
+    /** The open queue pair of a number, or null. */
+    SoftQueuePair find(final int number)
+    {
+        final SoftQueuePair queuePair = queuePairs.get(number & MAX_QUEUE_PAIRS - 1);
+        return queuePair != null && queuePair.number() == number && !queuePair.isClosed() ? queuePair : null;
+    }
+
+    /** Whether a claim of this visitor is open in a receive queue. */
+    synchronized boolean hasClaimOf(final int visitor)
+    {
+        for (int i = 0; i < limit; i++)
+        {
+            final SoftQueuePair queuePair = queuePairs.get(i);
+            if (queuePair != null && queuePair.hasClaimOf(visitor))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,129 @@
+package io.verbena.rdma.soft;
+
+/**
+ * Layout of a ring of posted receives, and how requesters take from it: any number of them, of any process, without
+ * locks, in posting order.
+ *
+ * <pre>
+ *  0      4          8           64      72      76        128           192
+ * +------+----------+--------+---+-------+-------+-------+-------------+-------------+---
+ * | mask | capacity | shared |   | tail  | limit | event | head        | slots       |
+ * +------+----------+--------+---+-------+-------+-------+-------------+-------------+---
+ *
+ *  slot:  0            8      16        24       28    32    64
+ *        +------------+------+---------+--------+-----+-----+
+ *        | claim word | wrId | address | length | key | (0) |
+ *        +------------+------+---------+--------+-----+-----+
+ * </pre>
+ *
+ * <p>The owner fills a slot and opens it (release). A requester claims the oldest open one and advances the head; who
+ * finds the head behind, because its claimer was stopped or died there, advances it for him. The slot is given back by
+ * the owner when it hands out the completion, or by flushing; so a receive whose claimer dies is never lost.
+ */
+final class ReceiveRing
+{
+    static final int MASK_OFFSET = 0;
+    static final int CAPACITY_OFFSET = MASK_OFFSET + Integer.BYTES;
+    /** 1 for a shared receive queue. */
+    static final int SHARED_OFFSET = CAPACITY_OFFSET + Integer.BYTES;
+    /** Written by the owner at each post, and on a line of its own for that reason. */
+    static final int TAIL_OFFSET = 64;
+    /** Shared receive queue: armed limit; set to 0 by who finds fewer. */
+    static final int LIMIT_OFFSET = TAIL_OFFSET + Long.BYTES;
+    /** Shared receive queue: 1 when the limit was reached and not told yet. */
+    static final int EVENT_OFFSET = LIMIT_OFFSET + Integer.BYTES;
+    static final int HEAD_OFFSET = 128;
+    static final int SLOTS_OFFSET = 192;
+
+    static final int CLAIM_OFFSET = 0;
+    static final int WR_ID_OFFSET = CLAIM_OFFSET + Long.BYTES;
+    static final int ADDRESS_OFFSET = WR_ID_OFFSET + Long.BYTES;
+    static final int LENGTH_OFFSET = ADDRESS_OFFSET + Long.BYTES;
+    static final int KEY_OFFSET = LENGTH_OFFSET + Integer.BYTES;
+    static final int SLOT_BYTES = 64;
+
+    private ReceiveRing()
+    {
+    }
+
+    static long lengthBytes(final int slotCount)
+    {
+        return SLOTS_OFFSET + (long)slotCount * SLOT_BYTES;
+    }
+
+    static long slot(final long ring, final long position)
+    {
+        return ring + SLOTS_OFFSET + (position & SharedWords.getInt(ring + MASK_OFFSET)) * SLOT_BYTES;
+    }
+
+    /**
+     * Whether a receive is posted; also brings the head up to date.
+     *
+     * @param ring address.
+     * @return position of the oldest open slot, or -1.
+     */
+    static long oldest(final long ring)
+    {
+        while (true)
+        {
+            final long head = SharedWords.getLongAcquire(ring + HEAD_OFFSET);
+            final long word = SharedWords.getLongAcquire(slot(ring, head));
+            if (word == ClaimWord.open(head))
+            {
+                return head;
+            }
+            if (ClaimWord.isAt(word, head))
+            {
+                SharedWords.compareAndSetLong(ring + HEAD_OFFSET, head, head + 1);
+            }
+            else if (ClaimWord.isBefore(word, head))
+            {
+                return -1;
+            }
+            // Otherwise the slot has gone on to a later lap, and the head with it: look again.
+        }
+    }
+
+    /**
+     * Claims the oldest posted receive.
+     *
+     * @param ring           address.
+     * @param visitor        the claimer.
+     * @param queuePairIndex the responder.
+     * @return address of the slot, or 0 when there is none.
+     */
+    static long claim(final long ring, final int visitor, final int queuePairIndex)
+    {
+        while (true)
+        {
+            final long position = oldest(ring);
+            if (position < 0)
+            {
+                return 0;
+            }
+            final long slot = slot(ring, position);
+            if (SharedWords.compareAndSetLong(
+                slot, ClaimWord.open(position), ClaimWord.claimed(position, visitor, queuePairIndex)))
+            {
+                if (SharedWords.getLong(ring + HEAD_OFFSET) == position)
+                {
+                    SharedWords.compareAndSetLong(ring + HEAD_OFFSET, position, position + 1);
+                }
+                return slot;
+            }
+        }
+    }
+
+    /** Whether fewer receives than the armed limit are left; says so once. */
+    static boolean reachesLimit(final long ring)
+    {
+        final int limit = SharedWords.getIntAcquire(ring + LIMIT_OFFSET);
+        if (limit == 0)
+        {
+            return false;
+        }
+        final long left =
+            SharedWords.getLongAcquire(ring + TAIL_OFFSET) - SharedWords.getLongAcquire(ring + HEAD_OFFSET);
+        return left < limit && SharedWords.compareAndSetInt(ring + LIMIT_OFFSET, limit, 0);
+    }
+}

@@ -1,0 +1,131 @@
+package io.verbena.rdma.soft;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Words in shared memory by absolute address, with the ordering in the name. The one place where words that other
+ * processes see are read and written. Addresses are aligned to the word and mapped; a wrong one ends the process.
+ */
+final class SharedWords
+{
+    @SuppressWarnings("restricted")
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private SharedWords()
+    {
+    }
+
+    static long getLong(final long address)
+    {
+        return ALL.get(ValueLayout.JAVA_LONG, address);
+    }
+
+    static void putLong(final long address, final long value)
+    {
+        ALL.set(ValueLayout.JAVA_LONG, address, value);
+    }
+
+    static int getInt(final long address)
+    {
+        return ALL.get(ValueLayout.JAVA_INT, address);
+    }
+
+    static void putInt(final long address, final int value)
+    {
+        ALL.set(ValueLayout.JAVA_INT, address, value);
+    }
+
+    static long getLongAcquire(final long address)
+    {
+        return (long)LONG.getAcquire(ALL, address);
+    }
+
+    static long getLongVolatile(final long address)
+    {
+        return (long)LONG.getVolatile(ALL, address);
+    }
+
+    static void putLongOpaque(final long address, final long value)
+    {
+        LONG.setOpaque(ALL, address, value);
+    }
+
+    static void putLongRelease(final long address, final long value)
+    {
+        LONG.setRelease(ALL, address, value);
+    }
+
+    static void putLongVolatile(final long address, final long value)
+    {
+        LONG.setVolatile(ALL, address, value);
+    }
+
+    static boolean compareAndSetLong(final long address, final long expected, final long desired)
+    {
+        return LONG.compareAndSet(ALL, address, expected, desired);
+    }
+
+    static long getAndBitwiseOrLong(final long address, final long bits)
+    {
+        return (long)LONG.getAndBitwiseOr(ALL, address, bits);
+    }
+
+    static long getAndSetLong(final long address, final long value)
+    {
+        return (long)LONG.getAndSet(ALL, address, value);
+    }
+
+    static long getAndAddLong(final long address, final long addend)
+    {
+        return (long)LONG.getAndAdd(ALL, address, addend);
+    }
+
+    static int getIntAcquire(final long address)
+    {
+        return (int)INT.getAcquire(ALL, address);
+    }
+
+    static int getIntVolatile(final long address)
+    {
+        return (int)INT.getVolatile(ALL, address);
+    }
+
+    static void putIntRelease(final long address, final int value)
+    {
+        INT.setRelease(ALL, address, value);
+    }
+
+    static void putIntVolatile(final long address, final int value)
+    {
+        INT.setVolatile(ALL, address, value);
+    }
+
+    static boolean compareAndSetInt(final long address, final int expected, final int desired)
+    {
+        return INT.compareAndSet(ALL, address, expected, desired);
+    }
+
+    static int getAndAddInt(final long address, final int addend)
+    {
+        return (int)INT.getAndAdd(ALL, address, addend);
+    }
+
+    static void getBytes(final long address, final byte[] target)
+    {
+        MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, target, 0, target.length);
+    }
+
+    static void putBytes(final long address, final byte[] source)
+    {
+        MemorySegment.copy(source, 0, ALL, ValueLayout.JAVA_BYTE, address, source.length);
+    }
+
+    static void zero(final long address, final long lengthBytes)
+    {
+        ALL.asSlice(address, lengthBytes).fill((byte)0);
+    }
+}

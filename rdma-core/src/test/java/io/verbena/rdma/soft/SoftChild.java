@@ -1,0 +1,172 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionChannel;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process of its own that connects to a device of the test's process and then does as it is told: {@code serve}: its
+ * memory is there until standard input ends; {@code echo} and {@code sleep-echo}: answers each message, polling or
+ * asleep; {@code write}: WRITEs to the address given, and stops between check and access until told to go on.
+ */
+public final class SoftChild
+{
+    static final int PORT = 7;
+    static final int REGION_BYTES = 1 << 16;
+    private static final QueuePairCapabilities DEPTHS = new QueuePairCapabilities(16, 16, 64, 4);
+
+    private final Device device;
+    private final CompletionChannel channel;
+    private final CompletionQueue completions;
+    private final MemoryRegion region;
+    private final QueuePair queuePair;
+    private final WorkCompletions batch = new WorkCompletions(4);
+
+    private SoftChild(final Device device, final boolean sleeps)
+    {
+        this.device = device;
+        channel = device.createCompletionChannel();
+        completions = sleeps ? device.createCompletionQueue(64, channel) : device.createCompletionQueue(64);
+        final ProtectionDomain domain = device.allocateProtectionDomain();
+        region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
+        queuePair = domain.createQueuePair(completions, completions, DEPTHS);
+    }
+
+    /**
+     * @param args directory, what to do, interface id of the device, {@code node} or {@code guest}, and for
+     *             {@code write} address and key.
+     */
+    public static void main(final String[] args) throws IOException
+    {
+        final SoftFabric fabric = SoftFabric.open(
+            new SoftFabricOptions().directory(Path.of(args[0])).mayBeKilled(args[3].equals("node")));
+        final SoftChild child = new SoftChild(fabric.openDevice("child"), args[1].equals("sleep-echo"));
+        child.connect(new DeviceAddress(0xFE80_0000_0000_0000L, Long.parseUnsignedLong(args[2], 16)));
+        switch (args[1])
+        {
+            case "serve" ->
+            {
+                say("ready");
+                readLine();
+            }
+            case "write" -> child.write(Long.parseLong(args[4]), Integer.parseInt(args[5]));
+            default -> child.echo(args[1].equals("sleep-echo"));
+        }
+    }
+
+    private void connect(final DeviceAddress target)
+    {
+        final byte[] data =
+            ByteBuffer.allocate(12).putLong(region.address()).putInt(region.remoteKey()).array();
+        final ConnectionAttempt attempt =
+            device.connect(queuePair, target, PORT, AccessFlags.ALL_REMOTE, data, TimeUnit.SECONDS.toNanos(20));
+        for (int i = 0; i < 8; i++)
+        {
+            queuePair.postReceive(i, region.address() + i * 4096L, 4096, region.localKey());
+        }
+        while (attempt.poll() == ConnectionAttempt.State.PENDING)
+        {
+            Thread.onSpinWait();
+        }
+        if (attempt.poll() != ConnectionAttempt.State.ESTABLISHED)
+        {
+            throw new IllegalStateException("not connected: " + attempt.poll());
+        }
+    }
+
+    private void echo(final boolean sleeps)
+    {
+        say("ready");
+        while (true)
+        {
+            int count = completions.poll(batch);
+            if (count == 0 && sleeps)
+            {
+                completions.requestNotification(false);
+                count = completions.poll(batch);
+                if (count == 0)
+                {
+                    channel.await(TimeUnit.SECONDS.toNanos(10));
+                }
+            }
+            if (count == 0 && !sleeps)
+            {
+                Thread.yield();
+            }
+            for (int i = 0; i < count; i++)
+            {
+                answer(i);
+            }
+        }
+    }
+
+    private void answer(final int index)
+    {
+        if (batch.opcode(index) < 128)
+        {
+            return;
+        }
+        final long slot = batch.wrId(index);
+        queuePair.begin();
+        queuePair.sendWithImmediate(
+            99, SendFlags.SIGNALED, region.address() + slot * 4096, batch.byteLength(index), region.localKey(),
+            batch.immediate(index));
+        queuePair.complete();
+        queuePair.postReceive(slot, region.address() + slot * 4096, 4096, region.localKey());
+    }
+
+    private void write(final long address, final int key)
+    {
+        ((SoftQueuePair)queuePair).beforeAccess(() ->
+        {
+            say("inside");
+            readLine();
+        });
+        region.segment().fill((byte)-1);
+        queuePair.begin();
+        queuePair.write(1, SendFlags.SIGNALED, region.address(), 8, region.localKey(), address, key);
+        queuePair.complete();
+        while (completions.poll(batch) == 0)
+        {
+            Thread.onSpinWait();
+        }
+        say("status " + batch.status(0));
+        readLine();
+    }
+
+    private static void say(final String line)
+    {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private static void readLine()
+    {
+        try
+        {
+            int next = System.in.read();
+            while (next >= 0 && next != '\n')
+            {
+                next = System.in.read();
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw new IllegalStateException(ex);
+        }
+    }
+}
