@@ -23,7 +23,8 @@ final class AccessMark
     /** Requester: from here on it may be inside. Also a full fence. */
     void enter()
     {
-        SharedWords.putLongOpaque(address, ++sequence);
+        // Release: who sees the mark sees the target named before it.
+        SharedWords.putLongRelease(address, ++sequence);
         VarHandle.fullFence();
     }
 

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits until requesters that were inside memory being revoked have left it. A requester that does not leave within the
- * deadline is stopped or dead: a dead one lands nothing any more; a stopped one is killed when its process opted in as a
- * node, and otherwise the revocation fails with nothing freed. It never just goes on.
+ * Waits until requesters that were inside memory being revoked have left it. A requester that does not leave within
+ * the deadline is stopped or dead: a dead one lands nothing any more; a stopped one is killed when its process opted in
+ * as a node, and otherwise the revocation fails with nothing freed. It never just goes on.
  */
 final class OutsideWait
 {
