@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 public abstract class VerbsHarness
 {
     protected static final int PORT = 4711;
-    protected static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    protected static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     protected static final byte[] NOTHING = {};
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int PROGRESS_STRIDE = 1;

@@ -1,0 +1,97 @@
+package io.verbena.rdma.ibverbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+/** The few functions of the C library with which threads wait for file descriptors of the verbs. */
+@SuppressWarnings("restricted")
+final class CLibrary
+{
+    private static final int POLLFD_BYTES = 8;
+    private static final short POLLIN = 1;
+    private static final MethodHandle POLL = handle("poll", JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT);
+    private static final MethodHandle EVENTFD_WRITE = handle("eventfd_write", JAVA_INT, JAVA_LONG);
+    private static final MethodHandle CLOSE = handle("close", JAVA_INT);
+
+    private CLibrary()
+    {
+    }
+
+    /**
+     * Waits until one of two descriptors can be read.
+     *
+     * @param first     descriptor.
+     * @param second    descriptor, or -1 for none.
+     * @param timeoutMs longest wait; negative for none.
+     * @return whether the first can be read.
+     */
+    static boolean awaitReadable(final int first, final int second, final int timeoutMs)
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment entries = arena.allocate(2 * POLLFD_BYTES, Long.BYTES);
+            entries.set(JAVA_INT, 0, first);
+            entries.set(JAVA_SHORT, 4, POLLIN);
+            entries.set(JAVA_INT, POLLFD_BYTES, second);
+            entries.set(JAVA_SHORT, POLLFD_BYTES + 4, POLLIN);
+            final int ready = (int)POLL.invokeExact(entries.address(), second < 0 ? 1L : 2L, timeoutMs);
+            return ready > 0 && entries.get(JAVA_SHORT, 6) != 0;
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
+    static int eventDescriptor()
+    {
+        try
+        {
+            return (int)EVENTFD.invokeExact(0, 0);
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
+    static void signal(final int eventDescriptor)
+    {
+        try
+        {
+            final int ignored = (int)EVENTFD_WRITE.invokeExact(eventDescriptor, 1L);
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
+    static void close(final int descriptor)
+    {
+        try
+        {
+            final int ignored = (int)CLOSE.invokeExact(descriptor);
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
+    private static MethodHandle handle(final String name, final MemoryLayout... parameters)
+    {
+        final Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(
+            linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(JAVA_INT, parameters));
+    }
+}

@@ -1,0 +1,66 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Error numbers of Linux with what to do about them. */
+final class Errno
+{
+    static final int EPERM = 1;
+    static final int ENOENT = 2;
+    static final int EIO = 5;
+    static final int ENOMEM = 12;
+    static final int EACCES = 13;
+    static final int EBUSY = 16;
+    static final int ENODEV = 19;
+    static final int EINVAL = 22;
+    static final int ENOSYS = 38;
+    static final int EOPNOTSUPP = 95;
+
+    private static final Path LIMITS = Path.of("/proc/self/limits");
+
+    private Errno()
+    {
+    }
+
+    static RdmaException failure(final String what, final int errno)
+    {
+        return new RdmaException(what + ": " + text(errno));
+    }
+
+    static String text(final int errno)
+    {
+        return switch (errno)
+        {
+            case EPERM -> "not permitted (EPERM)";
+            case ENOENT -> "not there (ENOENT)";
+            case EIO -> "the device failed or was taken away (EIO): close everything and open it again";
+            case ENOMEM -> "no memory, or the limit for locked memory is reached (ENOMEM): limit " + lockedLimit() +
+                ", raise it with 'ulimit -l unlimited' or LimitMEMLOCK=infinity";
+            case EACCES -> "no permission (EACCES): allow this user to read and write /dev/infiniband/uverbs*";
+            case EBUSY -> "in use (EBUSY)";
+            case ENODEV -> "the device is gone (ENODEV): close everything and open it again";
+            case EINVAL -> "refused as invalid (EINVAL)";
+            case ENOSYS -> "not supported (ENOSYS): the kernel lacks ib_uverbs, try 'modprobe ib_uverbs'";
+            case EOPNOTSUPP -> "not supported by this device (EOPNOTSUPP)";
+            default -> "errno " + errno;
+        };
+    }
+
+    /** @return the limit for locked memory of this process in the kernel's words. */
+    static String lockedLimit()
+    {
+        try
+        {
+            return Files.readAllLines(LIMITS).stream().filter(line -> line.startsWith("Max locked memory"))
+                .map(line -> line.substring(25).strip().split("\\s+")[0]).findFirst().orElse("unknown");
+        }
+        catch (final IOException ex)
+        {
+            return "unknown";
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+import org.agrona.collections.Int2ObjectHashMap;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/** {@code struct ibv_cq}. Completions of queue pairs that are closed are dropped here: not every driver does it. */
+final class IbverbsCompletionQueue implements CompletionQueue
+{
+    private static final int BATCH = 32;
+    private static final long WC_BYTES = VerbsLayouts.IBV_WC.byteSize();
+    private static final long STATUS = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "status");
+    private static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "opcode");
+    private static final long VENDOR_ERROR = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "vendor_err");
+    private static final long BYTE_LENGTH = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "byte_len");
+    private static final long IMMEDIATE = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "imm_data");
+    private static final long NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "qp_num");
+    private static final long SOURCE_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "src_qp");
+    private static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "wc_flags");
+    private static final int KNOWN_FLAGS =
+        WorkCompletions.WITH_GRH | WorkCompletions.WITH_IMMEDIATE | WorkCompletions.WITH_INVALIDATION;
+
+    private final IbverbsDevice device;
+    private final IbverbsCompletionChannel channel;
+    private final long cq;
+    private final int capacity;
+    private final MemorySegment pollCq;
+    private final MemorySegment requestNotify;
+    private final MemorySegment batch = Arena.ofAuto().allocate(BATCH * WC_BYTES, 64);
+    /** Who posted, by serial number; replaced as a whole, so that the poller reads without a lock. */
+    private volatile Int2ObjectHashMap<Object> owners = new Int2ObjectHashMap<>();
+    private int attachedCount;
+    private volatile boolean isOverrun;
+    private volatile boolean isClosed;
+
+    IbverbsCompletionQueue(final IbverbsDevice device, final int capacity, final IbverbsCompletionChannel channel)
+    {
+        IbverbsDevice.checkRange("capacity", capacity, 1, device.attributes().maxCompletions());
+        device.childOpened();
+        this.device = device;
+        this.channel = channel;
+        try
+        {
+            cq = Libibverbs.createCompletionQueue("cannot create a completion queue of " + capacity + " on " +
+                device.name(), device.context(), capacity, channel == null ? 0 : channel.pointer());
+        }
+        catch (final RdmaException ex)
+        {
+            device.childClosed();
+            throw ex;
+        }
+        // What the device made of it may be more.
+        this.capacity = IbverbsDevice.field(cq, VerbsLayouts.offset(VerbsLayouts.IBV_CQ, "cqe"));
+        pollCq = device.operation("poll_cq");
+        requestNotify = device.operation("req_notify_cq");
+        device.events().add(cq, this);
+        if (channel != null)
+        {
+            channel.childOpened();
+        }
+    }
+
+    IbverbsDevice device()
+    {
+        return device;
+    }
+
+    long pointer()
+    {
+        return cq;
+    }
+
+    /** A queue whose requests complete here, under its serial number; several numbers may stand for one object. */
+    synchronized void add(final int serial, final Object owner)
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("completion queue is closed: device=" + device.name());
+        }
+        final Int2ObjectHashMap<Object> copy = new Int2ObjectHashMap<>(owners);
+        copy.put(serial, owner);
+        owners = copy;
+        attachedCount++;
+    }
+
+    /** A queue pair whose receives complete here and come from a shared receive queue. */
+    synchronized void addShared(final int number, final IbverbsSharedReceiveQueue shared)
+    {
+        add(~number, shared);
+        add(shared.serial(), shared);
+    }
+
+    /** The reverse; other queue pairs may still use the shared receive queue. */
+    synchronized void removeShared(final int number, final IbverbsSharedReceiveQueue shared)
+    {
+        remove(~number);
+        attachedCount--;
+        if (!owners.containsValue(shared) || owners.values().stream().filter(shared::equals).count() == 1)
+        {
+            attachedCount++;
+            remove(shared.serial());
+        }
+    }
+
+    synchronized void remove(final int serial)
+    {
+        final Int2ObjectHashMap<Object> copy = new Int2ObjectHashMap<>(owners);
+        copy.remove(serial);
+        owners = copy;
+        attachedCount--;
+    }
+
+    @Override
+    public int poll(final WorkCompletions completions)
+    {
+        checkOpen();
+        final int limit = completions.capacity();
+        int count = 0;
+        int wanted;
+        int taken;
+        do
+        {
+            wanted = Math.min(BATCH, limit - count);
+            taken = DataPath.pollCq(pollCq, cq, wanted, batch.address());
+            if (taken < 0)
+            {
+                throw new RdmaException("polling failed, the completion queue is lost: errno=" + -taken + ", " + this);
+            }
+            for (int i = 0; i < taken; i++)
+            {
+                count += deliver(i * WC_BYTES, completions, count) ? 1 : 0;
+            }
+        }
+        while (taken == wanted && count < limit);
+        if (count == 0 && isOverrun)
+        {
+            throw new RdmaException("completion queue overrun: capacity=" + capacity +
+                "; make it as deep as the send and receive queues that complete here together");
+        }
+        return count;
+    }
+
+    private boolean deliver(final long offset, final WorkCompletions completions, final int index)
+    {
+        final MemorySegment from = batch;
+        final long id = from.get(JAVA_LONG, offset);
+        final Object owner = owners.get(CompletionId.serial(id));
+        if (owner == null)
+        {
+            return false;
+        }
+        final int status = from.get(JAVA_INT, offset + STATUS);
+        int length = from.get(JAVA_INT, offset + BYTE_LENGTH);
+        final long wrId;
+        if (CompletionId.isReceive(id))
+        {
+            final ReceiveSlots slots = owner instanceof final IbverbsQueuePair queuePair ?
+                queuePair.receives() : ((IbverbsSharedReceiveQueue)owner).slots();
+            wrId = slots.complete((int)CompletionId.position(id));
+            if (owner instanceof IbverbsSharedReceiveQueue && !owners.containsKey(~from.get(JAVA_INT, offset + NUMBER)))
+            {
+                return false;
+            }
+        }
+        else
+        {
+            final SendRing ring = ((IbverbsQueuePair)owner).sends();
+            final long position = ring.position(id);
+            wrId = ring.wrId(position);
+            length = ring.length(position);
+            ring.release(position);
+        }
+        if (status != 0)
+        {
+            completions.set(index, wrId, status, 0, 0, 0, from.get(JAVA_INT, offset + NUMBER));
+            completions.setDetails(index, 0, 0, from.get(JAVA_INT, offset + VENDOR_ERROR));
+            return true;
+        }
+        final int flags = from.get(JAVA_INT, offset + FLAGS) & KNOWN_FLAGS;
+        int immediate = from.get(JAVA_INT, offset + IMMEDIATE);
+        if ((flags & WorkCompletions.WITH_INVALIDATION) == 0)
+        {
+            // From network order; what carries none has none.
+            immediate = (flags & WorkCompletions.WITH_IMMEDIATE) == 0 ? 0 : Integer.reverseBytes(immediate);
+        }
+        completions.set(index, wrId, 0, opcode(from.get(JAVA_INT, offset + OPCODE)), length, immediate,
+            from.get(JAVA_INT, offset + NUMBER));
+        completions.setDetails(index, flags, from.get(JAVA_INT, offset + SOURCE_NUMBER), 0);
+        return true;
+    }
+
+    /** {@code enum ibv_wc_opcode} has the contract's values but for local invalidation. */
+    private static int opcode(final int opcode)
+    {
+        return opcode == 6 ? WorkCompletionOpcode.LOCAL_INV : opcode;
+    }
+
+    @Override
+    public void requestNotification(final boolean solicitedOnly)
+    {
+        if (channel == null)
+        {
+            throw new RdmaException("the completion queue was made without a completion channel: " + this);
+        }
+        checkOpen();
+        final int errno = DataPath.requestNotification(requestNotify, cq, solicitedOnly);
+        if (errno != 0)
+        {
+            throw Errno.failure("cannot arm the completion queue " + this, errno);
+        }
+    }
+
+    /** The library would follow a pointer that is gone. */
+    private void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("completion queue is closed: device=" + device.name());
+        }
+    }
+
+    /** The device lost completions: nothing that completes here can be trusted to be complete. */
+    void onOverrun()
+    {
+        isOverrun = true;
+        for (final Object owner : owners.values())
+        {
+            if (owner instanceof final IbverbsQueuePair queuePair)
+            {
+                queuePair.moveToError();
+            }
+        }
+    }
+
+    @Override
+    public int capacity()
+    {
+        return capacity;
+    }
+
+    @Override
+    public synchronized void close()
+    {
+        if (isClosed)
+        {
+            return;
+        }
+        if (attachedCount > 0)
+        {
+            throw new RdmaException("completion queue is in use: close its queue pairs first, open=" + attachedCount);
+        }
+        device.events().remove(cq);
+        Libibverbs.Destroyer.DESTROY_CQ.destroy("a completion queue of " + device.name(), cq);
+        isClosed = true;
+        if (channel != null)
+        {
+            channel.childClosed();
+        }
+        device.childClosed();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "IbverbsCompletionQueue{device=" + device.name() + ", capacity=" + capacity + ", isOverrun=" +
+            isOverrun + '}';
+    }
+}

@@ -1,0 +1,137 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.SystemNanoClock;
+
+/** The requesting side. Decided once, under its monitor: by the service's thread, or by the owner when time is over. */
+final class IbverbsConnectionAttempt implements ConnectionAttempt
+{
+    private static final byte[] NO_DATA = {};
+
+    private final IbverbsQueuePair queuePair;
+    private final int accessFlags;
+    private final long deadlineNs;
+    private final int psn = ConnectionService.newPsn();
+    private State state = State.PENDING;
+    private byte[] privateData = NO_DATA;
+    private ConnectionChannel channel;
+
+    IbverbsConnectionAttempt(final IbverbsQueuePair queuePair, final int accessFlags, final long deadlineNs)
+    {
+        this.queuePair = queuePair;
+        this.accessFlags = accessFlags;
+        this.deadlineNs = deadlineNs;
+    }
+
+    ConnectionMessage request(final IbverbsDevice device, final int servicePort, final byte[] data)
+    {
+        return new ConnectionMessage(
+            ConnectionMessage.REQUEST, servicePort, queuePair.number(), psn, device.query().mtu(),
+            queuePair.maxReadAtomic(), device.address(), data);
+    }
+
+    static ConnectionMessage ready(final IbverbsDevice device)
+    {
+        return new ConnectionMessage(
+            ConnectionMessage.READY, 0, 0, 0, device.query().mtu(), 0, new DeviceAddress(0, 0), NO_DATA);
+    }
+
+    /** Service: remembered so that giving up closes it; closed at once when that has happened. */
+    void channel(final ConnectionChannel connection)
+    {
+        final boolean isOver;
+        synchronized (this)
+        {
+            channel = connection;
+            isOver = state != State.PENDING;
+        }
+        if (isOver)
+        {
+            queuePair.device().connections().execute(connection::close);
+        }
+    }
+
+    /** Service: the peer accepted; whether this side still wants it. */
+    synchronized boolean onAccepted(final ConnectionMessage answer)
+    {
+        if (state != State.PENDING)
+        {
+            return false;
+        }
+        try
+        {
+            queuePair.establish(answer, psn, accessFlags);
+        }
+        catch (final RdmaException ex)
+        {
+            // Closed meanwhile, or the device refuses the peer's address.
+            state = State.UNREACHABLE;
+            return false;
+        }
+        privateData = answer.privateData();
+        state = State.ESTABLISHED;
+        return true;
+    }
+
+    synchronized void fail(final State outcome, final byte[] data)
+    {
+        if (state == State.PENDING)
+        {
+            state = outcome;
+            privateData = data;
+        }
+    }
+
+    /** The queue pair is closed. */
+    void cancel()
+    {
+        giveUp();
+    }
+
+    @Override
+    public State poll()
+    {
+        final State now;
+        synchronized (this)
+        {
+            now = state;
+        }
+        if (now == State.PENDING && SystemNanoClock.INSTANCE.nanoTime() - deadlineNs >= 0)
+        {
+            giveUp();
+            return poll();
+        }
+        if (now != State.PENDING && now != State.ESTABLISHED)
+        {
+            queuePair.toReset(this);
+        }
+        return now;
+    }
+
+    @Override
+    public synchronized byte[] privateData()
+    {
+        return privateData;
+    }
+
+    private void giveUp()
+    {
+        final ConnectionChannel open;
+        synchronized (this)
+        {
+            if (state != State.PENDING)
+            {
+                return;
+            }
+            state = State.TIMED_OUT;
+            open = channel;
+        }
+        if (open != null)
+        {
+            queuePair.device().connections().execute(open::close);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.MemoryRegion;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** {@code struct ibv_mr} over memory of its own, which it frees, or of the caller, which it keeps reachable. */
+final class IbverbsMemoryRegion implements MemoryRegion
+{
+    private final IbverbsProtectionDomain domain;
+    private final MemorySegment segment;
+    private final int accessFlags;
+    private final Arena arena;
+    private final long mr;
+    private final int localKey;
+    private final int remoteKey;
+    private boolean isClosed;
+
+    IbverbsMemoryRegion(
+        final IbverbsProtectionDomain domain, final MemorySegment segment, final int accessFlags, final Arena arena)
+    {
+        this.domain = domain;
+        this.segment = segment;
+        this.accessFlags = accessFlags;
+        this.arena = arena;
+        mr = Libibverbs.registerMemory("cannot register " + segment.byteSize() + " bytes on " + domain.device().name(),
+            domain.pointer(), segment.address(), segment.byteSize(), accessFlags);
+        localKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
+        remoteKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
+    }
+
+    long pointer()
+    {
+        return mr;
+    }
+
+    @Override
+    public MemorySegment segment()
+    {
+        return segment;
+    }
+
+    @Override
+    public long address()
+    {
+        return segment.address();
+    }
+
+    @Override
+    public long lengthBytes()
+    {
+        return segment.byteSize();
+    }
+
+    @Override
+    public int localKey()
+    {
+        return localKey;
+    }
+
+    @Override
+    public int remoteKey()
+    {
+        return remoteKey;
+    }
+
+    @Override
+    public int accessFlags()
+    {
+        return accessFlags;
+    }
+
+    @Override
+    public synchronized void close()
+    {
+        if (isClosed)
+        {
+            return;
+        }
+        Libibverbs.Destroyer.DEREG_MR.destroy("a memory region of " + lengthBytes() + " bytes", mr);
+        isClosed = true;
+        if (arena != null)
+        {
+            arena.close();
+        }
+        domain.childClosed();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "IbverbsMemoryRegion{address=0x" + Long.toHexString(address()) + ", lengthBytes=" + lengthBytes() +
+            ", localKey=0x" + Integer.toHexString(localKey) + ", remoteKey=0x" + Integer.toHexString(remoteKey) +
+            ", accessFlags=0x" + Integer.toHexString(accessFlags) + ", isClosed=" + isClosed + '}';
+    }
+}

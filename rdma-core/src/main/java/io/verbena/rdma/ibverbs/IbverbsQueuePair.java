@@ -1,0 +1,557 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.spi.QueuePairTransitions;
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * {@code struct ibv_qp}. The owner thread stages and posts without a lock; states change under this object's monitor,
+ * because the connection service and the event reader change them too.
+ */
+final class IbverbsQueuePair implements QueuePair
+{
+
+    private final IbverbsProtectionDomain domain;
+    private final IbverbsDevice device;
+    private final QueuePairType type;
+    private final QueuePairCapabilities capabilities;
+    private final IbverbsCompletionQueue sendCompletions;
+    private final IbverbsCompletionQueue receiveCompletions;
+    private final IbverbsSharedReceiveQueue shared;
+    private final long qp;
+    private final int number;
+    private final SendRing sends;
+    private final ReceiveSlots receives;
+    private final MemorySegment postSend;
+    private final MemorySegment postReceive;
+    private final VerbCounters counters = new VerbCounters();
+    private int serial;
+    private IbverbsConnectionAttempt attempt;
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile boolean isClosed;
+
+    IbverbsQueuePair(final IbverbsProtectionDomain domain, final QueuePairOptions options)
+    {
+        this.domain = domain;
+        device = domain.device();
+        type = options.type();
+        capabilities = options.capabilities();
+        sendCompletions = own(options.sendCompletions());
+        receiveCompletions = own(options.receiveCompletions());
+        shared = own(options);
+        check(capabilities);
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment attributes = QueuePairStructures.initAttributes(
+                arena, nativeType(), sendCompletions.pointer(), receiveCompletions.pointer(),
+                shared == null ? 0 : shared.pointer(), capabilities.maxSendRequests(),
+                shared == null ? capabilities.maxReceiveRequests() : 0, capabilities.maxInlineBytes());
+            qp = Libibverbs.Maker.CREATE_QP.make("cannot create a queue pair on " + device.name() + ", " + capabilities,
+                domain.pointer(), attributes.address());
+        }
+        number = IbverbsDevice.field(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
+        sends = new SendRing(type, capabilities.maxSendRequests(), maxMessageBytes(), capabilities.maxInlineBytes());
+        receives = new ReceiveSlots(shared == null ? capabilities.maxReceiveRequests() : 0);
+        postSend = device.operation("post_send");
+        postReceive = device.operation("post_recv");
+        attach();
+        if (shared != null)
+        {
+            receiveCompletions.addShared(number, shared);
+            shared.childOpened();
+        }
+        device.events().add(qp, this);
+    }
+
+    private int nativeType()
+    {
+        return switch (type)
+        {
+            case RC -> 2;
+            case UC -> 3;
+            case UD -> 4;
+            case DC_INITIATOR -> throw new UnsupportedVerbException("a DC initiator", device.name());
+        };
+    }
+
+    private int maxMessageBytes()
+    {
+        return type == QueuePairType.UD ? device.query().pathMtuBytes() : device.attributes().maxMessageBytes();
+    }
+
+    private IbverbsCompletionQueue own(final Object queue)
+    {
+        if (queue instanceof final IbverbsCompletionQueue own && own.device() == device)
+        {
+            return own;
+        }
+        throw new RdmaException("the completion queue is not of this device: device=" + device.name());
+    }
+
+    private IbverbsSharedReceiveQueue own(final QueuePairOptions options)
+    {
+        final Object queue = options.sharedReceiveQueue();
+        if (queue == null)
+        {
+            return null;
+        }
+        if (type == QueuePairType.UC)
+        {
+            throw new RdmaException("a UC queue pair takes no shared receive queue: device=" + device.name());
+        }
+        if (queue instanceof final IbverbsSharedReceiveQueue own && own.domain() == domain)
+        {
+            return own;
+        }
+        throw new RdmaException("the shared receive queue is not of this protection domain: device=" + device.name());
+    }
+
+    private void check(final QueuePairCapabilities wanted)
+    {
+        final int most = device.attributes().maxQueuePairRequests();
+        IbverbsDevice.checkRange("maxSendRequests", wanted.maxSendRequests(), 1, most);
+        IbverbsDevice.checkRange("maxReceiveRequests", wanted.maxReceiveRequests(), 0, most);
+        IbverbsDevice.checkRange("maxInlineBytes", wanted.maxInlineBytes(), 0, device.attributes().maxInlineBytes());
+        IbverbsDevice.checkRange("maxReadAtomic", wanted.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
+    }
+
+    private void attach()
+    {
+        serial = device.nextSerial();
+        sendCompletions.add(serial, this);
+        if (receiveCompletions != sendCompletions)
+        {
+            receiveCompletions.add(serial, this);
+        }
+    }
+
+    private void detach()
+    {
+        sendCompletions.remove(serial);
+        if (receiveCompletions != sendCompletions)
+        {
+            receiveCompletions.remove(serial);
+        }
+    }
+
+    IbverbsDevice device()
+    {
+        return device;
+    }
+
+    SendRing sends()
+    {
+        return sends;
+    }
+
+    ReceiveSlots receives()
+    {
+        return receives;
+    }
+
+    int maxReadAtomic()
+    {
+        return capabilities.maxReadAtomic();
+    }
+
+    synchronized void attempt(final IbverbsConnectionAttempt attempt)
+    {
+        this.attempt = attempt;
+    }
+
+    /** Connection service: RESET becomes INIT. */
+    synchronized void openForConnection(final int accessFlags)
+    {
+        if (type == QueuePairType.UD)
+        {
+            throw new RdmaException("a UD queue pair is not connected: " + this);
+        }
+        if (isClosed || state != QueuePairState.RESET)
+        {
+            throw new RdmaException("queue pair must be open and in state RESET: " + this);
+        }
+        change(Transitions.toInit(device, accessFlags));
+    }
+
+    /** Connection service: INIT becomes RTR and RTS. */
+    synchronized void establish(final ConnectionMessage peer, final int ownPsn, final int accessFlags)
+    {
+        change(Transitions.toRtr(this, peer, accessFlags));
+        change(Transitions.toRts(this, peer, ownPsn));
+    }
+
+    /** The attempt has failed: INIT becomes RESET, with receives dropped. */
+    synchronized void toReset(final IbverbsConnectionAttempt failed)
+    {
+        if (attempt == failed && !isClosed && state == QueuePairState.INIT)
+        {
+            change(new QueuePairAttributes().state(QueuePairState.RESET));
+        }
+    }
+
+    @Override
+    public synchronized void modify(final QueuePairAttributes attributes)
+    {
+        // The device would refuse most of it too, but with no more than EINVAL.
+        QueuePairTransitions.check(type, state(), attributes, device.attributes().maxReadAtomic());
+        change(attributes);
+    }
+
+    private void change(final QueuePairAttributes attributes)
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("queue pair is closed: " + this);
+        }
+        try (Arena arena = Arena.ofConfined())
+        {
+            final int errno = Libibverbs.modifyQueuePair(
+                qp, QueuePairStructures.attributes(arena, device, attributes), attributes.mask());
+            if (errno != 0)
+            {
+                throw Errno.failure("cannot change " + this + " with " + Transitions.describe(attributes), errno);
+            }
+        }
+        if (attributes.has(QueuePairAttributes.STATE))
+        {
+            state = attributes.state();
+            if (state == QueuePairState.RESET)
+            {
+                // Completions not polled yet belong to the life before.
+                detach();
+                attach();
+                sends.clear();
+                receives.clear();
+            }
+        }
+    }
+
+    @Override
+    public synchronized void query(final QueuePairAttributes attributes)
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("queue pair is closed: " + this);
+        }
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment told = arena.allocate(VerbsLayouts.IBV_QP_ATTR);
+            final int errno = Libibverbs.queryQueuePair(
+                qp, told, 0x1F_FFFF, arena.allocate(VerbsLayouts.IBV_QP_INIT_ATTR));
+            if (errno != 0)
+            {
+                throw Errno.failure("cannot query " + this, errno);
+            }
+            QueuePairStructures.read(told, attributes);
+        }
+    }
+
+    @Override
+    public int number()
+    {
+        return number;
+    }
+
+    @Override
+    public QueuePairType type()
+    {
+        return type;
+    }
+
+    @Override
+    public String carrier()
+    {
+        return state == QueuePairState.RESET || state == QueuePairState.INIT ? "none" : device.rnic();
+    }
+
+    /** Asks the device where it may have changed the state by itself: a system call. */
+    @Override
+    public QueuePairState state()
+    {
+        final QueuePairState known = state;
+        if (known == QueuePairState.RESET || known == QueuePairState.INIT || known == QueuePairState.ERR)
+        {
+            return known;
+        }
+        synchronized (this)
+        {
+            if (!isClosed)
+            {
+                final QueuePairAttributes told = new QueuePairAttributes();
+                query(told);
+                state = told.state();
+            }
+            return state;
+        }
+    }
+
+    @Override
+    public int sendQueueSpace()
+    {
+        return sends.space();
+    }
+
+    @Override
+    public void begin()
+    {
+        sends.begin(this);
+    }
+
+    @Override
+    public void read(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey)
+    {
+        remote(sends.stage(SendRing.RDMA_READ, wrId, flags, localAddress, lengthBytes, localKey),
+            remoteAddress, remoteKey);
+    }
+
+    @Override
+    public void write(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey)
+    {
+        remote(sends.stage(SendRing.RDMA_WRITE, wrId, flags, localAddress, lengthBytes, localKey),
+            remoteAddress, remoteKey);
+    }
+
+    @Override
+    public void writeWithImmediate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final int immediate)
+    {
+        final long slot =
+            sends.stage(SendRing.RDMA_WRITE_WITH_IMM, wrId, flags, localAddress, lengthBytes, localKey);
+        remote(slot, remoteAddress, remoteKey);
+        sends.immediate(slot, immediate);
+    }
+
+    private void remote(final long slot, final long remoteAddress, final int remoteKey)
+    {
+        final MemorySegment memory = sends.memory();
+        memory.set(JAVA_LONG, slot + SendRing.REMOTE_ADDRESS, remoteAddress);
+        memory.set(JAVA_INT, slot + SendRing.REMOTE_KEY, remoteKey);
+    }
+
+    @Override
+    public void compareSwap(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final long expected,
+        final long desired)
+    {
+        atomic(sends.stage(SendRing.ATOMIC_CMP_AND_SWP, wrId, flags, localAddress, Long.BYTES, localKey),
+            remoteAddress, remoteKey, expected, desired);
+    }
+
+    @Override
+    public void fetchAdd(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int localKey,
+        final long remoteAddress,
+        final int remoteKey,
+        final long addend)
+    {
+        atomic(sends.stage(SendRing.ATOMIC_FETCH_AND_ADD, wrId, flags, localAddress, Long.BYTES, localKey),
+            remoteAddress, remoteKey, addend, 0);
+    }
+
+    private void atomic(
+        final long slot, final long remoteAddress, final int remoteKey, final long compareAdd, final long swap)
+    {
+        final MemorySegment memory = sends.memory();
+        memory.set(JAVA_LONG, slot + SendRing.REMOTE_ADDRESS, remoteAddress);
+        memory.set(JAVA_LONG, slot + SendRing.COMPARE_ADD, compareAdd);
+        memory.set(JAVA_LONG, slot + SendRing.SWAP, swap);
+        memory.set(JAVA_INT, slot + SendRing.ATOMIC_KEY, remoteKey);
+    }
+
+    @Override
+    public void send(
+        final long wrId, final int flags, final long localAddress, final int lengthBytes, final int localKey)
+    {
+        sends.stage(SendRing.SEND, wrId, flags, localAddress, lengthBytes, localKey);
+    }
+
+    @Override
+    public void sendWithImmediate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final int immediate)
+    {
+        sends.immediate(
+            sends.stage(SendRing.SEND_WITH_IMM, wrId, flags, localAddress, lengthBytes, localKey), immediate);
+    }
+
+    @Override
+    public void toQueuePair(final AddressHandle handle, final int queuePairNumber, final int qkey)
+    {
+        if (type != QueuePairType.UD || !(handle instanceof final IbverbsAddressHandle own))
+        {
+            throw new RdmaException("only requests of UD queue pairs are addressed, with handles of this provider");
+        }
+        final long slot = sends.lastOffset();
+        final MemorySegment memory = sends.memory();
+        memory.set(JAVA_LONG, slot + SendRing.UD_HANDLE, own.pointer());
+        memory.set(JAVA_INT, slot + SendRing.UD_NUMBER, queuePairNumber);
+        memory.set(JAVA_INT, slot + SendRing.UD_QKEY, qkey);
+    }
+
+    @Override
+    public int complete()
+    {
+        final int count = sends.end(this);
+        if (count < 0)
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        final QueuePairState now = state;
+        if (now.ordinal() < QueuePairState.RTS.ordinal() || isClosed)
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        if (count == 0)
+        {
+            return PostStatus.OK;
+        }
+        if (type == QueuePairType.UD && sends.hasUnaddressed(count))
+        {
+            throw new RdmaException("a datagram of the batch has no address, nothing is posted: " + this);
+        }
+        final int errno = sends.post(postSend, qp, serial, count, counters);
+        return errno == 0 ? PostStatus.OK : onRefused(errno);
+    }
+
+    /** The device took less than the queue's depth: its own limit, or it failed. */
+    private int onRefused(final int errno)
+    {
+        if (errno == Errno.ENOMEM && !sends.isPartlyPosted())
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        moveToError();
+        throw Errno.failure("posting failed, the queue pair goes to ERR: " + this, errno);
+    }
+
+    @Override
+    public void abort()
+    {
+        sends.abort();
+    }
+
+    @Override
+    public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
+    {
+        if (isClosed || state == QueuePairState.RESET)
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        final int result = receives.post(postReceive, qp, serial, wrId, localAddress, lengthBytes, localKey);
+        if (result == 0)
+        {
+            if (state == QueuePairState.ERR)
+            {
+                // rxe flushes what is there when the state is set, and nothing that comes later.
+                moveToError();
+            }
+            return PostStatus.OK;
+        }
+        if (result > 0 && result != Errno.ENOMEM)
+        {
+            throw Errno.failure("posting a receive failed: " + this, result);
+        }
+        return PostStatus.QUEUE_FULL;
+    }
+
+    @Override
+    public VerbCounters counters()
+    {
+        return counters;
+    }
+
+    @Override
+    public synchronized void moveToError()
+    {
+        if (isClosed || state == QueuePairState.RESET)
+        {
+            return;
+        }
+        change(new QueuePairAttributes().state(QueuePairState.ERR));
+    }
+
+    @Override
+    public void close()
+    {
+        final IbverbsConnectionAttempt pending;
+        synchronized (this)
+        {
+            if (isClosed)
+            {
+                return;
+            }
+            pending = attempt;
+            device.events().remove(qp);
+            Libibverbs.Destroyer.DESTROY_QP.destroy("a queue pair of " + device.name(), qp);
+            isClosed = true;
+            state = QueuePairState.RESET;
+            detach();
+            if (shared != null)
+            {
+                receiveCompletions.removeShared(number, shared);
+                shared.childClosed();
+            }
+            domain.childClosed();
+        }
+        if (pending != null)
+        {
+            pending.cancel();
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "IbverbsQueuePair{device=" + device.name() + ", number=" + number + ", type=" + type + ", state=" +
+            state + ", isClosed=" + isClosed + '}';
+    }
+}

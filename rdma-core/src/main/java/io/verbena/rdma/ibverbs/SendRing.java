@@ -1,0 +1,332 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.spi.OperationRules;
+import io.verbena.rdma.spi.RawMemory;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.VerbCounters;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The send queue of a queue pair as the library takes it: a ring of {@code struct ibv_send_wr}, linked to each other
+ * once and filled in place, so that staging writes to native memory and makes no objects. A slot holds a work request
+ * and its one {@code struct ibv_sge}. Positions are 64-bit and only grow; a slot is free when a signalled completion of
+ * its position or a later one has been polled. Owner thread only.
+ */
+final class SendRing
+{
+    static final int RDMA_WRITE = 0;
+    static final int RDMA_WRITE_WITH_IMM = 1;
+    static final int SEND = 2;
+    static final int SEND_WITH_IMM = 3;
+    static final int RDMA_READ = 4;
+    static final int ATOMIC_CMP_AND_SWP = 5;
+    static final int ATOMIC_FETCH_AND_ADD = 6;
+    static final int LOCAL_INV = 7;
+    static final int BIND_MW = 8;
+    static final int SEND_WITH_INV = 9;
+
+    static final long IMMEDIATE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "imm_data");
+    static final long REMOTE_ADDRESS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "remote_addr");
+    static final long REMOTE_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "rkey");
+    static final long COMPARE_ADD = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "compare_add");
+    static final long SWAP = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "swap");
+    static final long ATOMIC_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "rkey");
+    static final long UD_HANDLE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "ah");
+    static final long UD_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qpn");
+    static final long UD_QKEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qkey");
+
+    private static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
+    private static final long NEXT = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "next");
+    private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "sg_list");
+    private static final long NUM_SGE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "num_sge");
+    private static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
+    private static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
+    private static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
+    private static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
+    private static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
+    private static final long SLOT_BYTES = 192;
+    /** The rule of each opcode, in the terms of {@link OperationRules}. */
+    private static final int[] KINDS = {
+        WorkRequest.WRITE, OperationRules.WRITE_WITH_IMM, WorkRequest.SEND, WorkRequest.SEND, WorkRequest.READ,
+        WorkRequest.COMPARE_SWAP, WorkRequest.FETCH_ADD, WorkRequest.LOCAL_INV, WorkRequest.BIND_MW,
+        OperationRules.SEND_WITH_INV };
+    private static final ValueLayout.OfInt NETWORK_INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private final QueuePairType type;
+    private final int[] forbiddenFlags = new int[KINDS.length];
+    private final int capacity;
+    private final int mask;
+    private final int maxMessageBytes;
+    private final int maxInlineBytes;
+    private final MemorySegment slots;
+    private final MemorySegment inlineBuffers;
+    private final long bad;
+    private final long[] wrIds;
+    private final int[] lengths;
+    private long tail;
+    private long released;
+    private int stagedCount;
+    private boolean isStaging;
+    private boolean hasOverflowed;
+    private boolean isPartlyPosted;
+
+    SendRing(final QueuePairType type, final int capacity, final int maxMessageBytes, final int maxInlineBytes)
+    {
+        this.type = type;
+        for (int opcode = 0; opcode < KINDS.length; opcode++)
+        {
+            forbiddenFlags[opcode] = OperationRules.forbiddenFlags(type, KINDS[opcode]);
+        }
+        this.capacity = capacity;
+        this.maxMessageBytes = maxMessageBytes;
+        this.maxInlineBytes = maxInlineBytes;
+        final int count = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
+        mask = count - 1;
+        wrIds = new long[count];
+        lengths = new int[count];
+        // One more for what is staged beyond the depth, and a word for the first request that was not posted. Kept
+        // alive by this object: the library copies what is posted.
+        slots = Arena.ofAuto().allocate((count + 1) * SLOT_BYTES + Long.BYTES, 64);
+        bad = slots.address() + (count + 1) * SLOT_BYTES;
+        inlineBuffers = maxInlineBytes == 0 ? null : Arena.ofAuto().allocate((count + 1L) * maxInlineBytes, 8);
+        for (int i = 0; i <= count; i++)
+        {
+            slots.set(JAVA_LONG, i * SLOT_BYTES + SG_LIST, slots.address() + i * SLOT_BYTES + SGE);
+            slots.set(JAVA_LONG, i * SLOT_BYTES + NEXT, slots.address() + (i + 1 & mask) * SLOT_BYTES);
+        }
+    }
+
+    /** @return the ring's memory, for the fields that only some requests have. */
+    MemorySegment memory()
+    {
+        return slots;
+    }
+
+    int space()
+    {
+        return capacity - (int)(tail - released) - stagedCount;
+    }
+
+    void begin(final Object owner)
+    {
+        if (isStaging)
+        {
+            throw new RdmaException("a batch is already open: call complete() or abort() first, queuePair=" + owner);
+        }
+        isStaging = true;
+        hasOverflowed = false;
+    }
+
+    /** Stages a request; the offset of its slot, where the fields of its kind go. */
+    long stage(
+        final int opcode,
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey)
+    {
+        if (!isStaging || lengthBytes < 0 || lengthBytes > maxMessageBytes ||
+            (forbiddenFlags[opcode] & (flags | OperationRules.OPERATION)) != 0 ||
+            (flags & SendFlags.INLINE) != 0 && lengthBytes > maxInlineBytes)
+        {
+            throw misuse(opcode, flags, lengthBytes);
+        }
+        final long position = tail + stagedCount;
+        int slot = mask + 1;
+        if (position - released < capacity)
+        {
+            slot = (int)position & mask;
+            stagedCount++;
+            wrIds[slot] = wrId;
+            lengths[slot] = lengthBytes;
+        }
+        else
+        {
+            hasOverflowed = true;
+        }
+        final long offset = slot * SLOT_BYTES;
+        final MemorySegment memory = slots;
+        memory.set(JAVA_INT, offset + OPCODE, opcode);
+        memory.set(JAVA_INT, offset + FLAGS, flags);
+        memory.set(JAVA_INT, offset + NUM_SGE, lengthBytes == 0 ? 0 : 1);
+        memory.set(JAVA_LONG, offset + SGE, (flags & SendFlags.INLINE) == 0 || lengthBytes == 0 ?
+            localAddress : copyInline(localAddress, lengthBytes, slot));
+        memory.set(JAVA_INT, offset + SGE_LENGTH, lengthBytes);
+        memory.set(JAVA_INT, offset + SGE_KEY, localKey);
+        if (type == QueuePairType.UD)
+        {
+            // The library follows it without looking: hasUnaddressed() does.
+            memory.set(JAVA_LONG, offset + UD_HANDLE, 0);
+        }
+        return offset;
+    }
+
+    /** The contract copies when a request is staged, the library when it is posted. */
+    private long copyInline(final long localAddress, final int lengthBytes, final int slot)
+    {
+        final long buffer = inlineBuffers.address() + (long)slot * maxInlineBytes;
+        RawMemory.write(localAddress, buffer, lengthBytes);
+        return buffer;
+    }
+
+    void immediate(final long offset, final int immediate)
+    {
+        slots.set(NETWORK_INT, offset + IMMEDIATE, immediate);
+    }
+
+    /** UD: whether one of the requests staged last goes nowhere. */
+    boolean hasUnaddressed(final int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (slots.get(JAVA_LONG, ((int)(tail + i) & mask) * SLOT_BYTES + UD_HANDLE) == 0)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The slot of the request staged last. */
+    long lastOffset()
+    {
+        if (!isStaging || stagedCount == 0 && !hasOverflowed)
+        {
+            throw new RdmaException("no request is staged that could be addressed");
+        }
+        return hasOverflowed ? (mask + 1) * SLOT_BYTES : ((int)(tail + stagedCount - 1) & mask) * SLOT_BYTES;
+    }
+
+    void abort()
+    {
+        stagedCount = 0;
+        isStaging = false;
+    }
+
+    /** Ends the batch: how many requests are to be posted, or -1 when they do not fit. */
+    int end(final Object owner)
+    {
+        if (!isStaging)
+        {
+            throw new RdmaException("no batch is open: call begin() first, queuePair=" + owner);
+        }
+        final int count = stagedCount;
+        abort();
+        return hasOverflowed ? -1 : count;
+    }
+
+    /**
+     * Posts the requests that were staged last.
+     *
+     * @param function of the context's table.
+     * @param qp       {@code struct ibv_qp *}.
+     * @param serial   for the identifiers that come back.
+     * @param count    of requests, 1 or more.
+     * @param counters counts what was posted.
+     * @return 0 or an errno value; then {@link #isPartlyPosted()} tells whether some were posted all the same.
+     */
+    int post(
+        final MemorySegment function, final long qp, final int serial, final int count, final VerbCounters counters)
+    {
+        final MemorySegment memory = slots;
+        for (int i = 0; i < count; i++)
+        {
+            final long position = tail + i;
+            memory.set(JAVA_LONG, ((int)position & mask) * SLOT_BYTES + WR_ID,
+                CompletionId.of(serial, false, position));
+        }
+        final long first = ((int)tail & mask) * SLOT_BYTES;
+        final long last = ((int)(tail + count - 1) & mask) * SLOT_BYTES;
+        final long next = memory.get(JAVA_LONG, last + NEXT);
+        memory.set(JAVA_LONG, last + NEXT, 0);
+        final int errno = DataPath.post(function, qp, slots.address() + first, bad);
+        memory.set(JAVA_LONG, last + NEXT, next);
+        int posted = count;
+        if (errno != 0)
+        {
+            final long firstBad = memory.get(JAVA_LONG, bad - slots.address());
+            posted = (int)((firstBad - slots.address() - first) / SLOT_BYTES) & mask;
+        }
+        count(posted, counters);
+        tail += posted;
+        isPartlyPosted = errno != 0 && posted > 0;
+        return errno;
+    }
+
+    boolean isPartlyPosted()
+    {
+        return isPartlyPosted;
+    }
+
+    /** Polling thread: a completion; the position it is of, out of the bits that came back. */
+    long position(final long completionId)
+    {
+        return released + (CompletionId.position(completionId) - released & CompletionId.POSITION_MASK);
+    }
+
+    long wrId(final long position)
+    {
+        return wrIds[(int)position & mask];
+    }
+
+    int length(final long position)
+    {
+        return lengths[(int)position & mask];
+    }
+
+    /** Polling thread: everything up to a position is done. */
+    void release(final long position)
+    {
+        released = position + 1;
+    }
+
+    /** On the way to RESET. */
+    void clear()
+    {
+        tail = 0;
+        released = 0;
+        abort();
+    }
+
+    private void count(final int count, final VerbCounters counters)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            final int slot = (int)(tail + i) & mask;
+            counters.payloadBytes += lengths[slot];
+            switch (slots.get(JAVA_INT, slot * SLOT_BYTES + OPCODE))
+            {
+                case RDMA_READ -> counters.reads++;
+                case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> counters.writes++;
+                case ATOMIC_CMP_AND_SWP -> counters.compareSwaps++;
+                case ATOMIC_FETCH_AND_ADD -> counters.fetchAdds++;
+                case LOCAL_INV, BIND_MW -> counters.localOperations++;
+                default -> counters.sends++;
+            }
+        }
+        counters.doorbells += count > 0 ? 1 : 0;
+    }
+
+    private RdmaException misuse(final int opcode, final int flags, final int lengthBytes)
+    {
+        if (!isStaging)
+        {
+            return new RdmaException("no batch is open: call begin() first");
+        }
+        final String refusal = OperationRules.refusal(type, KINDS[opcode], flags);
+        return new RdmaException("bad request: " + (refusal == null ? "length" : refusal) + ": operation=" +
+            OperationRules.name(KINDS[opcode]) + ", type=" + type + ", flags=0x" + Integer.toHexString(flags) +
+            ", lengthBytes=" + lengthBytes + " of at most " + maxMessageBytes + ", INLINE at most " + maxInlineBytes);
+    }
+}

@@ -1,0 +1,68 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
+
+import java.util.StringJoiner;
+
+/** What the connection service gives a queue pair on its way from RESET to RTS; the manual page of ibv_modify_qp. */
+final class Transitions
+{
+    /** 4.096 µs × 2^15, 134 ms; seven times until a silent peer is given up, some 0.9 s. */
+    private static final int TIMEOUT = 15;
+    /** Not 7, which rxe takes for "for ever". */
+    private static final int RETRY_COUNT = 6;
+    /** A receiver without a receive asks for 164 ms (code 28); six times, some 1 s in all. */
+    private static final int MIN_RNR_TIMER = 28;
+    private static final int RNR_RETRY = 6;
+    private static final String[] NAMES = {
+        "state", "", "", "accessFlags", "pkeyIndex", "port", "qkey", "addressVector", "pathMtu", "timeout",
+        "retryCount", "rnrRetry", "rqPsn", "maxReadAtomic", "", "minRnrTimer", "sqPsn", "maxDestinationReadAtomic", "",
+        "", "destinationNumber" };
+
+    private Transitions()
+    {
+    }
+
+    static QueuePairAttributes toInit(final IbverbsDevice device, final int accessFlags)
+    {
+        return new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(device.query().portNumber())
+            .accessFlags(accessFlags);
+    }
+
+    static QueuePairAttributes toRtr(
+        final IbverbsQueuePair queuePair, final ConnectionMessage peer, final int accessFlags)
+    {
+        final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTR)
+            .destination(peer.source()).pathMtuBytes(128 << Math.min(peer.mtu(), queuePair.device().query().mtu()))
+            .destinationNumber(peer.queuePairNumber()).rqPsn(peer.psn()).accessFlags(accessFlags);
+        return queuePair.type() == QueuePairType.UC ? attributes :
+            attributes.maxDestinationReadAtomic(queuePair.maxReadAtomic()).minRnrTimer(MIN_RNR_TIMER);
+    }
+
+    static QueuePairAttributes toRts(
+        final IbverbsQueuePair queuePair, final ConnectionMessage peer, final int ownPsn)
+    {
+        final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(ownPsn);
+        // No more at once than the peer answers; at least one, so that a peer that answers none refuses it and the
+        // request does not wait for ever.
+        return queuePair.type() == QueuePairType.UC ? attributes :
+            attributes.timeout(TIMEOUT).retryCount(RETRY_COUNT).rnrRetry(RNR_RETRY)
+                .maxReadAtomic(Math.max(1, Math.min(queuePair.maxReadAtomic(), peer.maxReadAtomic())));
+    }
+
+    /** Names of the attributes that are set, for messages. */
+    static String describe(final QueuePairAttributes attributes)
+    {
+        final StringJoiner text = new StringJoiner(", ", "{", "}");
+        for (int bit = 0; bit < NAMES.length; bit++)
+        {
+            if (attributes.has(1 << bit))
+            {
+                text.add(bit == 0 ? "state=" + attributes.state() : NAMES[bit]);
+            }
+        }
+        return text.toString();
+    }
+}
