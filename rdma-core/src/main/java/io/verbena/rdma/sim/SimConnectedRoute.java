@@ -16,6 +16,7 @@ final class SimConnectedRoute extends SimOrderedRoute
     @Override
     public void send(final SimRequest request)
     {
+        queuePair().peer();
         super.send(request);
         if (!isReliable)
         {
@@ -39,6 +40,7 @@ final class SimConnectedRoute extends SimOrderedRoute
     {
         if (request.link == queuePair().link())
         {
+            // It may not have been there when the request set out.
             queuePair().peer();
         }
         final SimQueuePair peer = request.link.peer();

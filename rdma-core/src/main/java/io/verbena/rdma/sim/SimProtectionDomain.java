@@ -58,9 +58,10 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner, Window
     {
         RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);
         checkOpen();
-        if (!segment.isNative() || segment.isReadOnly())
+        if (!segment.isNative() || segment.isReadOnly() || !segment.scope().isAlive())
         {
-            throw new RdmaException("only native, writable memory can be registered: segment=" + segment);
+            throw new RdmaException(
+                "only native, writable memory that is not freed can be registered: segment=" + segment);
         }
         return add(segment, accessFlags);
     }

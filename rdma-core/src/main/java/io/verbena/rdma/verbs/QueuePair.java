@@ -134,8 +134,9 @@ public interface QueuePair extends AutoCloseable
 
     /**
      * Stages BIND_MW. Ordered before what follows on this queue pair, so that the key may be sent right behind it.
-     * Fails with MW_BIND_ERR when the region lacks {@link AccessFlags#MW_BIND} or the rights asked for, or when the
-     * bounds are not inside it; a length of 0 unbinds.
+     * Fails with MW_BIND_ERR when the region lacks {@link AccessFlags#MW_BIND}, or {@link AccessFlags#LOCAL_WRITE}
+     * where the window shall allow WRITE or atomics, when the bounds are not inside it, and when the window is bound
+     * already; a length of 0 unbinds.
      *
      * @param wrId        comes back in the completion.
      * @param flags       see {@link SendFlags}.

@@ -82,6 +82,7 @@ class SimStatesTest
             {
                 final QueuePair[] ends = pair.connected(QueuePairType.RC);
                 ends[1].postReceive(9, pair.b.at(64), 8, pair.b.key());
+                pair.a.word(0, 3);
                 SimPair.post(ends[0], write(pair, ends[0], 1, 0), write(pair, ends[0], 2, 8));
                 for (int i = 0; i < seed % 7; i++)
                 {
