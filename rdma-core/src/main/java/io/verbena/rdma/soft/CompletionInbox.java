@@ -48,6 +48,8 @@ final class CompletionInbox
     static final int RECEIVE_OFFSET = FLAGS_OFFSET + 2 * Integer.BYTES;
     static final int SLOT_BYTES = 64;
 
+    /** Value of the overrun word when the owner's asynchronous event was raised; 1 before. */
+    static final int OVERRUN_TOLD = 2;
     static final int ARMED_ANY = 1;
     static final int ARMED_SOLICITED = 2;
 
@@ -168,7 +170,7 @@ final class CompletionInbox
     /** The queue overran: its owner finds out at the next poll. */
     static void overrun(final DeviceFile device, final long inbox)
     {
-        SharedWords.putIntVolatile(inbox + OVERRUN_OFFSET, 1);
+        SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 0, 1);
         requestAttention(device, inbox);
     }
 }

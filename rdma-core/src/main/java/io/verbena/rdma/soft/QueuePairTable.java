@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.AsyncEventQueue;
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -16,6 +18,8 @@ final class QueuePairTable
     private static final int ENTRIES_PER_COMMIT = 8;
     private static final int INDEX_BITS = Integer.numberOfTrailingZeros(MAX_QUEUE_PAIRS);
     private static final int MAX_USES = (1 << 24 - INDEX_BITS) - 1;
+
+    private static final AsyncEventType[] EVENT_TYPES = AsyncEventType.values();
 
     private final DeviceFile file;
     private final AtomicReferenceArray<SoftQueuePair> queuePairs = new AtomicReferenceArray<>(MAX_QUEUE_PAIRS);
@@ -71,6 +75,20 @@ final class QueuePairTable
     {
         final SoftQueuePair queuePair = queuePairs.get(number & MAX_QUEUE_PAIRS - 1);
         return queuePair != null && queuePair.number() == number && !queuePair.isClosed() ? queuePair : null;
+    }
+
+    /** Collects what peers left. */
+    synchronized void collectEvents(final AsyncEventQueue events)
+    {
+        for (int i = 0; i < limit; i++)
+        {
+            final SoftQueuePair queuePair = queuePairs.get(i);
+            long left = queuePair == null ? 0 : queuePair.takeEvents();
+            for (; left != 0; left &= left - 1)
+            {
+                events.raise(EVENT_TYPES[Long.numberOfTrailingZeros(left)], queuePair);
+            }
+        }
     }
 
     /** Whether a claim of this visitor is open in a receive queue. */

@@ -132,6 +132,12 @@ final class SoftCompletionQueue implements CompletionQueue
         SharedWords.putIntVolatile(inbox + ARMED_OFFSET, solicitedOnly ? ARMED_SOLICITED : ARMED_ANY);
     }
 
+    /** Any thread: whether it has overrun and nobody was told yet. */
+    boolean takeOverrun()
+    {
+        return SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 1, OVERRUN_TOLD);
+    }
+
     /** Waiting thread: whether it raised an event since; takes it. */
     boolean takeEvent()
     {
@@ -424,7 +430,7 @@ final class SoftCompletionQueue implements CompletionQueue
     private void overrun()
     {
         isOverrun = true;
-        device.raiseOverrun(this);
+        SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 0, 1);
         for (final SoftQueuePair queuePair : attached)
         {
             queuePair.moveToError();

@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -36,7 +37,9 @@ final class SoftDevice implements Device
     private static final int MAX_READ_ATOMIC = 128;
     private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
         "soft",
-        Set.of(DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.GLOBAL_ATOMICS),
+        Set.of(
+            DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
+            DeviceCapability.GLOBAL_ATOMICS),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,
@@ -54,6 +57,7 @@ final class SoftDevice implements Device
     private final SharedKeys keys;
     private final QueuePairTable queuePairs;
     private final PeerTable peers;
+    private final AsyncEventQueue events = new AsyncEventQueue();
     private final List<SoftCompletionQueue> completionQueues = new CopyOnWriteArrayList<>();
     /** Held while the watch looks at the device; closing waits for that. */
     private final Object watchLock = new Object();
@@ -187,7 +191,15 @@ final class SoftDevice implements Device
     @Override
     public AsyncEvent pollAsyncEvent()
     {
-        return null;
+        queuePairs.collectEvents(events);
+        for (final SoftCompletionQueue queue : completionQueues)
+        {
+            if (queue.takeOverrun())
+            {
+                events.raise(AsyncEventType.CQ_ERR, queue);
+            }
+        }
+        return events.poll();
     }
 
     @Override
@@ -274,6 +286,7 @@ final class SoftDevice implements Device
     void removeQueuePair(final SoftQueuePair queuePair)
     {
         queuePairs.remove(queuePair);
+        events.forget(queuePair);
     }
 
     /** Polling threads: the open queue pair of a number, or null. */
@@ -328,18 +341,8 @@ final class SoftDevice implements Device
     void completionQueueClosed(final SoftCompletionQueue queue)
     {
         completionQueues.remove(queue);
+        events.forget(queue);
         childClosed();
-    }
-
-    /** A completion queue overran. */
-    void raiseOverrun(final SoftCompletionQueue queue)
-    {
-        raise(new AsyncEvent(AsyncEventType.CQ_ERR, queue));
-    }
-
-    private void raise(final AsyncEvent event)
-    {
-        assert event != null;
     }
 
     synchronized void childClosed()

@@ -135,6 +135,13 @@ final class SoftQueuePair extends StagedQueuePair
         mark.leave();
     }
 
+    /** Any thread: events that peers left, as a set of ordinals of AsyncEventType; takes them. */
+    long takeEvents()
+    {
+        return SharedWords.getLongAcquire(entry + EVENTS_OFFSET) == 0 ?
+            0 : SharedWords.getAndSetLong(entry + EVENTS_OFFSET, 0);
+    }
+
     SoftReceiveQueue receives()
     {
         return receives;

@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.KeyTable;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.RegisteredRegion;
@@ -224,8 +225,15 @@ final class SoftRequester
         return address;
     }
 
-    /** The responder refuses: it goes to ERR, as this side will. */
+    /** The responder refuses: it goes to ERR, as this side will, and its owner is told of the reason. */
     private int refuse(final int status)
+    {
+        SharedWords.getAndBitwiseOrLong(
+            peerEntry + QueuePairEntry.EVENTS_OFFSET, 1L << AccessChecks.responderEvent(status).ordinal());
+        return fail(status);
+    }
+
+    private int fail(final int status)
     {
         QueuePairEntry.moveToError(peerFile, peerEntry, peerNumber);
         return status;
@@ -250,8 +258,8 @@ final class SoftRequester
         return switch (receiveStatus)
         {
             case WorkCompletionStatus.SUCCESS -> WorkCompletionStatus.SUCCESS;
-            case WorkCompletionStatus.LOC_LEN_ERR -> refuse(WorkCompletionStatus.REM_INV_REQ_ERR);
-            default -> refuse(WorkCompletionStatus.REM_OP_ERR);
+            case WorkCompletionStatus.LOC_LEN_ERR -> fail(WorkCompletionStatus.REM_INV_REQ_ERR);
+            default -> fail(WorkCompletionStatus.REM_OP_ERR);
         };
     }
 
