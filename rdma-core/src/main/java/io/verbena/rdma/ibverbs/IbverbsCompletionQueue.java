@@ -1,6 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
 import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletions;
@@ -28,6 +29,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
     private static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_WC, "wc_flags");
     private static final int KNOWN_FLAGS =
         WorkCompletions.WITH_GRH | WorkCompletions.WITH_IMMEDIATE | WorkCompletions.WITH_INVALIDATION;
+    private static final int CONNECTED_FLAGS = KNOWN_FLAGS & ~WorkCompletions.WITH_GRH;
 
     private final IbverbsDevice device;
     private final IbverbsCompletionChannel channel;
@@ -93,20 +95,23 @@ final class IbverbsCompletionQueue implements CompletionQueue
     }
 
     /** A queue pair whose receives complete here and come from a shared receive queue. */
-    synchronized void addShared(final int number, final IbverbsSharedReceiveQueue shared)
+    synchronized void addShared(final IbverbsQueuePair queuePair, final IbverbsSharedReceiveQueue shared)
     {
-        add(~number, shared);
+        add(~queuePair.number(), queuePair);
+        if (owners.containsKey(shared.serial()))
+        {
+            return;
+        }
         add(shared.serial(), shared);
     }
 
     /** The reverse; other queue pairs may still use the shared receive queue. */
-    synchronized void removeShared(final int number, final IbverbsSharedReceiveQueue shared)
+    synchronized void removeShared(final IbverbsQueuePair queuePair, final IbverbsSharedReceiveQueue shared)
     {
-        remove(~number);
-        attachedCount--;
-        if (!owners.containsValue(shared) || owners.values().stream().filter(shared::equals).count() == 1)
+        remove(~queuePair.number());
+        if (owners.values().stream().noneMatch(owner ->
+            owner instanceof final IbverbsQueuePair other && other != queuePair && other.shared() == shared))
         {
-            attachedCount++;
             remove(shared.serial());
         }
     }
@@ -161,14 +166,19 @@ final class IbverbsCompletionQueue implements CompletionQueue
         final int status = from.get(JAVA_INT, offset + STATUS);
         int length = from.get(JAVA_INT, offset + BYTE_LENGTH);
         final long wrId;
+        Object consumer = owner;
         if (CompletionId.isReceive(id))
         {
             final ReceiveSlots slots = owner instanceof final IbverbsQueuePair queuePair ?
                 queuePair.receives() : ((IbverbsSharedReceiveQueue)owner).slots();
             wrId = slots.complete((int)CompletionId.position(id));
-            if (owner instanceof IbverbsSharedReceiveQueue && !owners.containsKey(~from.get(JAVA_INT, offset + NUMBER)))
+            if (owner instanceof IbverbsSharedReceiveQueue)
             {
-                return false;
+                consumer = owners.get(~from.get(JAVA_INT, offset + NUMBER));
+                if (consumer == null)
+                {
+                    return false;
+                }
             }
         }
         else
@@ -185,7 +195,9 @@ final class IbverbsCompletionQueue implements CompletionQueue
             completions.setDetails(index, 0, 0, from.get(JAVA_INT, offset + VENDOR_ERROR));
             return true;
         }
-        final int flags = from.get(JAVA_INT, offset + FLAGS) & KNOWN_FLAGS;
+        // rxe says of each receive that a routing header came; only in front of a datagram is one.
+        final int flags = from.get(JAVA_INT, offset + FLAGS) &
+            (((IbverbsQueuePair)consumer).type() == QueuePairType.UD ? KNOWN_FLAGS : CONNECTED_FLAGS);
         int immediate = from.get(JAVA_INT, offset + IMMEDIATE);
         if ((flags & WorkCompletions.WITH_INVALIDATION) == 0)
         {

@@ -72,7 +72,7 @@ final class IbverbsQueuePair implements QueuePair
         attach();
         if (shared != null)
         {
-            receiveCompletions.addShared(number, shared);
+            receiveCompletions.addShared(this, shared);
             shared.childOpened();
         }
         device.events().add(qp, this);
@@ -152,6 +152,11 @@ final class IbverbsQueuePair implements QueuePair
     IbverbsDevice device()
     {
         return device;
+    }
+
+    IbverbsSharedReceiveQueue shared()
+    {
+        return shared;
     }
 
     SendRing sends()
@@ -537,7 +542,7 @@ final class IbverbsQueuePair implements QueuePair
             detach();
             if (shared != null)
             {
-                receiveCompletions.removeShared(number, shared);
+                receiveCompletions.removeShared(this, shared);
                 shared.childClosed();
             }
             domain.childClosed();
