@@ -3,13 +3,18 @@ package io.verbena.cli;
 /**
  * Ends a subcommand with one line for the user and an {@link ExitStatus}; the line names the value and the remedy.
  */
-final class CommandFailedException extends RuntimeException
+public final class CommandFailedException extends RuntimeException
 {
     private static final long serialVersionUID = 1L;
 
     private final int exitStatus;
 
-    CommandFailedException(final int exitStatus, final String message, final Throwable cause)
+    /**
+     * @param exitStatus see {@link ExitStatus}.
+     * @param message    one line that names the value and the remedy.
+     * @param cause      or null.
+     */
+    public CommandFailedException(final int exitStatus, final String message, final Throwable cause)
     {
         super(message, cause);
         this.exitStatus = exitStatus;

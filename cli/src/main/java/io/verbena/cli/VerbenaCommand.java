@@ -1,5 +1,17 @@
 package io.verbena.cli;
 
+import io.verbena.cli.cluster.ComputeNodeCommand;
+import io.verbena.cli.cluster.DeleteCommand;
+import io.verbena.cli.cluster.DownCommand;
+import io.verbena.cli.cluster.ExistsCommand;
+import io.verbena.cli.cluster.GetCommand;
+import io.verbena.cli.cluster.MemoryNodeCommand;
+import io.verbena.cli.cluster.MetaServerCommand;
+import io.verbena.cli.cluster.PutCommand;
+import io.verbena.cli.cluster.ScaleCommand;
+import io.verbena.cli.cluster.StatusCommand;
+import io.verbena.cli.cluster.TableCommand;
+import io.verbena.cli.cluster.UpCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,6 +33,18 @@ import java.io.PrintWriter;
     synopsisSubcommandLabel = "COMMAND",
     versionProvider = VersionProvider.class,
     subcommands = {
+        UpCommand.class,
+        StatusCommand.class,
+        ScaleCommand.class,
+        DownCommand.class,
+        PutCommand.class,
+        GetCommand.class,
+        DeleteCommand.class,
+        ExistsCommand.class,
+        TableCommand.class,
+        MetaServerCommand.class,
+        MemoryNodeCommand.class,
+        ComputeNodeCommand.class,
         DemoCommand.class,
         CheckCommand.class,
         BenchCommand.class,

@@ -59,7 +59,7 @@ class ArchitectureTest
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
         EMBEDDED("embedded", "embedded", CLIENT, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
-        CLI("cli", "cli", LOAD_TESTS, RDMA_CONFORMANCE);
+        CLI("cli", "cli", KV_SERVER, LOAD_TESTS, RDMA_CONFORMANCE);
 
         private final String folder;
         private final String packages;

@@ -1,0 +1,71 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+
+import picocli.CommandLine.Option;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** How a command reaches the cluster. */
+final class ClientOptions
+{
+    /** What a command does with a client. */
+    interface Work
+    {
+        int run(KvClient client);
+    }
+
+    @Option(names = "--cluster", paramLabel = "ADDRESS",
+        description = "Address of the cluster, verbena://host:port. Default: the one that is up in the folder.")
+    private String cluster;
+
+    @Option(names = "--token-file", paramLabel = "FILE",
+        description = "File with the cluster's token. Default: the one in the folder.")
+    private Path tokenFile;
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
+    private Path data;
+
+    @Option(names = "--timeout-ms", paramLabel = "MS", defaultValue = "5000",
+        description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
+    private int timeoutMs;
+
+    /** Connects, works, and turns what the store throws into one line and a status. */
+    int with(final Work work)
+    {
+        if (timeoutMs < 1)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--timeout-ms " + timeoutMs + ": must be 1 or more", null);
+        }
+        final ClusterFolder folder = ClusterFolder.of(data);
+        final KvClientOptions options = new KvClientOptions()
+            .timeoutNs(TimeUnit.MILLISECONDS.toNanos(timeoutMs))
+            .tokenFile(null == tokenFile ? folder.token() : tokenFile);
+        try (KvClient client = KvClient.connect(null == cluster ? folder.address() : cluster, options))
+        {
+            return work.run(client);
+        }
+        catch (final KvException ex)
+        {
+            throw new CommandFailedException(status(ex.category()), ex.getMessage(), ex);
+        }
+    }
+
+    private static int status(final KvException.Category category)
+    {
+        return switch (category)
+        {
+            case INVALID_REQUEST -> ExitStatus.USAGE;
+            case NOT_APPLIED, UNAVAILABLE, CLOSED -> ExitStatus.UNAVAILABLE;
+            case OUTCOME_UNKNOWN -> ExitStatus.UNKNOWN;
+            case NO_SPACE -> ExitStatus.CANNOT_CREATE;
+            case CORRUPT -> ExitStatus.FAILED;
+        };
+    }
+}

@@ -1,0 +1,95 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/**
+ * The folder of a cluster of processes on this host: {@code token}, {@code cluster.properties} with its address and
+ * fabric, {@code processes/} with a file for each process, {@code logs/}, {@code meta/} of the meta server.
+ *
+ * @param path of the folder.
+ */
+record ClusterFolder(Path path)
+{
+    /** Environment variable that names the folder where the command line does not. */
+    static final String VARIABLE = "VERBENA_DATA";
+    private static final String ADDRESS = "address";
+    private static final String FABRIC = "fabric";
+
+    /** The folder given, or the user's default one. */
+    static ClusterFolder of(final Path given)
+    {
+        final Path path = null == given ? Path.of(System.getProperty("user.home"), ".verbena", "cluster") : given;
+        return new ClusterFolder(path.toAbsolutePath().normalize());
+    }
+
+    Path token()
+    {
+        return path.resolve("token");
+    }
+
+    Path processes()
+    {
+        return path.resolve("processes");
+    }
+
+    Path logs()
+    {
+        return path.resolve("logs");
+    }
+
+    /** Where the cluster is found. */
+    String address()
+    {
+        return read().getProperty(ADDRESS);
+    }
+
+    /** Fabric of the cluster, or null when none was ever up here. */
+    String fabric()
+    {
+        return Files.exists(properties()) ? read().getProperty(FABRIC) : null;
+    }
+
+    void write(final String address, final String fabric)
+    {
+        final Properties properties = new Properties();
+        properties.setProperty(ADDRESS, address);
+        properties.setProperty(FABRIC, fabric);
+        try (Writer writer = Files.newBufferedWriter(properties()))
+        {
+            properties.store(writer, null);
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, "cannot write " + properties() + ": " + ex, ex);
+        }
+    }
+
+    private Path properties()
+    {
+        return path.resolve("cluster.properties");
+    }
+
+    private Properties read()
+    {
+        final Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(properties()))
+        {
+            properties.load(reader);
+            return properties;
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "no cluster in " + path +
+                ": start one with 'verbena up', or give --cluster and --token-file", ex);
+        }
+    }
+}

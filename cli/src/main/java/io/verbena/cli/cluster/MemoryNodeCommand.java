@@ -1,0 +1,63 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.MemoryNodeRole;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.util.concurrent.Callable;
+
+/** {@code verbena memory-node}. */
+@Command(
+    name = "memory-node",
+    description = "Run a memory node in the foreground, until SIGTERM or Ctrl-C.",
+    footer = {"", "Each option may also come from the environment (VERBENA_CLUSTER for --cluster) or from the " +
+        "property file that VERBENA_CONFIG names. Prints a line that begins with 'ready:' when it serves."},
+    defaultValueProvider = SettingsProvider.class)
+public final class MemoryNodeCommand implements Callable<Integer>
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private RoleOptions options;
+
+    @Option(names = "--memory", paramLabel = "MIB", defaultValue = "256",
+        description = "Registered memory, in MiB. Default: ${DEFAULT-VALUE}.")
+    private int memoryMib;
+
+    @Override
+    public Integer call()
+    {
+        final BootstrapAnswer cluster = options.bootstrap();
+        Fabric fabric = null;
+        MemoryNodeRole role = null;
+        try
+        {
+            fabric = Fabrics.open(cluster.fabric());
+            role = MemoryNodeRole.open(fabric, cluster.metaServer(), (long)memoryMib << 20);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "memory node: " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (null == role && null != fabric)
+            {
+                fabric.close();
+            }
+        }
+        return RoleProcess.run(fabric, role, options.healthPort(), spec.commandLine().getOut(),
+            "on " + cluster.fabric());
+    }
+}

@@ -1,0 +1,87 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.MetaServerRole;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** {@code verbena meta-server}. */
+@Command(
+    name = "meta-server",
+    description = "Run a meta server in the foreground, until SIGTERM or Ctrl-C.",
+    footer = {"", "Each option may also come from the environment (VERBENA_LISTEN for --listen) or from the property " +
+        "file that VERBENA_CONFIG names (a line listen=...). Prints a line that begins with 'ready:' when it serves."},
+    defaultValueProvider = SettingsProvider.class)
+public final class MetaServerCommand implements Callable<Integer>
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "verbena://127.0.0.1:7373",
+        description = "Where the cluster is found; port 0 for any. Default: ${DEFAULT-VALUE}.")
+    private String listen;
+
+    @Option(names = "--data", paramLabel = "DIR", required = true, description = "Folder for what it knows.")
+    private Path data;
+
+    @Option(names = "--token-file", paramLabel = "FILE",
+        description = "File with the cluster's token; made when absent. Default: token in the folder.")
+    private Path tokenFile;
+
+    @Option(names = "--fabric", paramLabel = "NAME", defaultValue = "soft",
+        description = "Fabric of the cluster, PROVIDER or PROVIDER:ARGUMENT. Default: ${DEFAULT-VALUE}.")
+    private String fabricName;
+
+    @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
+    private boolean fresh;
+
+    @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
+        description = "Port of the health endpoint on loopback; 0, the default, for any.")
+    private int healthPort;
+
+    @Override
+    public Integer call()
+    {
+        Fabric fabric = null;
+        MetaServerRole role = null;
+        try
+        {
+            Files.createDirectories(data);
+            final ClusterToken token = ClusterToken.readOrCreate(null == tokenFile ? data.resolve("token") : tokenFile);
+            fabric = Fabrics.open(fabricName);
+            role = MetaServerRole.open(fabric, fabricName, ClusterAddress.parse(listen), token, data, fresh);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw RoleOptions.failed(ex);
+        }
+        catch (final IOException | RdmaException | MetaStoreException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (null == role && null != fabric)
+            {
+                fabric.close();
+            }
+        }
+        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + role.address());
+    }
+}

@@ -1,0 +1,117 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Starts this program again with another command, in the background, and waits until it says that it is ready. The new
+ * process has the flags and class path of this one, and writes to a log file.
+ */
+final class NodeLauncher
+{
+    private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
+    private static final int READY_TIMEOUT_S = 60;
+    private static final long POLL_MS = 20;
+    private static final Pattern HEALTH = Pattern.compile("health=http://localhost:(\\d+)/");
+
+    private final ProcessTable table;
+    private final Path logs;
+
+    NodeLauncher(final ProcessTable table, final Path logs)
+    {
+        this.table = table;
+        this.logs = logs;
+    }
+
+    /**
+     * Starts a process, adds it to the table, and waits until it is ready.
+     *
+     * @param name      within the cluster.
+     * @param arguments command and options.
+     * @return the line that it is ready with.
+     */
+    String start(final String name, final List<String> arguments)
+    {
+        final Path log = logs.resolve(name + ".log");
+        try
+        {
+            Files.createDirectories(logs);
+            final Process process = new ProcessBuilder(commandLine(arguments))
+                .redirectInput(new File("/dev/null"))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+            final long startMs = ProcessTable.start(process.toHandle());
+            table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
+            final String ready = awaitReady(name, process, log);
+            final Matcher health = HEALTH.matcher(ready);
+            table.add(new ProcessTable.Entry(name, process.pid(), startMs,
+                health.find() ? Integer.parseInt(health.group(1)) : 0));
+            return ready;
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, name + " cannot be started: " + ex, ex);
+        }
+    }
+
+    private static List<String> commandLine(final List<String> arguments)
+    {
+        final List<String> command = new ArrayList<>();
+        if (Files.isExecutable(Path.of("/usr/bin/setsid")))
+        {
+            // Its own session: Ctrl-C at this terminal, and its end, are not for the cluster.
+            command.add("/usr/bin/setsid");
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .filter((argument) -> !argument.startsWith("-agentlib") && !argument.startsWith("-javaagent"))
+            .forEach(command::add);
+        command.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m", "-cp", System.getProperty("java.class.path")));
+        command.add(MAIN_CLASS);
+        command.addAll(arguments);
+        return command;
+    }
+
+    private static String awaitReady(final String name, final Process process, final Path log) throws IOException
+    {
+        for (long waitedMs = 0; waitedMs < TimeUnit.SECONDS.toMillis(READY_TIMEOUT_S); waitedMs += POLL_MS)
+        {
+            final List<String> lines = Files.readAllLines(log);
+            for (final String line : lines)
+            {
+                if (line.startsWith(RoleProcess.READY))
+                {
+                    return line;
+                }
+            }
+            try
+            {
+                if (process.waitFor(POLL_MS, TimeUnit.MILLISECONDS))
+                {
+                    final List<String> said = Files.readAllLines(log);
+                    throw new CommandFailedException(ExitStatus.UNAVAILABLE, name + " ended at once with status " +
+                        process.exitValue() + ": " + (said.isEmpty() ? "it said nothing" : said.getLast()) + " (log: " +
+                        log + ")", null);
+                }
+            }
+            catch (final InterruptedException ex)
+            {
+                throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted while " + name + " starts", ex);
+            }
+        }
+        throw new CommandFailedException(ExitStatus.UNAVAILABLE,
+            name + " is not ready after " + READY_TIMEOUT_S + " s (log: " + log + ")", null);
+    }
+}

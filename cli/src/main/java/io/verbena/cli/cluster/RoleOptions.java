@@ -1,0 +1,59 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+
+import picocli.CommandLine.Option;
+
+import java.nio.file.Path;
+
+/** What every role but the meta server takes. */
+final class RoleOptions
+{
+    private static final int TIMEOUT_MS = 10_000;
+
+    @Option(names = "--cluster", paramLabel = "ADDRESS", required = true,
+        description = "Address of the cluster: verbena://host:port.")
+    private String cluster;
+
+    @Option(names = "--token-file", paramLabel = "FILE", required = true,
+        description = "File with the cluster's token, mode 0600.")
+    private Path tokenFile;
+
+    @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
+        description = "Port of the health endpoint on loopback; 0, the default, for any.")
+    private int healthPort;
+
+    int healthPort()
+    {
+        return healthPort;
+    }
+
+    /** Shakes hands. */
+    BootstrapAnswer bootstrap()
+    {
+        try
+        {
+            return BootstrapClient.ask(ClusterAddress.parse(cluster), ClusterToken.read(tokenFile), TIMEOUT_MS);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw failed(ex);
+        }
+    }
+
+    static CommandFailedException failed(final BootstrapException ex)
+    {
+        return new CommandFailedException(switch (ex.reason())
+        {
+            case BAD_ADDRESS -> ExitStatus.USAGE;
+            case UNREACHABLE, VERSION_MISMATCH -> ExitStatus.UNAVAILABLE;
+            case WRONG_TOKEN -> ExitStatus.BAD_DATA;
+        }, ex.getMessage(), ex);
+    }
+}

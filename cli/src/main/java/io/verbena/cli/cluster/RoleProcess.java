@@ -1,0 +1,88 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.server.HealthServer;
+import io.verbena.server.Role;
+import io.verbena.server.RoleRunner;
+
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+
+/** The life of a process that runs one role in the foreground: ready line, health endpoint, SIGTERM. Stateless. */
+final class RoleProcess
+{
+    /** How a line begins that says the role is ready; {@code up} waits for it. */
+    static final String READY = "ready: ";
+    private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private RoleProcess()
+    {
+    }
+
+    /**
+     * Runs a role until it is told to end by SIGTERM or Ctrl-C, or fails.
+     *
+     * @param fabric     closed at the end.
+     * @param role       closed at the end.
+     * @param healthPort 0 for any.
+     * @param out        takes the ready line.
+     * @param what       to say in it.
+     * @return exit status.
+     */
+    static int run(
+        final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what)
+    {
+        final RoleRunner runner = RoleRunner.start(role);
+        final Thread hook = new Thread(() -> end(runner, fabric), "verbena-shutdown");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
+        {
+            if (!runner.awaitReady(JOIN_TIMEOUT_NS))
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, runner.failure().isEmpty() ?
+                    role.name() + " did not become ready within 30 s" : runner.failure(), null);
+            }
+            out.println(READY + role.name() + ' ' + what + " health=http://localhost:" + health.port() + "/health");
+            out.flush();
+            runner.awaitEnd(Long.MAX_VALUE);
+            if (!runner.failure().isEmpty())
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, runner.failure(), null);
+            }
+            return ExitStatus.OK;
+        }
+        catch (final UncheckedIOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
+        }
+        finally
+        {
+            removeHook(hook);
+            end(runner, fabric);
+        }
+    }
+
+    private static void end(final RoleRunner runner, final Fabric fabric)
+    {
+        runner.stop();
+        if (runner.awaitEnd(2 * RoleRunner.DRAIN_TIMEOUT_NS))
+        {
+            fabric.close();
+        }
+    }
+
+    private static void removeHook(final Thread hook)
+    {
+        try
+        {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        }
+        catch (final IllegalStateException ex)
+        {
+            return; // it is running: that is how we got here
+        }
+    }
+}

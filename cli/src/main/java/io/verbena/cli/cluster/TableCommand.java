@@ -1,0 +1,110 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.TableOptions;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.util.concurrent.Callable;
+
+/** {@code verbena table}. */
+@Command(
+    name = "table",
+    description = "Create, list and drop tables.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+        TableCommand.CreateCommand.class,
+        TableCommand.ListCommand.class,
+        TableCommand.DropCommand.class})
+public final class TableCommand implements Runnable
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run()
+    {
+        throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    /** {@code verbena table create}. */
+    @Command(name = "create", description = "Create a table.", defaultValueProvider = SettingsProvider.class)
+    static final class CreateCommand implements Callable<Integer>
+    {
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Parameters(paramLabel = "NAME", description = "1 to 128 letters, digits, '.', '_' or '-'.")
+        private String name;
+
+        @Option(names = "--records", paramLabel = "N", defaultValue = "100000",
+            description = "Most records it is to hold at once; it does not grow. Default: ${DEFAULT-VALUE}.")
+        private long records;
+
+        @Override
+        public Integer call()
+        {
+            if (records < 1 || records > TableOptions.MAX_EXPECTED_RECORDS)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE,
+                    "--records " + records + ": must be 1 to " + TableOptions.MAX_EXPECTED_RECORDS, null);
+            }
+            return clientOptions.with((client) ->
+            {
+                client.createTable(name, new TableOptions(records));
+                return ExitStatus.OK;
+            });
+        }
+    }
+
+    /** {@code verbena table list}. */
+    @Command(name = "list", description = "Print the names of all tables.",
+        defaultValueProvider = SettingsProvider.class)
+    static final class ListCommand implements Callable<Integer>
+    {
+        @Spec
+        private CommandSpec spec;
+
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                client.tables().forEach(spec.commandLine().getOut()::println);
+                return ExitStatus.OK;
+            });
+        }
+    }
+
+    /** {@code verbena table drop}. */
+    @Command(name = "drop", description = "Drop a table with all its records.",
+        defaultValueProvider = SettingsProvider.class)
+    static final class DropCommand implements Callable<Integer>
+    {
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Parameters(paramLabel = "NAME", description = "Of the table.")
+        private String name;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                client.dropTable(name);
+                return ExitStatus.OK;
+            });
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.TableOptions;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** {@code verbena up}. */
+@Command(
+    name = "up",
+    description = "Start a cluster of processes on this host, in the background, and print how to reach it.",
+    footer = {"", "Records live in shared memory of the memory nodes: they are gone after 'verbena down'."},
+    defaultValueProvider = SettingsProvider.class)
+public final class UpCommand implements Callable<Integer>
+{
+    private static final int MAX_NODES = 30;
+    private static final int MAX_MIB = 128 << 10;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
+    private Path data;
+
+    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "verbena://127.0.0.1:0",
+        description = "Where the cluster is found; port 0, the default, for any.")
+    private String listen;
+
+    @Option(names = "--memory-nodes", paramLabel = "N", defaultValue = "1",
+        description = "Memory nodes. Default: ${DEFAULT-VALUE}.")
+    private int memoryNodes;
+
+    @Option(names = "--memory", paramLabel = "MIB", defaultValue = "256",
+        description = "Registered memory of each memory node, in MiB. Default: ${DEFAULT-VALUE}.")
+    private int memoryMib;
+
+    @Option(names = "--compute-nodes", paramLabel = "N", defaultValue = "1",
+        description = "Compute nodes. Default: ${DEFAULT-VALUE}.")
+    private int computeNodes;
+
+    @Override
+    public Integer call()
+    {
+        check("--memory-nodes", memoryNodes, 1, MAX_NODES);
+        check("--compute-nodes", computeNodes, 1, MAX_NODES);
+        check("--memory", memoryMib, 1, MAX_MIB);
+        final PrintWriter out = spec.commandLine().getOut();
+        final ClusterFolder folder = ClusterFolder.of(data);
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            cluster.up(listen, memoryNodes, memoryMib, computeNodes, (line) -> say(out, line));
+            try (KvClient client =
+                KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+            {
+                client.createTable("default", TableOptions.DEFAULTS);
+            }
+        }
+        say(out, "up: " + folder.address());
+        say(out, "token: " + folder.token());
+        say(out, "try: verbena put hello world" + (null == data ? "" : " --data " + data));
+        return ExitStatus.OK;
+    }
+
+    static void check(final String option, final long value, final long least, final long most)
+    {
+        if (value < least || value > most)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, option + ' ' + value + ": must be " + least + " to " + most, null);
+        }
+    }
+
+    static void say(final PrintWriter out, final String line)
+    {
+        out.println(line);
+        out.flush();
+    }
+}
