@@ -21,7 +21,7 @@ public final class Endpoint implements AutoCloseable
     public final Device device;
     public final ProtectionDomain domain;
     public final CompletionQueue completions;
-    public final MemoryRegion region;
+    public MemoryRegion region;
     public QueuePair queuePair;
 
     public Endpoint(final Device device)
@@ -58,6 +58,13 @@ public final class Endpoint implements AutoCloseable
         queuePair.close();
         queuePair = domain.createQueuePair(options);
         return queuePair;
+    }
+
+    /** Another region instead of the present one. */
+    public void use(final MemoryRegion other)
+    {
+        region.close();
+        region = other;
     }
 
     /** Options for a queue pair of a type that completes here. */

@@ -1,71 +1,253 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 
+import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random programs, good and bad requests mixed, do on a provider exactly what they do on {@link VerbsModel}. */
-public abstract class RandomProgramContract extends VerbsHarness
+/**
+ * Random programs, good and bad requests mixed, do on a provider exactly what they do on {@link VerbsModel}. A failing
+ * program is shrunk before it is shown, and its seed printed.
+ */
+abstract class RandomProgramContract extends VerbsHarness
 {
     private static final int PROGRAMS = Integer.getInteger("verbena.verbs.programs", 300);
+    private static final int FEWER = 4;
     private static final long FIRST_SEED = Long.getLong("verbena.verbs.seed", 1);
     private static final int AREA_BYTES = Endpoint.REGION_BYTES;
     private static final int MAX_LENGTH_BYTES = 200;
     private static final int RECEIVE_BYTES = 128;
+    private static final int BATCHES = 12;
+    private static final int RECEIVES_READY = 6;
+    private static final int MOST_SHRINKING_RUNS = 150;
+    private static final int WINDOW_OFFSET = 64;
+    private static final int WINDOW_BYTES = 320;
 
+    /** What connects the two sides. */
+    private enum Carrier
+    {
+        RC, SHARED_RECEIVES, WINDOW, UC
+    }
+
+    /** A receive posted or a batch rung; one of them is null. */
+    private record Step(VerbsModel.Receive receive, List<VerbsModel.Request> batch)
+    {
+        @Override
+        public String toString()
+        {
+            return receive != null ? receive.toString() : batch.toString();
+        }
+    }
+
+    private Carrier carrier;
     private SplittableRandom random;
     private VerbsModel model;
     private long nextWrId;
+    private int remoteKey;
+    private SharedReceiveQueue shared;
 
     @Test
+    @Timeout(value = 240, unit = TimeUnit.SECONDS)
     void shouldAgreeWithModelOnRandomPrograms() throws Exception
     {
-        for (long seed = FIRST_SEED; seed < FIRST_SEED + PROGRAMS; seed++)
+        runAll(Carrier.RC, PROGRAMS);
+    }
+
+    @Test
+    @Timeout(value = 240, unit = TimeUnit.SECONDS)
+    void shouldAgreeWithModelOnSharedReceives() throws Exception
+    {
+        runAll(Carrier.SHARED_RECEIVES, PROGRAMS / FEWER);
+    }
+
+    @Test
+    @Timeout(value = 240, unit = TimeUnit.SECONDS)
+    void shouldAgreeWithModelThroughMemoryWindow() throws Exception
+    {
+        runAll(Carrier.WINDOW, PROGRAMS / FEWER);
+    }
+
+    @Test
+    @Timeout(value = 240, unit = TimeUnit.SECONDS)
+    void shouldAgreeWithModelOnUnreliableConnection() throws Exception
+    {
+        runAll(Carrier.UC, PROGRAMS / FEWER);
+    }
+
+    private void runAll(final Carrier chosen, final int programs) throws Exception
+    {
+        carrier = chosen;
+        for (long seed = FIRST_SEED; seed < FIRST_SEED + programs; seed++)
         {
-            try
+            final List<Step> program = drawProgram(seed);
+            final Throwable failure = run(program, seed);
+            if (failure != null)
             {
-                runProgram(seed);
+                throw shrunk(program, seed, failure);
             }
-            catch (final AssertionError | RuntimeException ex)
+        }
+    }
+
+    /** Leaves out what the failure does not need. */
+    private AssertionError shrunk(final List<Step> program, final long seed, final Throwable firstFailure)
+        throws Exception
+    {
+        List<Step> smallest = program;
+        Throwable failure = firstFailure;
+        int runs = 0;
+        for (int i = smallest.size() - 1; i >= 0; i = Math.min(i, smallest.size()) - 1)
+        {
+            final int parts = smallest.get(i).batch() == null ? 1 : smallest.get(i).batch().size() + 1;
+            for (int part = 0; part < parts && i < smallest.size() && runs < MOST_SHRINKING_RUNS; part++)
             {
-                throw new AssertionError("fails with -Dverbena.verbs.seed=" + seed + ": " + ex.getMessage(), ex);
+                final List<Step> candidate = without(smallest, i, part - 1);
+                final Throwable again = candidate == null ? null : run(candidate, seed);
+                runs++;
+                if (again != null)
+                {
+                    smallest = candidate;
+                    failure = again;
+                    break;
+                }
             }
+        }
+        final StringBuilder message = new StringBuilder("fails with -Dverbena.verbs.seed=" + seed + " on " + carrier +
+            ", shrunk to " + smallest.size() + " steps: " + failure.getMessage());
+        smallest.forEach(step -> message.append("\n  ").append(step));
+        return new AssertionError(message.toString(), failure);
+    }
+
+    /** A program without a step or, from 0 on, without a request of it; null when a SEND would find no receive. */
+    private static List<Step> without(final List<Step> program, final int index, final int request)
+    {
+        final List<Step> result = new ArrayList<>(program);
+        final Step step = result.remove(index);
+        if (request >= 0 && step.batch() != null && step.batch().size() > 1 && request < step.batch().size())
+        {
+            final List<VerbsModel.Request> batch = new ArrayList<>(step.batch());
+            batch.remove(request);
+            result.add(index, new Step(null, batch));
+        }
+        else if (request >= 0)
+        {
+            return null;
+        }
+        int receives = 0;
+        for (final Step left : result)
+        {
+            receives += left.receive() != null ? 1 : -consumed(left.batch());
+            if (receives < 0)
+            {
+                return null;
+            }
+        }
+        return result;
+    }
+
+    private static int consumed(final List<VerbsModel.Request> batch)
+    {
+        return (int)batch.stream()
+            .filter(request -> request.operation() == WorkCompletionOpcode.SEND || request.hasImmediate()).count();
+    }
+
+    /** Runs a program on fresh devices; what went wrong, or null. */
+    private Throwable run(final List<Step> program, final long seed) throws Exception
+    {
+        try
+        {
+            connectCarrier();
+            fill(seed);
+            for (int i = 0; i < program.size() && !model.isRequesterInError; i++)
+            {
+                run(program.get(i));
+            }
+            return null;
+        }
+        catch (final UnsupportedVerbException ex)
+        {
+            throw ex;
+        }
+        catch (final AssertionError | RuntimeException ex)
+        {
+            return ex;
+        }
+        finally
+        {
             tearDown();
             setUp();
         }
     }
 
-    private void runProgram(final long seed)
+    private void connectCarrier()
     {
-        random = new SplittableRandom(seed);
-        model = new VerbsModel(AREA_BYTES);
-        nextWrId = 0;
-        connect();
-        fill();
-        for (int batch = 0; batch < 12 && !model.isRequesterInError; batch++)
+        final boolean isWindow = carrier == Carrier.WINDOW;
+        model = new VerbsModel(AREA_BYTES, isWindow ? WINDOW_OFFSET : 0,
+            isWindow ? WINDOW_OFFSET + WINDOW_BYTES : AREA_BYTES, carrier == Carrier.SHARED_RECEIVES);
+        remoteKey = b.region.remoteKey();
+        shared = null;
+        switch (carrier)
         {
-            postReceives();
-            postBatch();
-            compare();
+            case RC -> connect();
+            case UC ->
+            {
+                a.use(a.options(QueuePairType.UC));
+                b.use(b.options(QueuePairType.UC));
+                connectBySteps(new QueuePairSteps());
+            }
+            case SHARED_RECEIVES ->
+            {
+                shared = b.domain.createSharedReceiveQueue(Endpoint.CAPABILITIES.maxReceiveRequests());
+                b.use(b.options(QueuePairType.RC).sharedReceiveQueue(shared));
+                own(() ->
+                {
+                    b.queuePair.close();
+                    shared.close();
+                });
+                connect();
+            }
+            case WINDOW -> connectThroughWindow();
         }
     }
 
-    private void fill()
+    private void connectThroughWindow()
     {
+        final MemoryWindow window = b.domain.allocateMemoryWindow();
+        final MemoryRegion region = b.domain.allocateRegistered(
+            Endpoint.REGION_BYTES, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);
+        b.use(region);
+        own(window);
+        connect();
+        remoteKey = window.nextRemoteKey();
+        post(b, () -> b.queuePair.bindMemoryWindow(1, SIGNALED, window, window.nextRemoteKey(), region,
+            region.address() + WINDOW_OFFSET, WINDOW_BYTES, AccessFlags.ALL_REMOTE & ~AccessFlags.LOCAL_WRITE));
+        assertThat(awaitOne(b).status()).isZero();
+    }
+
+    private void fill(final long seed)
+    {
+        final SplittableRandom content = new SplittableRandom(~seed);
         for (int i = 0; i < AREA_BYTES; i += Long.BYTES)
         {
-            final long value = random.nextInt(8) == 0 ? 0 : random.nextLong();
+            final long value = content.nextInt(8) == 0 ? 0 : content.nextLong();
             model.requester.putLong(i, value);
             model.responder.putLong(i, ~value);
         }
@@ -73,32 +255,57 @@ public abstract class RandomProgramContract extends VerbsHarness
         b.put(0, model.responder.array());
     }
 
-    private void postReceives()
+    private void run(final Step step)
     {
-        while (model.receives.size() < 6)
+        if (step.receive() != null)
         {
-            final VerbsModel.Receive receive = new VerbsModel.Receive(
-                nextWrId++, random.nextInt(AREA_BYTES - RECEIVE_BYTES), random.nextInt(8, RECEIVE_BYTES));
+            final VerbsModel.Receive receive = step.receive();
             model.receives.add(receive);
-            assertThat(receive(receive.wrId(), receive.offset(), receive.lengthBytes())).isZero();
+            assertThat(shared == null ? receive(receive.wrId(), receive.offset(), receive.lengthBytes()) :
+                shared.postReceive(receive.wrId(), b.address(receive.offset()), receive.lengthBytes(), b.key()))
+                .isZero();
+            return;
         }
+        postBatch(step.batch());
+        compare();
     }
 
-    private void postBatch()
+    private List<Step> drawProgram(final long seed)
     {
-        final int count = random.nextInt(1, 6);
-        final List<VerbsModel.Request> requests = new ArrayList<>();
+        random = new SplittableRandom(seed);
+        nextWrId = 0;
+        final List<Step> program = new ArrayList<>();
+        int receives = 0;
+        for (int batch = 0; batch < BATCHES; batch++)
+        {
+            for (; receives < RECEIVES_READY; receives++)
+            {
+                program.add(new Step(new VerbsModel.Receive(nextWrId++,
+                    random.nextInt(AREA_BYTES - RECEIVE_BYTES), random.nextInt(8, RECEIVE_BYTES)), null));
+            }
+            final int count = random.nextInt(1, 6);
+            final List<VerbsModel.Request> requests = new ArrayList<>();
+            for (int i = 0; i < count; i++)
+            {
+                requests.add(draw(i == count - 1));
+            }
+            receives -= consumed(requests);
+            program.add(new Step(null, requests));
+        }
+        return program;
+    }
+
+    private void postBatch(final List<VerbsModel.Request> requests)
+    {
         final List<byte[]> payloads = new ArrayList<>();
         a.queuePair.begin();
-        for (int i = 0; i < count; i++)
+        for (final VerbsModel.Request request : requests)
         {
-            final VerbsModel.Request request = draw(i == count - 1);
-            requests.add(request);
             payloads.add(request.isInline() ? localBytes(request) : null);
             stage(request);
         }
         assertThat(a.queuePair.complete()).isEqualTo(PostStatus.OK);
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < requests.size(); i++)
         {
             model.execute(requests.get(i), payloads.get(i));
         }
@@ -113,17 +320,18 @@ public abstract class RandomProgramContract extends VerbsHarness
 
     private VerbsModel.Request draw(final boolean isLast)
     {
-        final int operation = random.nextInt(5);
+        final boolean isUnreliable = carrier == Carrier.UC;
+        final int operation = random.nextInt(isUnreliable ? 2 : 5);
         final boolean isAtomic = operation > WorkCompletionOpcode.RDMA_READ;
         final boolean mayInline = operation <= WorkCompletionOpcode.RDMA_WRITE;
         int length = isAtomic ? 8 : random.nextInt(8) == 0 ? 0 : random.nextInt(1, MAX_LENGTH_BYTES);
-        if (operation == WorkCompletionOpcode.SEND && random.nextInt(20) != 0)
+        if (operation == WorkCompletionOpcode.SEND && (isUnreliable || random.nextInt(20) != 0))
         {
             length = Math.min(length, 8);
         }
         int flags = isLast || random.nextBoolean() ? SendFlags.SIGNALED : 0;
         // Strict order, as the model has it, needs the fence where the contract gives none.
-        flags |= SendFlags.FENCE;
+        flags |= isUnreliable ? 0 : SendFlags.FENCE;
         boolean isLocalGood = true;
         int local = random.nextInt(AREA_BYTES - MAX_LENGTH_BYTES);
         if (mayInline && length <= Endpoint.CAPABILITIES.maxInlineBytes() && random.nextInt(4) == 0)
@@ -140,18 +348,20 @@ public abstract class RandomProgramContract extends VerbsHarness
             local = AREA_BYTES - random.nextInt(1, 8);
         }
         return new VerbsModel.Request(
-            operation, nextWrId++, flags, local, length, isLocalGood, drawRemote(isAtomic), random.nextInt(60) != 0,
+            operation, nextWrId++, flags, local, length, isLocalGood, drawRemote(isAtomic),
+            isUnreliable || random.nextInt(60) != 0,
             mayInline && random.nextInt(4) == 0, random.nextInt(), random.nextInt(3) == 0 ? -1 : 0, random.nextLong());
     }
 
     private int drawRemote(final boolean isAtomic)
     {
-        if (random.nextInt(60) == 0)
+        if (carrier != Carrier.UC && random.nextInt(60) == 0)
         {
             return random.nextBoolean() ? -random.nextInt(1, 64) : AREA_BYTES - random.nextInt(1, 8);
         }
         // A small area, so that requests meet.
-        final int offset = random.nextInt(512);
+        final int offset = carrier == Carrier.WINDOW ?
+            WINDOW_OFFSET + random.nextInt(WINDOW_BYTES / 2) : random.nextInt(512);
         return isAtomic && random.nextInt(30) != 0 ? offset & ~7 : offset;
     }
 
@@ -161,18 +371,18 @@ public abstract class RandomProgramContract extends VerbsHarness
         final long local = a.address(request.localOffset());
         final int localKey = request.isLocalKeyGood() ? a.key() : a.key() + 1;
         final long remote = b.address(request.remoteOffset());
-        final int remoteKey = request.isRemoteKeyGood() ? b.key() : b.key() + 1;
+        final int key = request.isRemoteKeyGood() ? this.remoteKey : this.remoteKey + 1;
         final int length = request.lengthBytes();
         switch (request.operation())
         {
             case WorkCompletionOpcode.RDMA_READ ->
-                queuePair.read(request.wrId(), request.flags(), local, length, localKey, remote, remoteKey);
+                queuePair.read(request.wrId(), request.flags(), local, length, localKey, remote, key);
             case WorkCompletionOpcode.COMP_SWAP -> queuePair.compareSwap(
-                request.wrId(), request.flags(), local, localKey, remote, remoteKey, request.operand(),
+                request.wrId(), request.flags(), local, localKey, remote, key, request.operand(),
                 request.desired());
             case WorkCompletionOpcode.FETCH_ADD -> queuePair.fetchAdd(
-                request.wrId(), request.flags(), local, localKey, remote, remoteKey, request.operand());
-            case WorkCompletionOpcode.RDMA_WRITE -> stageWrite(request, local, localKey, remote, remoteKey);
+                request.wrId(), request.flags(), local, localKey, remote, key, request.operand());
+            case WorkCompletionOpcode.RDMA_WRITE -> stageWrite(request, local, localKey, remote, key);
             default -> stageSend(request, local, localKey);
         }
     }
@@ -210,8 +420,13 @@ public abstract class RandomProgramContract extends VerbsHarness
     {
         compareCompletions(a, model.requesterCompletions);
         compareCompletions(b, model.responderCompletions);
-        assertThat(a.queuePair.state())
-            .isEqualTo(model.isRequesterInError ? QueuePairState.ERR : QueuePairState.RTS);
+        if (carrier == Carrier.UC)
+        {
+            // Completed means sent, not arrived.
+            settle();
+        }
+        final QueuePairState failed = carrier == Carrier.UC ? QueuePairState.SQE : QueuePairState.ERR;
+        assertThat(a.queuePair.state()).isEqualTo(model.isRequesterInError ? failed : QueuePairState.RTS);
         assertThat(b.queuePair.state())
             .isEqualTo(model.isResponderInError ? QueuePairState.ERR : QueuePairState.RTS);
         assertThat(a.bytes(0, AREA_BYTES)).as("requester's memory").isEqualTo(model.requester.array());

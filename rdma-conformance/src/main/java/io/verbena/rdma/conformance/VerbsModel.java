@@ -12,7 +12,8 @@ import java.util.List;
 
 /**
  * What one connection does, requester to responder, when requests execute strictly one after the other: the contract in
- * its simplest form. Both sides have one region with all rights and a read-only one is not modelled.
+ * its simplest form. Both sides have one region with all rights and a read-only one is not modelled; of UC, only what
+ * has an outcome that the contract fixes: requests that the responder takes.
  */
 final class VerbsModel
 {
@@ -64,10 +65,22 @@ final class VerbsModel
     boolean isRequesterInError;
     boolean isResponderInError;
     private final int regionBytes;
+    private final int firstRemote;
+    private final int endRemote;
+    private final boolean keepsReceives;
 
-    VerbsModel(final int regionBytes)
+    /**
+     * @param regionBytes   of both sides.
+     * @param firstRemote   first byte of the responder that its key gives access to.
+     * @param endRemote     behind the last one.
+     * @param keepsReceives whether receives outlive their queue pair, as those of a shared receive queue do.
+     */
+    VerbsModel(final int regionBytes, final int firstRemote, final int endRemote, final boolean keepsReceives)
     {
         this.regionBytes = regionBytes;
+        this.firstRemote = firstRemote;
+        this.endRemote = endRemote;
+        this.keepsReceives = keepsReceives;
         requester = ByteBuffer.allocate(regionBytes).order(ByteOrder.nativeOrder());
         responder = ByteBuffer.allocate(regionBytes).order(ByteOrder.nativeOrder());
     }
@@ -121,8 +134,8 @@ final class VerbsModel
         {
             return WorkCompletionStatus.REM_INV_REQ_ERR;
         }
-        final boolean isRefused = !isEmpty &&
-            (!request.isRemoteKeyGood || isOutside(request.remoteOffset, request.lengthBytes));
+        final boolean isRefused = !isEmpty && (!request.isRemoteKeyGood || request.remoteOffset < firstRemote ||
+            request.remoteOffset + request.lengthBytes > endRemote);
         return isRefused ? WorkCompletionStatus.REM_ACCESS_ERR : WorkCompletionStatus.SUCCESS;
     }
 
@@ -189,6 +202,10 @@ final class VerbsModel
     private void failResponder()
     {
         isResponderInError = true;
+        if (keepsReceives)
+        {
+            return;
+        }
         for (final Receive receive : receives)
         {
             responderCompletions.add(Expected.failed(receive.wrId, WorkCompletionStatus.WR_FLUSH_ERR));

@@ -1,5 +1,6 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.Device;
@@ -66,6 +67,10 @@ final class MutantRig implements VerbsRig
 
     private Object wrapped(final Object sound)
     {
+        if (sound instanceof final AsyncEvent event)
+        {
+            return new AsyncEvent(event.type(), wrapped(event.source()));
+        }
         if (sound == null || sound.getClass().isRecord() || contracts(sound).isEmpty())
         {
             return sound;

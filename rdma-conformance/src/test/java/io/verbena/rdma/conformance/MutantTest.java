@@ -54,17 +54,44 @@ class MutantTest
             mutant("RandomPrograms.shouldAgreeWithModelOnRandomPrograms", Mutants::losesTheLastByteOfWrites));
     }
 
+    /** The same for objects beyond RC queue pairs. */
+    static Stream<Arguments> mutantsOfOtherObjects()
+    {
+        return Stream.of(
+            mutant("AsyncEvents.shouldRaiseAccessEventWhenRemoteKeyIsUnknown", Mutants::losesEvents),
+            mutant("States.shouldTellThatSendQueueIsDrained", Mutants::losesEvents),
+            mutant("SharedReceives.shouldTellThatFailedQueuePairConsumesNoMore", Mutants::losesEvents),
+            mutant("SharedReceives.shouldRaiseLimitEventOnceWhenFewerReceivesAreLeftAndDisarmIt",
+                Mutants::forgetsTheLimit),
+            mutant("Notifications.shouldRaiseOneEventForEachArming", Mutants::neverWakes),
+            mutant("Notifications.shouldRaiseEventForSolicitedOnlyWhenSenderAsked", Mutants::wakesForEverything),
+            mutant("MemoryWindows.shouldRefuseAccessBeforeWindow", Mutants::bindsTheWholeRegion),
+            mutant("RandomPrograms.shouldAgreeWithModelThroughMemoryWindow", Mutants::bindsTheWholeRegion),
+            mutant("DynamicConnections.shouldRefuseWrongAccessKeyAndCountIt", Mutants::acceptsAnyAccessKey),
+            mutant("Unreliable.shouldWriteAndSendUnreliably", Mutants::losesImmediates),
+            mutant("RandomPrograms.shouldAgreeWithModelOnUnreliableConnection", Mutants::losesTheLastByteOfWrites),
+            mutant("RandomPrograms.shouldAgreeWithModelOnSharedReceives", Mutants::addsTwice));
+    }
+
     private static Arguments mutant(final String rule, final Supplier<Mutant> mutant)
     {
         return arguments(rule, mutant);
     }
 
     @ParameterizedTest(name = "{0}")
-    @MethodSource("mutants")
+    @MethodSource({"mutants", "mutantsOfOtherObjects"})
     void shouldBeFoundByItsRuleAndByNothingWhenSound(final String rule, final Supplier<Mutant> mutant)
     {
         assertThat(run(rule, Mutant::new)).as("without the fault").isEqualTo(Verdict.PASS);
         assertThat(run(rule, mutant)).as("with the fault").isEqualTo(Verdict.FAIL);
+    }
+
+    @Test
+    void shouldShrinkFailingProgramAndPrintItsSeed()
+    {
+        final RuleResult result = run("RandomPrograms.shouldAgreeWithModelOnRandomPrograms", AllowList.NOTHING,
+            Mutants::losesTheLastByteOfWrites).getFirst();
+        assertThat(result.detail()).containsPattern("-Dverbena.verbs.seed=\\d+ on RC, shrunk to 1 steps");
     }
 
     @Test
