@@ -28,7 +28,7 @@ import java.util.concurrent.Callable;
     description = "Measure parts of Verbena.",
     subcommands = {
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class, BenchSimCommand.class,
-        BenchQpScalingCommand.class})
+        BenchQpScalingCommand.class, BenchSoakCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -37,7 +37,8 @@ final class BenchCommand implements Runnable
     @Override
     public void run()
     {
-        throw new ParameterException(spec.commandLine(), "say what to measure: check, rtt, table, sim or qp-scaling");
+        throw new ParameterException(
+            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling or soak");
     }
 
     /**

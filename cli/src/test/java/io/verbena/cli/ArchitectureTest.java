@@ -57,7 +57,7 @@ class ArchitectureTest
         KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_REQUEST, KV_TABLE),
         CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
-        EMBEDDED("embedded", "embedded", CLIENT, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
+        EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
         CLI("cli", "cli", KV_SERVER, LOAD_TESTS, RDMA_CONFORMANCE);
 

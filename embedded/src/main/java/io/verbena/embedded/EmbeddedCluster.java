@@ -14,6 +14,8 @@ import io.verbena.rdma.verbs.VerbCounters;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * A meta server, memory nodes and compute nodes in this process. Thread-safe. Closed by whoever started it, or else
@@ -23,6 +25,9 @@ public final class EmbeddedCluster implements AutoCloseable
 {
     /** How long the servers are kept awake for a node that joins: 100 ms. */
     private static final long KEEP_AWAKE_NS = 100_000_000;
+    /** Reclamation is at rest when so many looks in a row, longer apart than an idle node's heartbeats, say so. */
+    private static final int QUIET_LOOKS = 4;
+    private static final long QUIET_PAUSE_NS = 150_000_000;
 
     private final EmbeddedServers servers;
     private final long stepTimeoutNs;
@@ -192,6 +197,51 @@ public final class EmbeddedCluster implements AutoCloseable
             sum.add(node.counters(closeTimeoutNs));
         }
         return sum;
+    }
+
+    /**
+     * Checks all tables and accounts for every byte of memory, once reclamation is at rest. Nobody may use the cluster
+     * meanwhile, else what it finds means nothing.
+     *
+     * @param sweeps    whether every compute node first reclaims what no word names in its own chunks: repairs what
+     *                  dead nodes and broken connections left.
+     * @param timeoutNs longest wait for reclamation.
+     * @return what was found.
+     * @throws EmbeddedClusterException when reclamation does not come to rest in time.
+     */
+    public synchronized MemoryCheck check(final boolean sweeps, final long timeoutNs)
+    {
+        checkOpen();
+        final long deadlineNs = servers.clock().nanoTime() + timeoutNs;
+        if (sweeps)
+        {
+            awaitRest(deadlineNs);
+            serving().forEach((node) -> node.sweep(closeTimeoutNs));
+        }
+        awaitRest(deadlineNs);
+        return MemoryCheck.of(servers.check(
+            serving().flatMap((node) -> node.space(closeTimeoutNs).held().stream()).toList()));
+    }
+
+    private Stream<EmbeddedComputeNode> serving()
+    {
+        return List.copyOf(computeNodes).stream().filter(EmbeddedComputeNode::isServing);
+    }
+
+    private void awaitRest(final long deadlineNs)
+    {
+        int quiet = 0;
+        while (quiet < QUIET_LOOKS)
+        {
+            if (servers.clock().nanoTime() - deadlineNs >= 0)
+            {
+                throw new EmbeddedClusterException(
+                    "reclamation did not come to rest in time: " + serving().map((node) ->
+                    node.space(closeTimeoutNs).reclaimed()).toList());
+            }
+            LockSupport.parkNanos(QUIET_PAUSE_NS);
+            quiet = serving().anyMatch((node) -> node.space(closeTimeoutNs).isReclaiming()) ? 0 : quiet + 1;
+        }
     }
 
     /** @return where the meta server keeps its files. */

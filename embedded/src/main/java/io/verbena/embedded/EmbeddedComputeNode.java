@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.compute.NodeSpace;
 import io.verbena.request.ComputeEndpoint;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeRunner;
@@ -13,13 +14,13 @@ import java.util.concurrent.TimeUnit;
 /** A compute node of an embedded cluster: its device, its agent, its thread. */
 final class EmbeddedComputeNode implements ComputeNodeHandle
 {
-    private static final class CountersRequest extends ControlRequest
+    private static final class LocalRequest extends ControlRequest
     {
         private final CountDownLatch done = new CountDownLatch(1);
 
-        CountersRequest(final long deadlineNs)
+        LocalRequest(final Kind kind, final long deadlineNs)
         {
-            super(Kind.VERB_COUNTERS, null, 0, deadlineNs);
+            super(kind, null, 0, deadlineNs);
         }
 
         @Override
@@ -80,12 +81,45 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
 
     /**
      * @param timeoutNs longest wait.
+     * @return memory that it holds.
+     */
+    NodeSpace space(final long timeoutNs)
+    {
+        return (NodeSpace)ask(ControlRequest.Kind.SPACE, timeoutNs);
+    }
+
+    /** Lets it begin to reclaim what no word names in its own chunks. */
+    void sweep(final long timeoutNs)
+    {
+        ask(ControlRequest.Kind.SWEEP, timeoutNs);
+    }
+
+    private Object ask(final ControlRequest.Kind kind, final long timeoutNs)
+    {
+        final LocalRequest request = new LocalRequest(kind, device.clock().nanoTime() + timeoutNs);
+        try
+        {
+            if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) &&
+                request.done.await(timeoutNs, TimeUnit.NANOSECONDS) && ControlRequest.Status.OK == request.status())
+            {
+                return request.result();
+            }
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+        throw new EmbeddedClusterException("compute node " + nodeId() + " did not answer: " + request);
+    }
+
+    /**
+     * @param timeoutNs longest wait.
      * @return what it has posted so far, or in all its life when it has ended.
      */
     VerbCounters counters(final long timeoutNs)
     {
         final long deadlineNs = device.clock().nanoTime() + timeoutNs;
-        final CountersRequest request = new CountersRequest(deadlineNs);
+        final LocalRequest request = new LocalRequest(ControlRequest.Kind.VERB_COUNTERS, deadlineNs);
         try
         {
             if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) &&

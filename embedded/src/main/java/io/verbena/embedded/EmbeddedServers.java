@@ -12,6 +12,11 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.table.HeldStretch;
+import io.verbena.table.RegionReader;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.StoreChecker;
+import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.concurrent.NanoClock;
 
@@ -30,6 +35,7 @@ final class EmbeddedServers
     private final long stepTimeoutNs;
     private final List<Device> devices = new ArrayList<>();
     private final List<AgentThread> memoryNodes = new ArrayList<>();
+    private final List<MemoryNode> nodes = new ArrayList<>();
     private DataFolder dataFolder;
     private SoftFabric fabric;
     private RocksMetaStore store;
@@ -152,7 +158,6 @@ final class EmbeddedServers
     private void startMemoryNodes(final int count, final long lengthBytes)
     {
         keepAwake(stepTimeoutNs);
-        final List<MemoryNode> nodes = new ArrayList<>();
         for (int i = 1; i <= count; i++)
         {
             final Device device = openServerDevice("memory-" + i);
@@ -165,6 +170,21 @@ final class EmbeddedServers
         keepAwake(stepTimeoutNs);
         nodes.forEach(this::awaitReady);
         letSleep();
+    }
+
+    /**
+     * Checks all tables and all memory, while nobody changes them.
+     *
+     * @param held what all compute nodes hold.
+     * @return what was found.
+     */
+    StoreCheck check(final List<HeldStretch> held)
+    {
+        final List<TableDescriptor> tables = store.load().tables().stream()
+            .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
+        final RegionReader reader = (id, offset, target, length) -> nodes.stream()
+            .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);
+        return new StoreChecker(reader, tables, held).check(nodes.stream().map(MemoryNode::nodeId).toList());
     }
 
     private Device openServerDevice(final String name)
