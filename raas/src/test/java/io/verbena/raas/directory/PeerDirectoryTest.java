@@ -29,6 +29,7 @@ class PeerDirectoryTest
     private static final int PORT = 1;
     private static final int CAPACITY = 16;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long BROKEN_TIMEOUT_NS = 500_000_000;
 
     @TempDir
     Path directory;
@@ -193,7 +194,8 @@ class PeerDirectoryTest
         final int place = DirectoryViewDescriptor.firstPlace(3, CAPACITY);
         new UnsafeBuffer(region.segment().address(), (int)region.lengthBytes())
             .putByte(place * PeerRecordDescriptor.RECORD_LENGTH_BYTES + 127, (byte)1);
-        final PeerLookup lookup = peers.lookup(3, 0, 2_000_000);
+        // Long enough that a busy machine gets to look at the record, and short beside TIMEOUT_NS.
+        final PeerLookup lookup = peers.lookup(3, 0, BROKEN_TIMEOUT_NS);
         await(lookup);
         assertThat(lookup.state()).isEqualTo(PeerLookup.State.FAILED);
         assertThat(lookup.failure()).contains("node 3").contains("changing");

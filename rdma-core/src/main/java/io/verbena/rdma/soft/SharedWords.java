@@ -49,11 +49,6 @@ final class SharedWords
         return (long)LONG.getVolatile(ALL, address);
     }
 
-    static void putLongOpaque(final long address, final long value)
-    {
-        LONG.setOpaque(ALL, address, value);
-    }
-
     static void putLongRelease(final long address, final long value)
     {
         LONG.setRelease(ALL, address, value);
