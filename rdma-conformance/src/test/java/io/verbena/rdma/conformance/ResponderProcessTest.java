@@ -2,6 +2,7 @@ package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.conformance.RuleResult.Verdict;
 import io.verbena.rdma.conformance.remote.ResponderProcess;
+import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -70,9 +71,12 @@ class ResponderProcessTest
         {
             final Fabric fabric = process.open(fabricName);
             process.handle().destroyForcibly();
+            process.handle().onExit().orTimeout(30, TimeUnit.SECONDS).join();
             assertThatThrownBy(() -> fabric.openDevice("responder"))
                 .isInstanceOf(UncheckedIOException.class).hasMessageContaining("does not answer");
         }
+        // The next to come removes what the killed process left.
+        Fabrics.open(fabricName).close();
     }
 
     @Test
