@@ -1,0 +1,86 @@
+package io.verbena.rdma.bench;
+
+import io.verbena.rdma.soft.SoftFabric;
+import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The process that answers a ping-pong; ends when it has, or when its standard input does. */
+final class PingPongMain
+{
+    private static final long CONNECT_TIMEOUT_NS = 60_000_000_000L;
+
+    private PingPongMain()
+    {
+    }
+
+    /**
+     * @param args as {@link PingPongProcess} gives them: fabric directory, file of lines, the device address in three
+     *             numbers, service port, rounds, round trips of a round.
+     */
+    public static void main(final String[] args)
+    {
+        Thread.ofPlatform().daemon().name("ping-pong-parent").start(PingPongMain::endWithParent);
+        final DeviceAddress address =
+            new DeviceAddress(Long.parseLong(args[2]), Long.parseLong(args[3]), Long.parseLong(args[4]));
+        final int rounds = Integer.parseInt(args[6]);
+        final int count = Integer.parseInt(args[7]);
+        try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(Path.of(args[0])));
+            Device device = fabric.openDevice("pong");
+            PingPong side = new PingPong(device, Path.of(args[1]), () -> true))
+        {
+            connect(device, side, address, Integer.parseInt(args[5]));
+            for (int round = 0; round < rounds; round++)
+            {
+                side.bareAnswer(count);
+                side.answer(count);
+            }
+        }
+    }
+
+    private static void connect(
+        final Device device, final PingPong side, final DeviceAddress address, final int servicePort)
+    {
+        final long deadlineNs = device.clock().nanoTime() + CONNECT_TIMEOUT_NS;
+        ConnectionAttempt.State state;
+        do
+        {
+            final ConnectionAttempt attempt =
+                device.connect(side.queuePair(), address, servicePort, new byte[0], CONNECT_TIMEOUT_NS);
+            side.postReceives();
+            state = attempt.poll();
+            while (state == ConnectionAttempt.State.PENDING)
+            {
+                Thread.onSpinWait();
+                state = attempt.poll();
+            }
+        }
+        // The parent may not listen yet.
+        while (state == ConnectionAttempt.State.UNREACHABLE && device.clock().nanoTime() - deadlineNs < 0);
+        if (state != ConnectionAttempt.State.ESTABLISHED)
+        {
+            throw new RdmaException("cannot connect the ping-pong: " + state);
+        }
+    }
+
+    private static void endWithParent()
+    {
+        try
+        {
+            while (System.in.read() >= 0)
+            {
+                Thread.onSpinWait();
+            }
+        }
+        catch (final IOException ex)
+        {
+            // Ends as well.
+        }
+        System.exit(0);
+    }
+}
