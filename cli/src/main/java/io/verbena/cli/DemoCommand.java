@@ -23,10 +23,12 @@ import java.util.concurrent.Callable;
         "Start a cluster in this process, load it, run a YCSB workload while a compute node comes and one leaves; " +
         "check that no operation failed, that what clients saw is linearizable and that no acknowledged write is " +
         "lost; report."},
-    footer = {"", "Exit status 0: all checks hold; 1: an operation failed or a check did.", "",
+    footer = {"", "Exit status 0: all checks hold; 1: an operation failed or a check did; " +
+        "69: the fabric cannot be used here.", "",
         "Examples: verbena demo",
         "          verbena demo --workload f --seconds 30 --rate 20000 --json f.json",
-        "          verbena demo -P my.properties"})
+        "          verbena demo -P my.properties",
+        "          verbena demo --fabric ibverbs:rxe0 --records 200 --threads 2"})
 final class DemoCommand implements Callable<Integer>
 {
     private static final long BYTES_PER_MIB = 1 << 20;
@@ -66,8 +68,12 @@ final class DemoCommand implements Callable<Integer>
     private Long rate;
 
     @Option(names = "--memory", paramLabel = "MIB", description = "Registered memory of each of the two memory " +
-        "nodes, in MiB of /dev/shm. Default: what the workload needs.")
+        "nodes, in MiB, on soft of /dev/shm. Default: what the workload needs.")
     private Long memoryMib;
+
+    @Option(names = "--fabric", paramLabel = "NAME", defaultValue = "soft",
+        description = "Fabric of the cluster: soft, soft:DIRECTORY or ibverbs:DEVICE. Default: soft.")
+    private String fabric;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to this file too.")
     private Path json;
@@ -125,6 +131,7 @@ final class DemoCommand implements Callable<Integer>
             .seconds(given("--seconds", seconds, DemoOptions.MAX_SECONDS))
             .threads((int)given("--threads", threads, DemoOptions.MAX_THREADS))
             .rate(given("--rate", rate, DemoOptions.MAX_RATE))
+            .fabric(fabric)
             .history(history)
             .memoryBytesPerNode(given("--memory", memoryMib, MOST_MIB) * BYTES_PER_MIB);
     }
@@ -144,6 +151,7 @@ final class DemoCommand implements Callable<Integer>
         {
             case USAGE -> ExitStatus.USAGE;
             case BAD_DATA -> ExitStatus.BAD_DATA;
+            case UNAVAILABLE -> ExitStatus.UNAVAILABLE;
             case CANNOT_CREATE -> ExitStatus.CANNOT_CREATE;
             case FAILED -> ExitStatus.FAILED;
         };

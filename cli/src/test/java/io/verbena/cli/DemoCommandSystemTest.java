@@ -113,6 +113,23 @@ class DemoCommandSystemTest
     }
 
     @Test
+    void shouldRefuseAFabricInOneLine() throws Exception
+    {
+        assertRefused("infiniband", ExitStatus.USAGE, "no such fabric: 'infiniband'");
+        assertRefused("ibverbs:nosuch0", ExitStatus.UNAVAILABLE, "fabric ibverbs:nosuch0 cannot be used: ");
+    }
+
+    private void assertRefused(final String fabric, final int status, final String message) throws Exception
+    {
+        final Process demo = start("demo", "--fabric", fabric);
+        final String output = read(demo);
+
+        assertThat(await(demo)).as(output).isEqualTo(status);
+        assertThat(output.lines()).singleElement().asString().startsWith("verbena: " + message);
+        assertThat(leftovers()).isEmpty();
+    }
+
+    @Test
     void shouldLeaveNothingBehindWhenInterrupted() throws Exception
     {
         final Process demo = start("demo", "--records", "1000", "--seconds", "600", "--threads", "2", "--memory", "64");

@@ -54,8 +54,8 @@ public final class EmbeddedCluster implements AutoCloseable
      *
      * @param options what it is made of.
      * @return the cluster, closed by the caller.
-     * @throws EmbeddedClusterException when it could not be started (not enough /dev/shm, data directory unusable, a
-     *                                  step past its deadline); everything begun was undone.
+     * @throws EmbeddedClusterException when it could not be started (fabric or data directory unusable, not enough
+     *                                  memory, a step past its deadline); everything begun was undone.
      */
     public static EmbeddedCluster start(final EmbeddedClusterOptions options)
     {

@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 /** The cluster could not be started, changed or closed as asked; the message says why and what to do, in one line. */
-public final class EmbeddedClusterException extends RuntimeException
+public class EmbeddedClusterException extends RuntimeException
 {
     private static final long serialVersionUID = 1L;
 

@@ -1,10 +1,12 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvClientOptions;
+import io.verbena.rdma.fabric.Fabrics;
 
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * What an embedded cluster is made of. Fluent and mutable; a cluster copies what it needs when it starts. Not
@@ -12,6 +14,8 @@ import java.util.concurrent.TimeUnit;
  */
 public final class EmbeddedClusterOptions
 {
+    /** Fabric of a default cluster. */
+    public static final String DEFAULT_FABRIC = "soft";
     /** Memory nodes of a default cluster. */
     public static final int DEFAULT_MEMORY_NODES = 2;
     /** Registered memory of each, in bytes: 256 MiB. */
@@ -25,12 +29,47 @@ public final class EmbeddedClusterOptions
     /** Least memory of a memory node, in bytes. */
     public static final long MIN_MEMORY_BYTES_PER_NODE = 4L << 20;
 
+    // Time on it stands still until a test steps it, which the threads of a cluster would wait for.
+    private static final String SIMULATED = "sim";
+
+    private String fabric = DEFAULT_FABRIC;
     private int memoryNodes = DEFAULT_MEMORY_NODES;
     private long memoryBytesPerNode = DEFAULT_MEMORY_BYTES_PER_NODE;
     private int computeNodes = DEFAULT_COMPUTE_NODES;
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
+
+    /** @return name of the fabric that all nodes are on. */
+    public String fabric()
+    {
+        return fabric;
+    }
+
+    /**
+     * Whether the fabric can be used here is found out when the cluster starts.
+     *
+     * @param fabric as {@link Fabrics#open(String)} takes it: {@code soft}, {@code soft:DIRECTORY} or {@code
+     *               ibverbs:DEVICE}; not {@code sim}, whose time stands still by itself.
+     * @return this.
+     */
+    public EmbeddedClusterOptions fabric(final String fabric)
+    {
+        final String provider = fabric.split(":", 2)[0];
+        final String usable = Fabrics.providers().stream().filter((known) -> !known.name().equals(SIMULATED))
+            .map((known) -> known.name() + "[:" + known.argumentSyntax() + ']').collect(Collectors.joining(", "));
+        if (provider.equals(SIMULATED))
+        {
+            throw new EmbeddedClusterException(
+                "no cluster runs on '" + fabric + "', whose time stands still until a test steps it; take " + usable);
+        }
+        if (Fabrics.providers().stream().noneMatch((known) -> known.name().equals(provider)))
+        {
+            throw new EmbeddedClusterException("no such fabric: '" + fabric + "'; there are: " + usable);
+        }
+        this.fabric = fabric;
+        return this;
+    }
 
     /** @return memory nodes, each on a thread of its own. */
     public int memoryNodes()
@@ -55,8 +94,8 @@ public final class EmbeddedClusterOptions
     }
 
     /**
-     * @param memoryBytesPerNode {@link #MIN_MEMORY_BYTES_PER_NODE} or more; taken from /dev/shm when the cluster
-     *                           starts.
+     * @param memoryBytesPerNode {@link #MIN_MEMORY_BYTES_PER_NODE} or more; taken when the cluster starts, on the soft
+     *                           fabric from /dev/shm.
      * @return this.
      */
     public EmbeddedClusterOptions memoryBytesPerNode(final long memoryBytesPerNode)

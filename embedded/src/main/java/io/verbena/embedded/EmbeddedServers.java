@@ -9,9 +9,10 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.raas.PeerAddress;
-import io.verbena.rdma.soft.SoftFabric;
-import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.HeldStretch;
 import io.verbena.table.RegionReader;
 import io.verbena.table.StoreCheck;
@@ -37,7 +38,7 @@ final class EmbeddedServers
     private final List<AgentThread> memoryNodes = new ArrayList<>();
     private final List<MemoryNode> nodes = new ArrayList<>();
     private DataFolder dataFolder;
-    private SoftFabric fabric;
+    private Fabric fabric;
     private RocksMetaStore store;
     private NanoClock clock;
     private AgentThread metaServer;
@@ -60,7 +61,7 @@ final class EmbeddedServers
         final EmbeddedServers servers = new EmbeddedServers(options.stepTimeoutNs());
         try
         {
-            servers.startMetaServer(options.dataDirectory());
+            servers.startMetaServer(options.dataDirectory(), options.fabric());
             servers.startMemoryNodes(options.memoryNodes(), options.memoryBytesPerNode());
             return servers;
         }
@@ -122,12 +123,24 @@ final class EmbeddedServers
         memoryNodes.forEach((thread) -> thread.idleStrategy().letSleep());
     }
 
-    private void startMetaServer(final Path dataDirectory)
+    private static Fabric openFabric(final String name)
+    {
+        try
+        {
+            return Fabrics.open(name);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new FabricUnusableException("fabric " + name + " cannot be used: " + ex.getMessage(), ex);
+        }
+    }
+
+    private void startMetaServer(final Path dataDirectory, final String fabricName)
     {
         dataFolder = DataFolder.open(dataDirectory);
         store = RocksMetaStore.open(dataFolder.path().resolve("meta"));
         forgetEarlierRun();
-        fabric = SoftFabric.open(new SoftFabricOptions());
+        fabric = openFabric(fabricName);
         final Device device = openServerDevice("meta-server");
         clock = device.clock();
         final MetaServer server = MetaServer.open(

@@ -62,6 +62,19 @@ class EmbeddedClusterLifecycleTest
     }
 
     @Test
+    void shouldSayThatAFabricCannotBeUsedAndUndoWhatWasBegun()
+    {
+        assertThatThrownBy(() -> small().fabric("infiniband"))
+            .isInstanceOf(EmbeddedClusterException.class).hasMessageStartingWith("no such fabric: 'infiniband'");
+
+        final EmbeddedClusterOptions options = small().dataDirectory(folder.resolve("data"));
+        assertThatThrownBy(() -> EmbeddedCluster.start(options.fabric("soft:/proc/none")))
+            .isInstanceOf(FabricUnusableException.class)
+            .hasMessageStartingWith("fabric soft:/proc/none cannot be used");
+        EmbeddedCluster.start(options.fabric("soft")).close();
+    }
+
+    @Test
     void shouldKeepNumbersButNoTablesInADataDirectory()
     {
         final int incarnation;

@@ -16,6 +16,8 @@ public final class LoadException extends RuntimeException
         BAD_DATA,
         /** In the machine: not enough memory in {@code /dev/shm}, a file that cannot be written. */
         CANNOT_CREATE,
+        /** In what is not there: the device of the fabric, its library. */
+        UNAVAILABLE,
         /** The store failed before the run proper, while it was started or loaded. */
         FAILED
     }

@@ -3,6 +3,7 @@ package io.verbena.load.demo;
 import io.verbena.embedded.EmbeddedCluster;
 import io.verbena.embedded.EmbeddedClusterException;
 import io.verbena.embedded.EmbeddedClusterOptions;
+import io.verbena.embedded.FabricUnusableException;
 import io.verbena.load.LoadException;
 import io.verbena.load.report.Progress;
 
@@ -32,6 +33,10 @@ final class ClusterGuard implements AutoCloseable
         {
             cluster = EmbeddedCluster.start(options);
             return cluster;
+        }
+        catch (final FabricUnusableException ex)
+        {
+            throw new LoadException(LoadException.Reason.UNAVAILABLE, ex.getMessage(), ex);
         }
         catch (final EmbeddedClusterException ex)
         {

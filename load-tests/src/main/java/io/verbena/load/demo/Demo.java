@@ -79,6 +79,7 @@ public final class Demo
             try
             {
                 return run(guard.start(new EmbeddedClusterOptions()
+                    .fabric(plan.fabric())
                     .memoryNodes(plan.memoryNodes())
                     .memoryBytesPerNode(plan.memoryBytesPerNode())
                     .computeNodes(1)));
@@ -125,7 +126,7 @@ public final class Demo
     private DemoReport run(final EmbeddedCluster cluster, final Path history) throws InterruptedException, IOException
     {
         progress.say("Started 1 meta server, " + plan.memoryNodes() + " memory nodes of " +
-            Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on the soft fabric");
+            Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + plan.fabric());
         final KvClient client = clientDecorator.apply(cluster.client());
         final KvTable table = client.createTable(plan.table(), new TableOptions(plan.expectedRecords()));
         final WriteLedger ledger = new WriteLedger(clock);

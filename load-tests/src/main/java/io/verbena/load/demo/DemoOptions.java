@@ -1,5 +1,6 @@
 package io.verbena.load.demo;
 
+import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.load.LoadException;
 
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ public final class DemoOptions
 
     private String workload = "a";
     private Path propertyFile;
+    private String fabric = EmbeddedClusterOptions.DEFAULT_FABRIC;
     private long records;
     private long seconds;
     private int threads;
@@ -146,6 +148,22 @@ public final class DemoOptions
     public DemoOptions memoryBytesPerNode(final long memoryBytesPerNode)
     {
         this.memoryBytesPerNode = checked("memory", memoryBytesPerNode, Long.MAX_VALUE);
+        return this;
+    }
+
+    /** @return name of the fabric the cluster is on. */
+    public String fabric()
+    {
+        return fabric;
+    }
+
+    /**
+     * @param fabric as {@link EmbeddedClusterOptions#fabric(String)} takes it; the demo says what is wrong with it.
+     * @return this.
+     */
+    public DemoOptions fabric(final String fabric)
+    {
+        this.fabric = fabric;
         return this;
     }
 

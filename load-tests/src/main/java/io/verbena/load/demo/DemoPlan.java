@@ -1,5 +1,6 @@
 package io.verbena.load.demo;
 
+import io.verbena.embedded.EmbeddedClusterException;
 import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.load.LoadException;
 import io.verbena.load.report.Units;
@@ -25,6 +26,7 @@ import java.util.Properties;
  * @param expectedRecords    for the table.
  * @param insertedRecords    that may be inserted in the run, for which there is room; 0 if the workload inserts none.
  * @param memoryBytesPerNode registered memory of each memory node.
+ * @param fabric             name of the fabric the cluster is on; there is such a provider.
  * @param history            file for the register clients' history, or null for none that stays.
  */
 record DemoPlan(
@@ -39,6 +41,7 @@ record DemoPlan(
     long expectedRecords,
     long insertedRecords,
     long memoryBytesPerNode,
+    String fabric,
     Path history)
 {
     private static final int MEMORY_NODES = 2;
@@ -83,7 +86,20 @@ record DemoPlan(
             sizing.expectedRecords(),
             sizing.insertedRecords(),
             memory > 0 ? memory : sizing.memoryBytesPerNode(),
+            checkedFabric(options.fabric()),
             options.history());
+    }
+
+    private static String checkedFabric(final String name)
+    {
+        try
+        {
+            return new EmbeddedClusterOptions().fabric(name).fabric();
+        }
+        catch (final EmbeddedClusterException ex)
+        {
+            throw new LoadException(LoadException.Reason.USAGE, ex.getMessage(), ex);
+        }
     }
 
     private static long choose(final long option, final Properties properties, final String name, final long otherwise)

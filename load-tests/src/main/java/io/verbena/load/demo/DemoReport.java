@@ -115,7 +115,7 @@ public final class DemoReport
         figures.put("corrected_for_coordinated_omission", plan.rate() > 0);
         figures.put("cpus", Runtime.getRuntime().availableProcessors());
         figures.put("java_version", Runtime.version().toString());
-        figures.put("fabric", "soft");
+        figures.put("fabric", plan.fabric());
         figures.put("memory_nodes", plan.memoryNodes());
         figures.put("memory_bytes_per_node", plan.memoryBytesPerNode());
         figures.put("load_seconds", loadNs / NS_PER_S);

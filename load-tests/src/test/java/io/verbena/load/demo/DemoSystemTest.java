@@ -17,7 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -131,6 +133,52 @@ class DemoSystemTest
                 assertThat(ex.reason()).isEqualTo(LoadException.Reason.CANNOT_CREATE);
                 assertThat(ex.getMessage()).contains("--memory").doesNotContain("\n");
             });
+    }
+
+    @Test
+    void shouldRunOnTheFabricItWasAskedForAndNameIt() throws InterruptedException
+    {
+        final Path directory = Path.of("/dev/shm/verbena-demo-test-" + ProcessHandle.current().pid());
+        final String fabric = "soft:" + directory;
+        final AtomicBoolean usesDirectory = new AtomicBoolean();
+
+        final DemoReport report = new Demo(options().fabric(fabric), progress(), client ->
+        {
+            usesDirectory.set(directory.toFile().list().length > 0);
+            return client;
+        }).run();
+
+        assertThat(report.passed()).as(report.text()).isTrue();
+        assertThat(usesDirectory).as("files of the fabric were in its folder").isTrue();
+        assertThat(report.text()).contains("on fabric " + fabric);
+        assertThat(report.figures()).containsEntry("fabric", fabric);
+        assertThat(directory).doesNotExist();
+    }
+
+    @Test
+    void shouldRefuseAFabricThatNoClusterRunsOn()
+    {
+        assertThat(refusal(LoadException.Reason.USAGE, "infiniband:mlx5_0"))
+            .startsWith("no such fabric: 'infiniband:mlx5_0'; there are: ").contains("soft[:", "ibverbs[:");
+        assertThat(refusal(LoadException.Reason.USAGE, "sim:7")).contains("'sim:7'", "time stands still");
+        assertThat(refusal(LoadException.Reason.UNAVAILABLE, "soft:/proc/none"))
+            .startsWith("fabric soft:/proc/none cannot be used: ");
+        // Without the library, without a device, or with others than this one.
+        assertThat(refusal(LoadException.Reason.UNAVAILABLE, "ibverbs:nosuch0"))
+            .startsWith("fabric ibverbs:nosuch0 cannot be used: ");
+    }
+
+    private static String refusal(final LoadException.Reason reason, final String fabric)
+    {
+        final AtomicReference<String> message = new AtomicReference<>();
+        assertThatThrownBy(() -> new Demo(options().fabric(fabric), progress()).run())
+            .isInstanceOfSatisfying(LoadException.class, ex ->
+            {
+                assertThat(ex.reason()).isEqualTo(reason);
+                assertThat(ex.getMessage()).doesNotContain("\n");
+                message.set(ex.getMessage());
+            });
+        return message.get();
     }
 
     private DemoReport run(final Interception interception) throws InterruptedException
