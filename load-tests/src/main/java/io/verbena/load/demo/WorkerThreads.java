@@ -1,6 +1,7 @@
 package io.verbena.load.demo;
 
 import io.verbena.load.LoadException;
+import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -51,10 +52,14 @@ final class WorkerThreads
      */
     boolean join(final long timeoutMs) throws InterruptedException
     {
-        final long step = Math.max(1, timeoutMs / Math.max(1, threads.size()));
+        final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         for (final Thread thread : threads)
         {
-            thread.join(step);
+            final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - SystemNanoClock.INSTANCE.nanoTime());
+            if (leftMs > 0)
+            {
+                thread.join(leftMs); // 0 would be for ever
+            }
         }
         return threads.stream().noneMatch(Thread::isAlive);
     }
