@@ -33,6 +33,7 @@ import java.util.function.UnaryOperator;
 public final class Demo
 {
     private static final long LOAD_TIMEOUT_NS = TimeUnit.HOURS.toNanos(1);
+    private static final byte[] NO_RECORD = {0};
     private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long PROGRESS_INTERVAL_MS = 200;
     private static final double NS_PER_S = 1_000_000_000.0;
@@ -140,7 +141,7 @@ public final class Demo
             plan.insertedRecords() > 0 ? new RunCounters(plan.insertedRecords()) : new RunCounters();
         final RegisterWorkload registers = new RegisterWorkload(table, history, clock, counters);
         final long startNs = clock.nanoTime();
-        final ElasticityFigures elasticity = runAll(cluster, ycsb, registers, counters, startNs);
+        final ElasticityFigures elasticity = runAll(cluster, ycsb, registers, counters, startNs, table);
         final long runNs = counters.endedNs.get() - startNs;
         final Snapshot ran = Snapshot.of(cluster);
 
@@ -186,7 +187,8 @@ public final class Demo
         final YcsbLoad ycsb,
         final RegisterWorkload registers,
         final RunCounters counters,
-        final long startNs) throws InterruptedException
+        final long startNs,
+        final KvTable table) throws InterruptedException
     {
         final long lengthNs = TimeUnit.SECONDS.toNanos(plan.seconds());
         final WorkerThreads workers = ycsb.startRunning(counters, startNs, startNs + lengthNs);
@@ -203,6 +205,11 @@ public final class Demo
 
         workers.finish(END_TIMEOUT_NS);
         registerWorkers.finish(END_TIMEOUT_NS);
+        if (added.joinToFirstRequestNs() < 0)
+        {
+            // A short run on a slow machine may be over before the node was ready. It is the only one now: ask it.
+            table.get(NO_RECORD);
+        }
         return new ElasticityFigures(
             added.nodeId(),
             first.nodeId(),
