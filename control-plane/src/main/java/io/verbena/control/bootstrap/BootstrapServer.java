@@ -94,7 +94,11 @@ public final class BootstrapServer implements AutoCloseable
             try
             {
                 final Socket connection = socket.accept();
-                if (connections.tryAcquire())
+                if (socket.isClosed())
+                {
+                    closeQuietly(connection);
+                }
+                else if (connections.tryAcquire())
                 {
                     Thread.ofVirtual().name("verbena-bootstrap-connection").start(() -> serve(connection));
                 }
@@ -176,6 +180,15 @@ public final class BootstrapServer implements AutoCloseable
     public void close()
     {
         closeQuietly(socket);
+        try
+        {
+            // Until its accept() has returned, the system goes on listening: nobody may be answered after this.
+            thread.join(READ_TIMEOUT_MS);
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void closeQuietly(final AutoCloseable closeable)

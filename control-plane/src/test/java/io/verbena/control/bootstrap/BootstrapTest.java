@@ -107,6 +107,18 @@ class BootstrapTest
     }
 
     @Test
+    void shouldAnswerNobodyOnceClosed()
+    {
+        for (int i = 0; i < 200; i++)
+        {
+            final BootstrapServer closing = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER);
+            closing.close();
+            assertRefused(Reason.UNREACHABLE, "is the cluster up?", () ->
+                BootstrapClient.ask(closing.address(), token, TIMEOUT_MS));
+        }
+    }
+
+    @Test
     void shouldNotWaitForEverForAServerThatSaysNothingOrNonsense() throws IOException
     {
         try (ServerSocket silent = new ServerSocket(0))
