@@ -217,10 +217,35 @@ final class DeviceFile implements AutoCloseable
         }
     }
 
-    /** Anybody: its process is dead. Requests to it fail from here on; what it had is told apart by nobody any more. */
+    /** As {@link #markDead()}; without effect when the file is not there, or was never open. */
+    static void markDead(final Path path)
+    {
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE))
+        {
+            if (channel.size() >= LENGTH)
+            {
+                final DeviceFile file = new DeviceFile(path, channel, false);
+                if (file.hasKnownFormat())
+                {
+                    file.markDead();
+                    file.arena.close();
+                }
+            }
+        }
+        catch (final IOException | RdmaException ignore)
+        {
+            // Gone, or of another release, with whose processes nobody here has ever exchanged anything.
+        }
+    }
+
+    /**
+     * Anybody: its process is dead. Requests to it fail from here on; what it had is told apart by nobody any more. It
+     * is so when this returns, also when another process began with it.
+     */
     void markDead()
     {
-        if (SharedWords.compareAndSetInt(base + STATE_OFFSET, STATE_OPEN, STATE_DEAD))
+        SharedWords.compareAndSetInt(base + STATE_OFFSET, STATE_OPEN, STATE_DEAD);
+        if (SharedWords.getIntAcquire(base + STATE_OFFSET) == STATE_DEAD)
         {
             final int limit = SharedWords.getIntAcquire(base + QUEUE_PAIR_LIMIT_OFFSET);
             for (int i = 0; i < limit; i++)

@@ -30,7 +30,9 @@ import java.util.regex.Pattern;
  * <p>Files: {@code fabric.lock}, held while a fabric is opened or closed; {@code OWNER.lock} for each open fabric,
  * OWNER being 8 random hex digits, locked as long as its process lives; {@code OWNER.N.device} for each device
  * ({@link DeviceFileDescriptor}) and {@code OWNER.N.region} for each region. An owner's lock file that can be locked
- * belongs to a dead process, however it died: its peers and the next opener remove its files. Thread-safe.
+ * belongs to a dead process, however it died: its peers and the next opener mark its devices dead, so that nobody who
+ * has mapped them goes on, and remove its files. {@code NAME.memory} and {@code NAME.holder} belong to no process, see
+ * {@link NamedMemory}. Thread-safe.
  */
 final class FabricDirectory implements AutoCloseable
 {
@@ -114,10 +116,7 @@ final class FabricDirectory implements AutoCloseable
         final Path file = regionFile(ownerId, number);
         try
         {
-            if (Files.getFileStore(path).getUsableSpace() < lengthBytes)
-            {
-                throw outOfSpace(lengthBytes, null);
-            }
+            checkSpace(lengthBytes);
             try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
             {
                 fill(channel, 0, lengthBytes);
@@ -128,6 +127,20 @@ final class FabricDirectory implements AutoCloseable
         {
             deleteQuietly(file);
             throw outOfSpace(lengthBytes, ex);
+        }
+    }
+
+    /** A number for a region that was not used in this process. */
+    long nextRegionNumber()
+    {
+        return lastRegion.incrementAndGet();
+    }
+
+    void checkSpace(final long lengthBytes) throws IOException
+    {
+        if (Files.getFileStore(path).getUsableSpace() < lengthBytes)
+        {
+            throw outOfSpace(lengthBytes, null);
         }
     }
 
@@ -237,10 +250,10 @@ final class FabricDirectory implements AutoCloseable
     /** Removes the files of an owner that is dead. */
     void removeFilesOfDead(final int owner)
     {
-        removeFilesOf(Set.of(ownerName(owner)));
+        removeFilesOfDead(path, Set.of(ownerName(owner)));
     }
 
-    private RdmaException outOfSpace(final long lengthBytes, final IOException cause)
+    RdmaException outOfSpace(final long lengthBytes, final IOException cause)
     {
         long freeBytes = -1;
         try
@@ -279,7 +292,24 @@ final class FabricDirectory implements AutoCloseable
                 dead.remove(owner);
             }
         }
-        removeFilesOf(path, dead);
+        removeFilesOfDead(path, dead);
+    }
+
+    /** Devices are marked first: peers that have mapped them would not find out any more. */
+    private static void removeFilesOfDead(final Path path, final Set<String> owners)
+    {
+        for (final String owner : owners)
+        {
+            try (DirectoryStream<Path> devices = Files.newDirectoryStream(path, owner + ".*.device"))
+            {
+                devices.forEach(DeviceFile::markDead);
+            }
+            catch (final IOException ignore)
+            {
+                // Somebody else removed the directory.
+            }
+        }
+        removeFilesOf(path, owners);
     }
 
     private static boolean isLocked(final Path lockFile) throws IOException

@@ -99,6 +99,15 @@ public final class SoftFabric implements Fabric
         return device;
     }
 
+    @Override
+    public boolean discardNamed(final String name)
+    {
+        try (NamedMemory held = NamedMemory.hold(files, name, outside))
+        {
+            return held.discard();
+        }
+    }
+
     /** @return where registered memory lives. */
     public Path directory()
     {

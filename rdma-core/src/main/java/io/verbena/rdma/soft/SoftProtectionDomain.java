@@ -21,6 +21,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     private final SoftDevice device;
     private final int id;
     private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
+    private final Map<RegisteredRegion, NamedMemory> named = new ConcurrentHashMap<>();
     private int queuePairCount;
     private int regionCount;
     private boolean isClosed;
@@ -47,7 +48,36 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        final SharedMemoryFile file = device.fabric().files().allocate(lengthBytes);
+        return add(device.fabric().files().allocate(lengthBytes), accessFlags);
+    }
+
+    @Override
+    public MemoryRegion allocateNamed(final String name, final long lengthBytes, final int accessFlags)
+    {
+        RegisteredRegion.checkRequest(lengthBytes, accessFlags);
+        checkOpen();
+        final FabricDirectory directory = device.fabric().files();
+        final NamedMemory held = NamedMemory.hold(directory, name, device.outside());
+        boolean isAdded = false;
+        try
+        {
+            final RegisteredRegion region = add(
+                held.map(lengthBytes, directory.nextRegionNumber(), device.address().gidLow()), accessFlags);
+            named.put(region, held);
+            isAdded = true;
+            return region;
+        }
+        finally
+        {
+            if (!isAdded)
+            {
+                held.close();
+            }
+        }
+    }
+
+    private RegisteredRegion add(final SharedMemoryFile file, final int accessFlags)
+    {
         final RegisteredRegion region;
         synchronized (this)
         {
@@ -115,6 +145,11 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
         device.awaitOutside();
         device.keys().forget(region);
         files.remove(region).close();
+        final NamedMemory held = named.remove(region);
+        if (held != null)
+        {
+            held.close();
+        }
         synchronized (this)
         {
             regionCount--;

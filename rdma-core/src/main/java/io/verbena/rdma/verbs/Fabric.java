@@ -27,6 +27,18 @@ public interface Fabric extends AutoCloseable
      */
     Device openDevice(String name);
 
+    /**
+     * Frees memory that {@link ProtectionDomain#allocateNamed} made and nobody has registered now.
+     *
+     * @param name of the memory.
+     * @return whether there was any.
+     * @throws RdmaException when a process that lives has it registered.
+     */
+    default boolean discardNamed(final String name)
+    {
+        throw new UnsupportedVerbException("named memory", provider());
+    }
+
     @Override
     void close();
 }

@@ -16,6 +16,23 @@ public interface ProtectionDomain extends AutoCloseable
     MemoryRegion allocateRegistered(long lengthBytes, int accessFlags);
 
     /**
+     * Registers memory that outlives this process, however it ends, but not the host: the same bytes are found again
+     * under their name. At most one process has it registered. Keys and addresses are new each time; peers of an
+     * earlier registration are cut off when this returns, and what they did before is there.
+     *
+     * @param name        1 to 64 characters of a-z, 0-9 and dashes.
+     * @param lengthBytes of the memory, the same each time; zeroed when it is new.
+     * @param accessFlags as for {@link #allocateRegistered}.
+     * @return the region, closed by the caller, which leaves the memory for the next; {@link Fabric#discardNamed} frees
+     *     it.
+     * @throws RdmaException when another process has it, it has another length, or the memory cannot be had.
+     */
+    default MemoryRegion allocateNamed(final String name, final long lengthBytes, final int accessFlags)
+    {
+        throw new UnsupportedVerbException("named memory", toString());
+    }
+
+    /**
      * Registers memory the caller owns ({@code ibv_reg_mr}); asked before use with
      * {@link DeviceCapability#REGISTER_ANY_MEMORY}.
      *
