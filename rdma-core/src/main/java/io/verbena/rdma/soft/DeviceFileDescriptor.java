@@ -12,8 +12,8 @@ package io.verbena.rdma.soft;
  * +---------+---------+-------+-------+--------+-----+---------+-----------+-----------+-------+--------+
  *  64         72        80          84           88         92                 128           256
  * +----------+---------+-----------+------------+----------+----------------------+-------------+---
- * | GID high | GID low | key limit | queue pair | visitor  | (reserved)  | name   | listeners   |
- * |          |         |           | limit      | limit    |             |        |             |
+ * | GID high | GID low | key limit | queue pair | visitor  | window limit | name  | listeners   |
+ * |          |         |           | limit      | limit    |              |       |             |
  * +----------+---------+-----------+------------+----------+----------------------+-------------+---
  *  4096             65536              8 MiB                  16 MiB                  1 GiB
  * +----------------+------------------+----------------------+-----------------------+
@@ -26,7 +26,7 @@ package io.verbena.rdma.soft;
  */
 final class DeviceFileDescriptor
 {
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
     /** {@code VRBNSFT1} in memory order of a little-endian machine. */
     static final long MAGIC = 0x3154_4653_4E42_5256L;
 
@@ -45,11 +45,13 @@ final class DeviceFileDescriptor
     static final int NAME_LENGTH_OFFSET = FLAGS_OFFSET + Integer.BYTES;
     static final int GID_HIGH_OFFSET = NAME_LENGTH_OFFSET + Integer.BYTES;
     static final int GID_LOW_OFFSET = GID_HIGH_OFFSET + Long.BYTES;
-    /** Keys of an index from here on are unknown. */
+    /** Keys of regions of an index from here on are unknown. */
     static final int KEY_LIMIT_OFFSET = GID_LOW_OFFSET + Long.BYTES;
     static final int QUEUE_PAIR_LIMIT_OFFSET = KEY_LIMIT_OFFSET + Integer.BYTES;
     /** No visitor was ever at an index from here on. */
     static final int VISITOR_LIMIT_OFFSET = QUEUE_PAIR_LIMIT_OFFSET + Integer.BYTES;
+    /** As the key limit, for windows; 0 as long as there was none. */
+    static final int WINDOW_LIMIT_OFFSET = VISITOR_LIMIT_OFFSET + Integer.BYTES;
     static final int NAME_OFFSET = 128;
     static final int MAX_NAME_BYTES = 128;
 

@@ -28,6 +28,12 @@ final class OutsideWait
         this.timeoutNs = timeoutNs;
     }
 
+    /** How long a requester may stay inside. */
+    long timeoutNs()
+    {
+        return timeoutNs;
+    }
+
     /**
      * Waits for all requesters of a device; that one may have come back does not matter, because then it has seen the
      * revocation.
@@ -76,6 +82,23 @@ final class OutsideWait
 
     private void overdue(final DeviceFile device)
     {
+        if (!end(device))
+        {
+            throw new RdmaException(
+                "a requester does not leave the memory being closed, so nothing was freed: device=" + device.name() +
+                ", pid=" + ProcessIdentity.of(device).pid() + "; its thread is stopped: let it run or end it, and " +
+                "close again (a process that opens its fabric with mayBeKilled is ended by itself)");
+        }
+    }
+
+    /**
+     * Ends the process of a requester that is overdue, if it opted in.
+     *
+     * @param device of that requester.
+     * @return whether the process is dead.
+     */
+    boolean end(final DeviceFile device)
+    {
         final int owner = device.ownerId();
         if (files.isAlive(owner) && device.isNode() && ProcessIdentity.of(device).kill())
         {
@@ -85,12 +108,6 @@ final class OutsideWait
                 LockSupport.parkNanos(PARK_NS);
             }
         }
-        if (files.isAlive(owner))
-        {
-            throw new RdmaException(
-                "a requester does not leave the memory being closed, so nothing was freed: device=" + device.name() +
-                ", pid=" + ProcessIdentity.of(device).pid() + "; its thread is stopped: let it run or end it, and " +
-                "close again (a process that opens its fabric with mayBeKilled is ended by itself)");
-        }
+        return !files.isAlive(owner);
     }
 }

@@ -16,16 +16,19 @@ import static io.verbena.rdma.soft.KeyEntryDescriptor.*;
  */
 final class SharedKeys
 {
-    private static final int ENTRIES_PER_COMMIT = 64;
-
-    private final DeviceFile file;
+    private final KeyEntries entries;
     private final KeyTable local = new KeyTable();
     private final BitSet resting = new BitSet();
-    private int limit;
 
     SharedKeys(final DeviceFile file)
     {
-        this.file = file;
+        entries = KeyEntries.ofRegions(file);
+    }
+
+    /** The entries of regions in the device file. */
+    KeyEntries entries()
+    {
+        return entries;
     }
 
     /** For requests of this device. */
@@ -53,7 +56,7 @@ final class SharedKeys
             region = factory.get();
         }
         skipped.forEach(local::remove);
-        final long entry = entry(region.localKey());
+        final long entry = entries.entry(region.localKey());
         SharedWords.putInt(entry + RIGHTS_OFFSET, region.accessFlags());
         SharedWords.putInt(entry + DOMAIN_OFFSET, domainId);
         SharedWords.putInt(entry + QUEUE_PAIR_OFFSET, 0);
@@ -70,28 +73,12 @@ final class SharedKeys
     {
         resting.set(region.localKey() >>> 16);
         local.remove(region);
-        SharedWords.putIntVolatile(entry(region.localKey()) + KEY_OFFSET, 0);
+        SharedWords.putIntVolatile(entries.entry(region.localKey()) + KEY_OFFSET, 0);
     }
 
     /** Nobody uses a withdrawn region any more. */
     synchronized void forget(final RegisteredRegion region)
     {
         resting.clear(region.localKey() >>> 16);
-    }
-
-    /** Address of the entry of a key; the table is made to reach that far. */
-    private long entry(final int key)
-    {
-        final int index = key >>> 16;
-        final long table = file.base() + DeviceFileDescriptor.KEYS_OFFSET;
-        if (index >= limit)
-        {
-            final int newLimit = index / ENTRIES_PER_COMMIT * ENTRIES_PER_COMMIT + ENTRIES_PER_COMMIT;
-            file.commit(
-                DeviceFileDescriptor.KEYS_OFFSET + (long)limit * LENGTH, (long)(newLimit - limit) * LENGTH);
-            limit = newLimit;
-            SharedWords.putIntRelease(file.base() + DeviceFileDescriptor.KEY_LIMIT_OFFSET, limit);
-        }
-        return table + (long)index * LENGTH;
     }
 }

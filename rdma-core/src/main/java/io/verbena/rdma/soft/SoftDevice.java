@@ -1,6 +1,7 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.AsyncEventQueue;
+import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -39,7 +40,7 @@ final class SoftDevice implements Device
         "soft",
         Set.of(
             DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
-            DeviceCapability.GLOBAL_ATOMICS),
+            DeviceCapability.MEMORY_WINDOW, DeviceCapability.GLOBAL_ATOMICS),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,
@@ -47,7 +48,7 @@ final class SoftDevice implements Device
         MAX_INLINE_BYTES,
         MAX_READ_ATOMIC,
         0,
-        0);
+        WindowTable.MAX_WINDOWS);
 
     private final SoftFabric fabric;
     private final String name;
@@ -55,6 +56,7 @@ final class SoftDevice implements Device
     private final DeviceFile file;
     private final RingSpace rings;
     private final SharedKeys keys;
+    private final SharedWindows windows;
     private final QueuePairTable queuePairs;
     private final PeerTable peers;
     private final AsyncEventQueue events = new AsyncEventQueue();
@@ -73,6 +75,7 @@ final class SoftDevice implements Device
         file = DeviceFile.create(fabric.files().deviceFile(fabric.files().ownerId(), deviceIndex));
         rings = new RingSpace(file);
         keys = new SharedKeys(file);
+        windows = new SharedWindows(file, keys.local(), keys.entries());
         queuePairs = new QueuePairTable(file);
         peers = new PeerTable(this);
         file.open(address, deviceIndex, name, fabric.mayBeKilled());
@@ -96,6 +99,11 @@ final class SoftDevice implements Device
     SharedKeys keys()
     {
         return keys;
+    }
+
+    SharedWindows windows()
+    {
+        return windows;
     }
 
     PeerTable peers()
@@ -300,6 +308,21 @@ final class SoftDevice implements Device
     {
         outside().awaitOutside(file, 0);
         peers.awaitVisitorsOutside();
+    }
+
+    /** As above, for those that come through one queue pair. */
+    void awaitOutside(final int queuePairNumber)
+    {
+        final SoftQueuePair queuePair = queuePair(queuePairNumber);
+        if (queuePair == null)
+        {
+            // Being closed by another thread.
+            awaitOutside();
+        }
+        else
+        {
+            queuePair.awaitRequesters();
+        }
     }
 
     /** The device of this address, for one more user; null when it cannot be reached. */

@@ -1,21 +1,19 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.DeviceAddress;
-import io.verbena.rdma.verbs.RdmaException;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 
 import static io.verbena.rdma.soft.KeyEntryDescriptor.*;
 
 /**
- * A device as another one sees it: its control file, and those of its regions that were used so far. A peer in this
- * process is seen the same way. Lookups by any thread that is marked inside; the rest is guarded by the monitor.
+ * A device as another one sees it: its control file, and those of its regions and windows that were used so far. A
+ * peer in this process is seen the same way. Lookups by any thread that is marked inside; the rest is guarded by the
+ * monitor.
  */
 final class SoftPeer
 {
@@ -24,37 +22,50 @@ final class SoftPeer
     private final DeviceAddress address;
     private final int visitor;
     private final long keys;
-    private final long keyLimitAddress;
+    private final long headerBase;
     private int keyLimit;
+    private int windowLimit;
     private volatile MappedRegion[] regions = new MappedRegion[16];
-    private final List<MappedRegion> retired = new ArrayList<>();
+    private volatile MappedRegion[] windows = new MappedRegion[0];
+    private final PeerMappings mappings;
     private int users;
 
     /**
-     * A region as this process has it. What its entry says does not change while its key is valid, so a request looks
-     * at nothing but the key there.
+     * A region or bound window as this process has it. What its entry says does not change while its key is valid, so a
+     * request looks at nothing but the key there; with a window also at the number of its binding.
      *
      * @param key             under which it was found.
-     * @param keyAddress      of the key in its entry.
+     * @param entry           where.
+     * @param binding         number of the binding; 0 when it is no window.
      * @param domainId        it belongs to.
      * @param rights          it gives.
      * @param queuePairNumber it is bound to; 0 when it is no window.
      * @param address         of its first byte in the owner's terms.
      * @param lengthBytes     of it.
      * @param base            of its first byte here.
-     * @param mapping         to be closed; null when it is the owner's own mapping.
+     * @param mapping         to be given back; null when it is the owner's own mapping.
      */
     private record MappedRegion(
         int key,
-        long keyAddress,
+        long entry,
+        long binding,
         int domainId,
         int rights,
         int queuePairNumber,
         long address,
         long lengthBytes,
         long base,
-        SharedMemoryFile mapping)
+        PeerMappings.Mapping mapping)
     {
+        boolean isValidAs(final int wanted)
+        {
+            return key == wanted && SharedWords.getIntAcquire(entry + KEY_OFFSET) == wanted;
+        }
+
+        boolean isBoundAs(final int wanted)
+        {
+            return isValidAs(wanted) && SharedWords.getLong(entry + BINDING_OFFSET) == binding;
+        }
     }
 
     /**
@@ -70,7 +81,8 @@ final class SoftPeer
         this.address = address;
         this.visitor = visitor;
         keys = file.base() + DeviceFileDescriptor.KEYS_OFFSET;
-        keyLimitAddress = file.base() + DeviceFileDescriptor.KEY_LIMIT_OFFSET;
+        headerBase = file.base();
+        mappings = new PeerMappings(device.fabric().files(), file.ownerId());
     }
 
     DeviceFile file()
@@ -110,11 +122,11 @@ final class SoftPeer
         MappedRegion region = known(key);
         if (region == null)
         {
-            region = map(key);
-        }
-        if (region == null)
-        {
-            return 0;
+            region = find(key);
+            if (region == null)
+            {
+                return 0;
+            }
         }
         final long offset = accessAddress - region.address;
         final boolean isAllowed = region.domainId == domainId && (region.rights & neededFlags) == neededFlags &&
@@ -147,7 +159,7 @@ final class SoftPeer
         if (index < table.length)
         {
             final MappedRegion region = table[index];
-            if (region != null && region.key == key && SharedWords.getIntAcquire(region.keyAddress) == key)
+            if (region != null && region.isValidAs(key))
             {
                 return region;
             }
@@ -155,16 +167,64 @@ final class SoftPeer
         return null;
     }
 
+    /** What is no region known yet: a window, or a region used for the first time; null when the key is not valid. */
+    private MappedRegion find(final int key)
+    {
+        final MappedRegion window = knownWindow(key);
+        return window == null ? map(key) : window;
+    }
+
+    /** As {@link #known} for windows, whose keys are beyond the table of regions. */
+    private MappedRegion knownWindow(final int key)
+    {
+        final MappedRegion[] table = windows;
+        final int index = (key >>> 16) - KeyEntries.FIRST_WINDOW;
+        if (index >= 0 && index < table.length)
+        {
+            final MappedRegion window = table[index];
+            if (window != null && window.isBoundAs(key))
+            {
+                return window;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Takes away a window of this device, as its SEND_WITH_INV asks; by the requester that is inside through it.
+     *
+     * @param key             of the window.
+     * @param domainId        of the responder.
+     * @param queuePairNumber of the responder.
+     * @return false when it is no window bound to that queue pair.
+     */
+    boolean invalidate(final int key, final int domainId, final int queuePairNumber)
+    {
+        final long entry = WindowTable.isWindowKey(key) ? findEntry(key) : 0;
+        return entry != 0 && SharedWords.getInt(entry + QUEUE_PAIR_OFFSET) == queuePairNumber &&
+            SharedWords.getInt(entry + DOMAIN_OFFSET) == domainId &&
+            SharedWords.compareAndSetInt(entry + KEY_OFFSET, key, 0);
+    }
+
+    private int limit(final boolean isWindow)
+    {
+        return SharedWords.getIntAcquire(headerBase +
+            (isWindow ? DeviceFileDescriptor.WINDOW_LIMIT_OFFSET : DeviceFileDescriptor.KEY_LIMIT_OFFSET));
+    }
+
     private long findEntry(final int key)
     {
         final int index = key >>> 16;
-        if (index >= keyLimit)
+        final boolean isWindow = WindowTable.isWindowKey(key);
+        if (index >= (isWindow ? windowLimit : keyLimit))
         {
-            keyLimit = SharedWords.getIntAcquire(keyLimitAddress);
-            if (index >= keyLimit)
+            final int limit = limit(isWindow);
+            if (index >= limit)
             {
                 return 0;
             }
+            windowLimit = isWindow ? limit : windowLimit;
+            keyLimit = isWindow ? keyLimit : limit;
         }
         final long entry = keys + (long)index * LENGTH;
         return key != 0 && SharedWords.getIntAcquire(entry + KEY_OFFSET) == key ? entry : 0;
@@ -173,56 +233,64 @@ final class SoftPeer
     /** First use of a key. The requester is marked inside, so the key's owner keeps entry and file meanwhile. */
     private synchronized MappedRegion map(final int key)
     {
-        final MappedRegion known = known(key);
+        final boolean isWindow = WindowTable.isWindowKey(key);
+        final MappedRegion known = isWindow ? knownWindow(key) : known(key);
         final long entry = known == null ? findEntry(key) : 0;
         final MappedRegion region = entry == 0 ? known : open(key, entry);
         if (entry != 0 && region != null)
         {
-            final int index = key >>> 16;
-            final MappedRegion[] table = index < regions.length ?
-                regions : Arrays.copyOf(regions, Integer.highestOneBit(index) * 2);
-            if (table[index] != null && table[index].mapping != null)
+            if (isWindow)
             {
-                retired.add(table[index]);
+                windows = put(windows, (key >>> 16) - KeyEntries.FIRST_WINDOW, region);
             }
-            table[index] = region;
-            regions = table;
+            else
+            {
+                regions = put(regions, key >>> 16, region);
+            }
         }
         return region;
     }
 
+    private MappedRegion[] put(final MappedRegion[] table, final int index, final MappedRegion region)
+    {
+        final MappedRegion[] target = index < table.length ?
+            table : Arrays.copyOf(table, Math.max(16, Integer.highestOneBit(index) * 2));
+        if (target[index] != null)
+        {
+            mappings.unuse(target[index].mapping);
+        }
+        target[index] = region;
+        return target;
+    }
+
     private MappedRegion open(final int key, final long entry)
     {
-        final Path path =
-            device.fabric().files().regionFile(file.ownerId(), SharedWords.getLong(entry + FILE_OFFSET));
-        final SharedMemoryFile own = SharedMemoryFile.findOwn(path);
-        try
+        final long binding = SharedWords.getLong(entry + BINDING_OFFSET);
+        final int domainId = SharedWords.getInt(entry + DOMAIN_OFFSET);
+        final int rights = SharedWords.getInt(entry + RIGHTS_OFFSET);
+        final int queuePairNumber = SharedWords.getInt(entry + QUEUE_PAIR_OFFSET);
+        final long address = SharedWords.getLong(entry + ADDRESS_OFFSET);
+        final long statedBytes = SharedWords.getLong(entry + LENGTH_OFFSET);
+        final long fileNumber = SharedWords.getLong(entry + FILE_OFFSET);
+        final long position = SharedWords.getLong(entry + FILE_POSITION_OFFSET);
+        VarHandle.acquireFence();
+        if (SharedWords.getInt(entry + KEY_OFFSET) != key || SharedWords.getLong(entry + BINDING_OFFSET) != binding)
         {
-            final SharedMemoryFile mapping = own == null ? SharedMemoryFile.ofPeer(path) : null;
-            final MemorySegment memory = (own == null ? mapping : own).segment();
-            final long position = SharedWords.getLong(entry + FILE_POSITION_OFFSET);
-            // Never beyond what is mapped, whatever the entry says.
-            final long lengthBytes = Math.min(SharedWords.getLong(entry + LENGTH_OFFSET), memory.byteSize() - position);
-            return new MappedRegion(
-                key,
-                entry + KEY_OFFSET,
-                SharedWords.getInt(entry + DOMAIN_OFFSET),
-                SharedWords.getInt(entry + RIGHTS_OFFSET),
-                SharedWords.getInt(entry + QUEUE_PAIR_OFFSET),
-                SharedWords.getLong(entry + ADDRESS_OFFSET),
-                lengthBytes,
-                memory.address() + position,
-                mapping);
-        }
-        catch (final NoSuchFileException ex)
-        {
-            // Its owner is dead and was cleaned up.
+            // A window bound to another queue pair, and bound anew meanwhile: what was read may belong to both.
             return null;
         }
-        catch (final IOException ex)
+        final SharedMemoryFile own = mappings.findOwn(fileNumber);
+        final PeerMappings.Mapping mapping = own == null ? mappings.use(fileNumber) : null;
+        if (own == null && mapping == null)
         {
-            throw new RdmaException("cannot map a peer's region: " + path + ": " + ex, ex);
+            return null;
         }
+        final MemorySegment memory = own == null ? mapping.segment() : own.segment();
+        // Never beyond what is mapped, whatever the entry says.
+        final long lengthBytes = Math.min(statedBytes, memory.byteSize() - position);
+        return new MappedRegion(
+            key, entry, binding, domainId, rights, queuePairNumber, address, lengthBytes, memory.address() + position,
+            mapping);
     }
 
     /**
@@ -232,23 +300,22 @@ final class SoftPeer
      */
     synchronized List<SharedMemoryFile> takeUnused()
     {
-        final List<SharedMemoryFile> unused = new ArrayList<>();
-        retired.forEach(region -> unused.add(region.mapping));
-        retired.clear();
-        final MappedRegion[] table = regions;
+        removeGone(regions);
+        removeGone(windows);
+        return mappings.takeUnused();
+    }
+
+    private void removeGone(final MappedRegion[] table)
+    {
         for (int i = 0; i < table.length; i++)
         {
             final MappedRegion region = table[i];
             if (region != null && findEntry(region.key) == 0)
             {
-                if (region.mapping != null)
-                {
-                    unused.add(region.mapping);
-                }
+                mappings.unuse(region.mapping);
                 table[i] = null;
             }
         }
-        return unused;
     }
 
     /** One more queue pair or handle goes to this device. */
@@ -272,14 +339,7 @@ final class SoftPeer
     synchronized void close()
     {
         final long visitors = file.base() + DeviceFileDescriptor.VISITORS_OFFSET;
-        for (final MappedRegion region : regions)
-        {
-            if (region != null && region.mapping != null)
-            {
-                region.mapping.close();
-            }
-        }
-        retired.forEach(region -> region.mapping.close());
+        mappings.close();
         SharedWords.putLongVolatile(visitors + (long)visitor * Long.BYTES, 0);
         file.close();
     }

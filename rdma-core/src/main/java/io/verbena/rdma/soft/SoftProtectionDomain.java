@@ -1,8 +1,12 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.WindowBinding;
+import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -16,7 +20,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Makes regions and queue pairs of a device. Thread-safe. */
-final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
+final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
 {
     private final SoftDevice device;
     private final int id;
@@ -24,6 +28,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     private final Map<RegisteredRegion, NamedMemory> named = new ConcurrentHashMap<>();
     private int queuePairCount;
     private int regionCount;
+    private int windowCount;
     private boolean isClosed;
 
     /** @param id unique on the device. */
@@ -139,6 +144,38 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     }
 
     @Override
+    public synchronized MemoryWindow allocateMemoryWindow()
+    {
+        checkOpen();
+        final BoundWindow window = device.windows().add(this);
+        windowCount++;
+        return window;
+    }
+
+    /** Waits for the requesters of the queue pair it is bound to. */
+    @Override
+    public void release(final BoundWindow window)
+    {
+        final WindowBinding binding = window.binding();
+        device.windows().revoke(window);
+        if (binding != null)
+        {
+            device.awaitOutside(binding.queuePairNumber());
+        }
+        device.windows().remove(window);
+        synchronized (this)
+        {
+            windowCount--;
+        }
+    }
+
+    @Override
+    public void collectInvalidated(final RegisteredRegion region)
+    {
+        device.windows().collect(region);
+    }
+
+    @Override
     public void release(final RegisteredRegion region)
     {
         device.keys().withdraw(region);
@@ -159,11 +196,11 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner
     @Override
     public synchronized void close()
     {
-        if (queuePairCount + regionCount > 0)
+        if (queuePairCount + regionCount + windowCount > 0)
         {
             throw new RdmaException(
                 "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
-                ", regions=" + regionCount);
+                ", regions=" + regionCount + ", windows=" + windowCount);
         }
         if (!isClosed)
         {

@@ -5,6 +5,7 @@ import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -51,7 +52,7 @@ final class SoftQueuePair extends StagedQueuePair
         final QueuePairCapabilities capabilities,
         final int number)
     {
-        super(capabilities, SoftDevice.MAX_MESSAGE_BYTES);
+        super(QueuePairType.RC, capabilities, SoftDevice.MAX_MESSAGE_BYTES, true);
         this.device = protectionDomain.device();
         this.protectionDomain = protectionDomain;
         this.sendCompletions = sendCompletions;
@@ -204,6 +205,7 @@ final class SoftQueuePair extends StagedQueuePair
         sendCompletions.removeWaiting(this);
         device.outside().awaitOutside(device.file(), entry, 0);
         awaitRequesters();
+        device.windows().unbindAll(number);
         isDestroyed = true;
         releasePeer();
         sendCompletions.detach(this);
@@ -213,13 +215,33 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** Waits until the peer is outside, if it was inside when this was called. */
-    private void awaitRequesters()
+    void awaitRequesters()
     {
         final SoftPeer other = peer;
         if (other != null)
         {
             device.outside().awaitOutside(other.file(), peerEntry(other), device.address().gidLow());
         }
+    }
+
+    /** The mark of the requester that is inside through this queue pair now; 0 when none is. */
+    long insideMark()
+    {
+        final SoftPeer other = peer;
+        if (other == null || !other.file().isOpen())
+        {
+            return 0;
+        }
+        final long peerEntry = peerEntry(other);
+        final long found = AccessMark.sequence(peerEntry);
+        return AccessMark.target(peerEntry, found) == device.address().gidLow() ? found : 0;
+    }
+
+    /** Ends the peer's process, whose requester has been inside for too long; false when that may not be done. */
+    boolean endRequester()
+    {
+        final SoftPeer other = peer;
+        return other == null || device.outside().end(other.file());
     }
 
     /** Owner or the service: prepares to take receives. */
@@ -366,10 +388,11 @@ final class SoftQueuePair extends StagedQueuePair
             if (status == SoftRequester.WAIT)
             {
                 status = awaitPeer();
-                if (status == SoftRequester.WAIT)
-                {
-                    break;
-                }
+            }
+            if (status < 0)
+            {
+                keepWaiting();
+                break;
             }
             hasWaitDeadline = false;
             position++;
@@ -416,12 +439,17 @@ final class SoftQueuePair extends StagedQueuePair
             hasWaitDeadline = true;
             waitDeadlineNs = nowNs + device.rnrTimeoutNs();
         }
+        return nowNs - waitDeadlineNs >= 0 ? WorkCompletionStatus.RNR_RETRY_EXC_ERR : SoftRequester.WAIT;
+    }
+
+    /** The polling thread tries again. */
+    private void keepWaiting()
+    {
         if (!isWaiting)
         {
             isWaiting = true;
             sendCompletions.addWaiting(this);
         }
-        return nowNs - waitDeadlineNs >= 0 ? WorkCompletionStatus.RNR_RETRY_EXC_ERR : SoftRequester.WAIT;
     }
 
     private void flushSends()

@@ -10,6 +10,7 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.lang.invoke.VarHandle;
 
@@ -24,12 +25,15 @@ final class SoftRequester
 {
     /** Not a completion status: the request waits for the peer to post a receive, or to become ready. */
     static final int WAIT = -1;
+    /** Not a completion status: an invalidation waits for the peer's requester to be outside. */
+    static final int WAIT_OUTSIDE = -2;
 
     private final SoftQueuePair queuePair;
     private final SoftProtectionDomain protectionDomain;
     private final KeyTable localKeys;
     private final long interfaceId;
     private final int maxReadAtomic;
+    private final WindowRequests windows;
     private SoftPeer peer;
     private DeviceFile peerFile;
     private long peerEntry;
@@ -49,6 +53,7 @@ final class SoftRequester
         localKeys = protectionDomain.device().keys().local();
         interfaceId = protectionDomain.device().address().gidLow();
         this.maxReadAtomic = maxReadAtomic;
+        windows = new WindowRequests(queuePair, protectionDomain);
     }
 
     /** Requests go to this queue pair from now on; outside. */
@@ -87,7 +92,7 @@ final class SoftRequester
         return address == 0 ? 0 : RawMemory.touch(address);
     }
 
-    /** @return completion status, or {@link #WAIT}. */
+    /** @return completion status, {@link #WAIT} or {@link #WAIT_OUTSIDE}. */
     int execute(final WorkRequest request)
     {
         final int length = request.lengthBytes;
@@ -104,14 +109,15 @@ final class SoftRequester
         final int ready = peerStatus();
         if (ready != WorkCompletionStatus.SUCCESS)
         {
-            return ready;
+            return request.isLocal() ? windows.execute(request) : ready;
         }
         return switch (request.operation)
         {
             case WorkRequest.READ -> executeRead(request, length);
             case WorkRequest.WRITE -> executeWrite(request, length);
             case WorkRequest.SEND -> consumeReceive(request, true);
-            default -> executeAtomic(request);
+            case WorkRequest.COMPARE_SWAP, WorkRequest.FETCH_ADD -> executeAtomic(request);
+            default -> windows.execute(request);
         };
     }
 
@@ -249,7 +255,7 @@ final class SoftRequester
             return WAIT;
         }
         int receiveStatus = WorkCompletionStatus.SUCCESS;
-        if (isSend && request.lengthBytes != 0)
+        if (isSend && (request.lengthBytes != 0 || request.invalidates))
         {
             receiveStatus = fillReceive(request, slot);
         }
@@ -258,8 +264,7 @@ final class SoftRequester
         return switch (receiveStatus)
         {
             case WorkCompletionStatus.SUCCESS -> WorkCompletionStatus.SUCCESS;
-            case WorkCompletionStatus.LOC_LEN_ERR -> fail(WorkCompletionStatus.REM_INV_REQ_ERR);
-            default -> fail(WorkCompletionStatus.REM_OP_ERR);
+            default -> fail(AccessChecks.requesterStatus(receiveStatus));
         };
     }
 
@@ -270,19 +275,29 @@ final class SoftRequester
         {
             return WorkCompletionStatus.LOC_LEN_ERR;
         }
-        final long address = translate(
-            SharedWords.getInt(slot + ReceiveRing.KEY_OFFSET),
-            AccessFlags.LOCAL_WRITE,
-            SharedWords.getLong(slot + ReceiveRing.ADDRESS_OFFSET),
-            bufferBytes);
-        if (address == 0)
+        if (request.lengthBytes != 0)
         {
-            return WorkCompletionStatus.LOC_PROT_ERR;
+            final long address = translate(
+                SharedWords.getInt(slot + ReceiveRing.KEY_OFFSET),
+                AccessFlags.LOCAL_WRITE,
+                SharedWords.getLong(slot + ReceiveRing.ADDRESS_OFFSET),
+                bufferBytes);
+            if (address == 0)
+            {
+                return WorkCompletionStatus.LOC_PROT_ERR;
+            }
+            VarHandle.releaseFence();
+            RawMemory.write(request.localAddress, address, request.lengthBytes);
+            needsStoreLoadFence = true;
         }
-        VarHandle.releaseFence();
-        RawMemory.write(request.localAddress, address, request.lengthBytes);
-        needsStoreLoadFence = true;
-        return WorkCompletionStatus.SUCCESS;
+        return request.invalidates ? invalidate(request.remoteKey) : WorkCompletionStatus.SUCCESS;
+    }
+
+    /** Nobody else can be inside through a window of the peer's: this is the one requester of that queue pair. */
+    private int invalidate(final int key)
+    {
+        return peer.invalidate(key, SharedWords.getInt(peerEntry + QueuePairEntry.DOMAIN_OFFSET), peerNumber) ?
+            WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_ACCESS_ERR;
     }
 
     /** Puts the completion of a receive into the responder's queue; only then is the receive used up. */
@@ -309,12 +324,14 @@ final class SoftRequester
         SharedWords.putInt(slot + CompletionInbox.STATUS_OFFSET, status);
         SharedWords.putInt(slot + CompletionInbox.OPCODE_OFFSET, opcode);
         SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, request.lengthBytes);
-        SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, request.hasImmediate ? request.immediate : 0);
+        final int extra = request.hasImmediate ? request.immediate : 0;
+        SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, request.invalidates ? request.remoteKey : extra);
         SharedWords.putInt(slot + CompletionInbox.QUEUE_PAIR_OFFSET, peerNumber);
         SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, queuePair.number());
         SharedWords.putInt(
             slot + CompletionInbox.FLAGS_OFFSET,
-            request.hasImmediate ? io.verbena.rdma.verbs.WorkCompletions.WITH_IMMEDIATE : 0);
+            (request.hasImmediate ? WorkCompletions.WITH_IMMEDIATE : 0) |
+            (request.invalidates ? WorkCompletions.WITH_INVALIDATION : 0));
         SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
         CompletionInbox.publish(slot);
         CompletionInbox.raise(

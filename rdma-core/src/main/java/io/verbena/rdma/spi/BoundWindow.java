@@ -152,6 +152,23 @@ public final class BoundWindow implements MemoryWindow
         return "BoundWindow{key=0x" + Integer.toHexString(key) + ", binding=" + binding + '}';
     }
 
+    /** @return what it is bound to now; null when it is not. */
+    public WindowBinding binding()
+    {
+        return binding;
+    }
+
+    /**
+     * Whether it belongs to a domain.
+     *
+     * @param domain any.
+     * @return whether it does.
+     */
+    public boolean isOf(final ProtectionDomain domain)
+    {
+        return domain == protectionDomain;
+    }
+
     boolean isBoundAs(final int wantedKey)
     {
         final WindowBinding current = binding;

@@ -149,6 +149,7 @@ public final class RegisteredRegion implements MemoryRegion
     @Override
     public void close()
     {
+        owner.collectInvalidated(this);
         if (!boundWindows.compareAndSet(0, CLOSED) && boundWindows.get() > 0)
         {
             throw new RdmaException("region has bound memory windows, take these back first: " + this);

@@ -4,6 +4,8 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 
 /**
  * A device's memory windows by key. A key is a mark (bit 31, which no region's key has), the window's index (15 bits),
@@ -112,6 +114,12 @@ public final class WindowTable
                 window.unbind();
             }
         }
+    }
+
+    /** @return the windows open now. */
+    public List<BoundWindow> openWindows()
+    {
+        return Arrays.stream(windows).filter(Objects::nonNull).toList();
     }
 
     /**

@@ -21,7 +21,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A process of its own that connects to a device of the test's process and then does as it is told: {@code serve}: its
  * memory is there until standard input ends; {@code echo} and {@code sleep-echo}: answers each message, polling or
- * asleep; {@code write}: WRITEs to the address given, and stops between check and access until told to go on.
+ * asleep; {@code write}: WRITEs to the address given, and stops between check and access until told to go on;
+ * {@code write-window}: as before, to the address and key that come on standard input.
  */
 public final class SoftChild
 {
@@ -64,6 +65,12 @@ public final class SoftChild
                 readLine();
             }
             case "write" -> child.write(Long.parseLong(args[4]), Integer.parseInt(args[5]));
+            case "write-window" ->
+            {
+                say("ready");
+                final String[] target = readLine().split(" ");
+                child.write(Long.parseLong(target[0]), Integer.parseInt(target[1]));
+            }
             default -> child.echo(args[1].equals("sleep-echo"));
         }
     }
@@ -154,15 +161,18 @@ public final class SoftChild
         System.out.flush();
     }
 
-    private static void readLine()
+    private static String readLine()
     {
+        final StringBuilder line = new StringBuilder();
         try
         {
             int next = System.in.read();
             while (next >= 0 && next != '\n')
             {
+                line.append((char)next);
                 next = System.in.read();
             }
+            return line.toString();
         }
         catch (final IOException ex)
         {

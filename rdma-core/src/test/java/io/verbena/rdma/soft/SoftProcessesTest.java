@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
@@ -103,7 +104,12 @@ class SoftProcessesTest
 
     private void goOn() throws IOException
     {
-        child.outputWriter().write("\n");
+        tell("");
+    }
+
+    private void tell(final String line) throws IOException
+    {
+        child.outputWriter().write(line + "\n");
         child.outputWriter().flush();
     }
 
@@ -281,6 +287,99 @@ class SoftProcessesTest
     {
         final MemoryRegion region = stopInside("guest");
         child.destroyForcibly().waitFor();
+        region.close();
+    }
+
+    /** A window of ours, bound, through which the child has checked its WRITE and not yet done it; it is stopped. */
+    private MemoryWindow stopInsideWindow(final MemoryRegion region, final String kind) throws Exception
+    {
+        connect("write-window", kind);
+        assertThat(childOutput.readLine()).isEqualTo("ready");
+        final MemoryWindow window = here.domain.allocateMemoryWindow();
+        here.queuePair.begin();
+        here.queuePair.bindMemoryWindow(
+            1, SendFlags.SIGNALED, window, window.nextRemoteKey(), region, region.address(), 64,
+            AccessFlags.REMOTE_WRITE);
+        here.queuePair.complete();
+        awaitStatus(WorkCompletionStatus.SUCCESS);
+        tell(region.address() + " " + window.remoteKey());
+        assertThat(childOutput.readLine()).isEqualTo("inside");
+        signal("STOP");
+        return window;
+    }
+
+    private MemoryRegion regionOfWindows()
+    {
+        return here.domain.allocateRegistered(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
+    }
+
+    private void invalidate(final MemoryWindow window)
+    {
+        here.queuePair.begin();
+        here.queuePair.localInvalidate(2, SendFlags.SIGNALED, window.remoteKey());
+        here.queuePair.complete();
+    }
+
+    private static long firstWord(final MemoryRegion region)
+    {
+        return region.segment().get(java.lang.foreign.ValueLayout.JAVA_LONG, 0);
+    }
+
+    /** The invalidation fails, and neither window nor region can be closed until the process goes on. */
+    @Test
+    void shouldFailInvalidationWhileStoppedProcessIsInsideWindow() throws Exception
+    {
+        final MemoryRegion region = regionOfWindows();
+        final MemoryWindow window = stopInsideWindow(region, "guest");
+        invalidate(window);
+        assertThat(here.completions.poll(batch)).isZero();
+        awaitStatus(WorkCompletionStatus.GENERAL_ERR);
+        assertThat(here.queuePair.state()).isEqualTo(QueuePairState.ERR);
+        assertThatThrownBy(region::close).isInstanceOf(RdmaException.class).hasMessageContaining("windows");
+        assertThatThrownBy(window::close)
+            .isInstanceOf(RdmaException.class).hasMessageContaining("pid=" + child.pid());
+        assertThat(firstWord(region)).isZero();
+        signal("CONT");
+        goOn();
+        assertThat(childOutput.readLine()).isEqualTo("status 0");
+        assertThat(firstWord(region)).isEqualTo(-1);
+        window.close();
+        region.close();
+    }
+
+    @Test
+    void shouldKillStoppedNodeThatHoldsUpInvalidation() throws Exception
+    {
+        final MemoryRegion region = regionOfWindows();
+        final MemoryWindow window = stopInsideWindow(region, "node");
+        invalidate(window);
+        awaitStatus(WorkCompletionStatus.SUCCESS);
+        assertThat(child.waitFor()).isEqualTo(128 + 9);
+        assertThat(firstWord(region)).isZero();
+        region.close();
+        window.close();
+    }
+
+    @Test
+    void shouldCompleteInvalidationWhenProcessDiedInsideWindow() throws Exception
+    {
+        final MemoryRegion region = regionOfWindows();
+        final MemoryWindow window = stopInsideWindow(region, "guest");
+        child.destroyForcibly().waitFor();
+        invalidate(window);
+        awaitStatus(WorkCompletionStatus.SUCCESS);
+        window.close();
+        region.close();
+    }
+
+    @Test
+    void shouldKillStoppedNodeThatHoldsUpCloseOfWindow() throws Exception
+    {
+        final MemoryRegion region = regionOfWindows();
+        final MemoryWindow window = stopInsideWindow(region, "node");
+        window.close();
+        assertThat(child.waitFor()).isEqualTo(128 + 9);
+        assertThat(firstWord(region)).isZero();
         region.close();
     }
 
