@@ -20,7 +20,8 @@ public final class CommandFailedException extends RuntimeException
         this.exitStatus = exitStatus;
     }
 
-    int exitStatus()
+    /** @return see {@link ExitStatus}. */
+    public int exitStatus()
     {
         return exitStatus;
     }

@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.cli.cluster.ProcessDemoCluster;
 import io.verbena.load.LoadException;
 import io.verbena.load.demo.Demo;
 import io.verbena.load.demo.DemoOptions;
@@ -13,6 +14,7 @@ import picocli.CommandLine.Spec;
 
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
 
 /**
  * {@code verbena demo}: the store end to end in one process.
@@ -20,13 +22,15 @@ import java.util.concurrent.Callable;
 @Command(
     name = "demo",
     description = {
-        "Start a cluster in this process, load it, run a YCSB workload while a compute node comes and one leaves; " +
+        "Start a cluster, in this process or of processes, load it, run a YCSB workload while a compute node comes " +
+        "and one leaves or is killed; " +
         "check that no operation failed, that what clients saw is linearizable and that no acknowledged write is " +
         "lost; report."},
     footer = {"", "Exit status 0: all checks hold; 1: an operation failed or a check did; " +
         "69: the fabric cannot be used here.", "",
         "Examples: verbena demo",
         "          verbena demo --workload f --seconds 30 --rate 20000 --json f.json",
+        "          verbena demo --processes",
         "          verbena demo -P my.properties",
         "          verbena demo --fabric ibverbs:rxe0 --records 200 --threads 2"})
 final class DemoCommand implements Callable<Integer>
@@ -37,7 +41,7 @@ final class DemoCommand implements Callable<Integer>
     /** Makes a run of these options; the tests put faults into it. */
     interface DemoFactory
     {
-        Demo create(DemoOptions options, Progress progress);
+        Demo create(DemoOptions options, Progress progress, boolean processes);
     }
 
     private final DemoFactory factory;
@@ -75,6 +79,10 @@ final class DemoCommand implements Callable<Integer>
         description = "Fabric of the cluster: soft, soft:DIRECTORY or ibverbs:DEVICE. Default: soft.")
     private String fabric;
 
+    @Option(names = "--processes", description = "Run each node as a process of its own on this host, on a soft " +
+        "fabric of its own; the compute node that goes is killed by SIGKILL.")
+    private boolean processes;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to this file too.")
     private Path json;
 
@@ -84,7 +92,9 @@ final class DemoCommand implements Callable<Integer>
 
     DemoCommand()
     {
-        this(Demo::new);
+        this((options, progress, processes) -> processes ?
+            new Demo(options, progress, ProcessDemoCluster::start, UnaryOperator.identity()) :
+            new Demo(options, progress));
     }
 
     DemoCommand(final DemoFactory factory)
@@ -97,7 +107,7 @@ final class DemoCommand implements Callable<Integer>
     {
         try
         {
-            final Demo demo = factory.create(options(), Terminal.progress());
+            final Demo demo = factory.create(options(), Terminal.progress(), processes);
             final OutputFile output = OutputFile.open("--json", json);
             OutputFile.open("--history", history);
             final DemoReport report = demo.run();
@@ -123,6 +133,11 @@ final class DemoCommand implements Callable<Integer>
         {
             throw new CommandFailedException(
                 ExitStatus.USAGE, "--workload " + workload + " and -P " + propertyFile + ": choose one", null);
+        }
+        if (processes && !"soft".equals(fabric))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE,
+                "--processes and --fabric " + fabric + ": processes of one host have a soft fabric of their own", null);
         }
         return new DemoOptions()
             .workload(workload == null ? "a" : workload)

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** A compute node with the server for its clients, both on one thread. */
 public final class ComputeNodeRole implements Role
@@ -26,16 +27,19 @@ public final class ComputeNodeRole implements Role
     private final Device device;
     private final ComputeNode node;
     private final RequestServer server;
+    private final long beganNs;
     private volatile int connections;
     private volatile long served;
     private boolean isLeaving;
     private long leavingSinceNs;
 
-    private ComputeNodeRole(final Device device, final ComputeNode node, final RequestServer server)
+    private ComputeNodeRole(
+        final Device device, final ComputeNode node, final RequestServer server, final long beganNs)
     {
         this.device = device;
         this.node = node;
         this.server = server;
+        this.beganNs = beganNs;
     }
 
     /**
@@ -49,13 +53,14 @@ public final class ComputeNodeRole implements Role
     {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
+        final long beganNs = device.clock().nanoTime();
         try
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
-                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT), device.clock().nanoTime());
+                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT), beganNs);
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS,
                 (error) -> LOGGER.error("a client's connection failed", error));
-            return new ComputeNodeRole(device, node, server);
+            return new ComputeNodeRole(device, node, server, beganNs);
         }
         catch (final RuntimeException ex)
         {
@@ -137,8 +142,17 @@ public final class ComputeNodeRole implements Role
         figures.put("clients", connections);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
+        figures.put("began_ns", beganNs);
+        figures.put("ready_after_us", microseconds(node.timeline().joinToReadyNs()));
+        figures.put("first_request_after_us", microseconds(node.timeline().joinToFirstRequestNs()));
+        figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", node.failure());
         return figures;
+    }
+
+    private static long microseconds(final long ns)
+    {
+        return ns < 0 ? -1 : TimeUnit.NANOSECONDS.toMicros(ns);
     }
 
     @Override

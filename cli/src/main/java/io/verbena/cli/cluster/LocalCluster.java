@@ -73,6 +73,12 @@ final class LocalCluster implements AutoCloseable
         }
     }
 
+    /** All processes that were started and not ended, dead ones too. */
+    List<Entry> entries()
+    {
+        return table.entries();
+    }
+
     List<Entry> live()
     {
         return table.entries().stream().filter(Entry::isLive).toList();

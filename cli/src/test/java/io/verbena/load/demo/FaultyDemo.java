@@ -26,7 +26,8 @@ public final class FaultyDemo
     /**
      * A demo whose register clients now and then are told what they read the time before.
      */
-    public static Demo withStaleReads(final DemoOptions options, final Progress progress)
+    public static Demo withStaleReads(
+        final DemoOptions options, final Progress progress, final boolean processes)
     {
         final Map<String, Object> lastReads = new ConcurrentHashMap<>();
         final AtomicInteger reads = new AtomicInteger();

@@ -1,10 +1,5 @@
 package io.verbena.load.demo;
 
-import io.verbena.embedded.EmbeddedCluster;
-import io.verbena.embedded.EmbeddedClusterException;
-import io.verbena.embedded.EmbeddedClusterOptions;
-import io.verbena.embedded.FabricUnusableException;
-import io.verbena.load.LoadException;
 import io.verbena.load.report.Progress;
 
 /**
@@ -16,7 +11,7 @@ final class ClusterGuard implements AutoCloseable
     private final Thread hook = new Thread(this::onProcessEnd, "verbena-interrupted");
     private final Progress progress;
     private volatile boolean isEnding;
-    private EmbeddedCluster cluster;
+    private DemoCluster cluster;
 
     ClusterGuard(final Progress progress)
     {
@@ -27,21 +22,10 @@ final class ClusterGuard implements AutoCloseable
     /**
      * Starts the cluster; the end of the process waits until it can be closed.
      */
-    synchronized EmbeddedCluster start(final EmbeddedClusterOptions options)
+    synchronized DemoCluster start(final DemoCluster.Starter starter, final DemoCluster.Needs needs)
     {
-        try
-        {
-            cluster = EmbeddedCluster.start(options);
-            return cluster;
-        }
-        catch (final FabricUnusableException ex)
-        {
-            throw new LoadException(LoadException.Reason.UNAVAILABLE, ex.getMessage(), ex);
-        }
-        catch (final EmbeddedClusterException ex)
-        {
-            throw new LoadException(LoadException.Reason.CANNOT_CREATE, ex.getMessage(), ex);
-        }
+        cluster = starter.start(needs);
+        return cluster;
     }
 
     /**

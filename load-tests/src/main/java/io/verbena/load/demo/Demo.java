@@ -1,14 +1,13 @@
 package io.verbena.load.demo;
 
 import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.OperationStatistics;
 import io.verbena.client.TableOptions;
 import io.verbena.embedded.ComputeNodeHandle;
-import io.verbena.embedded.EmbeddedCluster;
 import io.verbena.embedded.EmbeddedClusterException;
-import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.elle.history.HistoryReader;
 import io.verbena.load.LoadException;
 import io.verbena.load.report.Progress;
@@ -23,12 +22,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 /**
- * One run of the demo: starts a cluster in this process, loads it, runs a workload while a compute node comes and one
- * leaves and register clients work on the same table, checks, reports. Used once, by one thread. On Ctrl-C the cluster
- * is closed before the process ends.
+ * One run of the demo: starts a cluster, in this process or as processes of its own, loads it, runs a workload while a
+ * compute node comes and one leaves and register clients work on the same table, checks, reports. Used once, by one
+ * thread. On Ctrl-C the cluster is closed before the process ends.
  */
 public final class Demo
 {
@@ -40,11 +40,12 @@ public final class Demo
 
     private final DemoPlan plan;
     private final Progress progress;
+    private final DemoCluster.Starter starter;
     private final UnaryOperator<KvClient> clientDecorator;
     private final NanoClock clock = SystemNanoClock.INSTANCE;
 
     /**
-     * Plans a run.
+     * Plans a run on a cluster in this process.
      *
      * @param options  what to run.
      * @param progress what to show meanwhile.
@@ -52,7 +53,7 @@ public final class Demo
      */
     public Demo(final DemoOptions options, final Progress progress)
     {
-        this(options, progress, UnaryOperator.identity());
+        this(options, progress, EmbeddedDemoCluster::start, UnaryOperator.identity());
     }
 
     /**
@@ -60,8 +61,27 @@ public final class Demo
      */
     Demo(final DemoOptions options, final Progress progress, final UnaryOperator<KvClient> clientDecorator)
     {
+        this(options, progress, EmbeddedDemoCluster::start, clientDecorator);
+    }
+
+    /**
+     * Plans a run.
+     *
+     * @param options         what to run.
+     * @param progress        what to show meanwhile.
+     * @param starter         of the cluster, which has two memory nodes and at first one compute node.
+     * @param clientDecorator what to put between load and store: nothing, or a fault that the checks must find.
+     * @throws LoadException when it cannot be run as asked.
+     */
+    public Demo(
+        final DemoOptions options,
+        final Progress progress,
+        final DemoCluster.Starter starter,
+        final UnaryOperator<KvClient> clientDecorator)
+    {
         plan = DemoPlan.of(options);
         this.progress = progress;
+        this.starter = starter;
         this.clientDecorator = clientDecorator;
     }
 
@@ -79,11 +99,8 @@ public final class Demo
         {
             try
             {
-                return run(guard.start(new EmbeddedClusterOptions()
-                    .fabric(plan.fabric())
-                    .memoryNodes(plan.memoryNodes())
-                    .memoryBytesPerNode(plan.memoryBytesPerNode())
-                    .computeNodes(1)));
+                return run(guard.start(starter, new DemoCluster.Needs(
+                    plan.fabric(), plan.memoryNodes(), plan.memoryBytesPerNode())));
             }
             catch (final LoadException | KvException | EmbeddedClusterException ex)
             {
@@ -98,7 +115,7 @@ public final class Demo
         }
     }
 
-    private DemoReport run(final EmbeddedCluster cluster) throws InterruptedException
+    private DemoReport run(final DemoCluster cluster) throws InterruptedException
     {
         try
         {
@@ -124,11 +141,12 @@ public final class Demo
         }
     }
 
-    private DemoReport run(final EmbeddedCluster cluster, final Path history) throws InterruptedException, IOException
+    private DemoReport run(final DemoCluster cluster, final Path history) throws InterruptedException, IOException
     {
         progress.say("Started 1 meta server, " + plan.memoryNodes() + " memory nodes of " +
-            Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + plan.fabric());
-        final KvClient client = clientDecorator.apply(cluster.client());
+            Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + cluster.fabric());
+        final DeadlineWatch deadlines = new DeadlineWatch(clock, KvClientOptions.DEFAULT_TIMEOUT_NS);
+        final KvClient client = deadlines.watch(clientDecorator.apply(cluster.client()));
         final KvTable table = client.createTable(plan.table(), new TableOptions(plan.expectedRecords()));
         final WriteLedger ledger = new WriteLedger(clock);
         final YcsbLoad ycsb = new YcsbLoad(plan, client, ledger, clock);
@@ -137,8 +155,8 @@ public final class Demo
         final long loadNs = load(ycsb);
         final Snapshot loaded = Snapshot.of(cluster);
 
-        final RunCounters counters =
-            plan.insertedRecords() > 0 ? new RunCounters(plan.insertedRecords()) : new RunCounters();
+        final RunCounters counters = new RunCounters(
+            plan.insertedRecords() > 0 ? plan.insertedRecords() : Long.MAX_VALUE, cluster.kills());
         final RegisterWorkload registers = new RegisterWorkload(table, history, clock, counters);
         final long startNs = clock.nanoTime();
         final ElasticityFigures elasticity = runAll(cluster, ycsb, registers, counters, startNs, table);
@@ -156,14 +174,12 @@ public final class Demo
             runNs,
             latencies(ycsb),
             OperationCost.of(ran.statistics.since(loaded.statistics)),
-            new VerbAgreement(
-                loaded.statistics.verbs() - created.statistics.verbs(),
-                loaded.fabricVerbs - created.fabricVerbs,
-                ran.statistics.verbs() - loaded.statistics.verbs(),
-                ran.fabricVerbs - loaded.fabricVerbs),
+            agreement(created, loaded, ran),
             elasticity,
             register,
-            audit);
+            audit,
+            deadlines,
+            cluster.fabric());
     }
 
     private long load(final YcsbLoad ycsb) throws InterruptedException
@@ -183,7 +199,7 @@ public final class Demo
     }
 
     private ElasticityFigures runAll(
-        final EmbeddedCluster cluster,
+        final DemoCluster cluster,
         final YcsbLoad ycsb,
         final RegisterWorkload registers,
         final RunCounters counters,
@@ -191,17 +207,21 @@ public final class Demo
         final KvTable table) throws InterruptedException
     {
         final long lengthNs = TimeUnit.SECONDS.toNanos(plan.seconds());
-        final WorkerThreads workers = ycsb.startRunning(counters, startNs, startNs + lengthNs);
-        final WorkerThreads registerWorkers = registers.start(startNs, startNs + lengthNs);
-        final ComputeNodeHandle first = cluster.computeNodes().getFirst();
+        final AtomicLong endNs = new AtomicLong(startNs + lengthNs);
+        final WorkerThreads workers = ycsb.startRunning(counters, startNs, endNs::get);
+        final WorkerThreads registerWorkers = registers.start(startNs, endNs::get);
 
         showUntil(startNs + lengthNs / 3, startNs, counters, workers);
-        final ComputeNodeHandle added = cluster.addComputeNode();
+        final ComputeNodeHandle added = add(cluster, endNs);
+        final long killNs = Math.max(
+            startNs + lengthNs * 2 / 3, cluster.kills() ? clock.nanoTime() + lengthNs / 6 : Long.MIN_VALUE);
+        endNs.set(cluster.kills() ? killNs + lengthNs / 3 : startNs + lengthNs);
         progress.say("Compute node " + added.nodeId() + " came");
-        showUntil(startNs + lengthNs * 2 / 3, startNs, counters, workers);
-        cluster.removeComputeNode(first.nodeId());
-        progress.say("Compute node " + first.nodeId() + " left");
-        showUntil(startNs + lengthNs, startNs, counters, workers);
+        showUntil(killNs, startNs, counters, workers);
+        final boolean isUnderLoad = !workers.join(0);
+        final int removedNodeId = cluster.removeFirstComputeNode();
+        progress.say("Compute node " + removedNodeId + (cluster.kills() ? " was killed" : " left"));
+        showUntil(endNs.get(), startNs, counters, workers);
 
         workers.finish(END_TIMEOUT_NS);
         registerWorkers.finish(END_TIMEOUT_NS);
@@ -212,11 +232,32 @@ public final class Demo
         }
         return new ElasticityFigures(
             added.nodeId(),
-            first.nodeId(),
+            removedNodeId,
             added.joinToReadyNs(),
             added.joinToFirstRequestNs(),
             added.joinBreakdown(),
-            added.operationCount());
+            added.operationCount(),
+            cluster.kills(),
+            isUnderLoad);
+    }
+
+    /** A process may take long to start, and the load must go on when the other one is killed: its end is put off. */
+    private ComputeNodeHandle add(final DemoCluster cluster, final AtomicLong endNs)
+    {
+        final long plannedNs = endNs.get();
+        if (cluster.kills())
+        {
+            endNs.set(plannedNs + END_TIMEOUT_NS);
+        }
+        try
+        {
+            return cluster.addComputeNode();
+        }
+        catch (final RuntimeException ex)
+        {
+            endNs.set(plannedNs);
+            throw ex;
+        }
     }
 
     private void showUntil(
@@ -259,11 +300,21 @@ public final class Demo
         return figures;
     }
 
+    private static VerbAgreement agreement(final Snapshot created, final Snapshot loaded, final Snapshot ran)
+    {
+        final boolean isCounted = created.fabricVerbs != DemoCluster.NOT_COUNTED;
+        return new VerbAgreement(
+            loaded.statistics.verbs() - created.statistics.verbs(),
+            isCounted ? loaded.fabricVerbs - created.fabricVerbs : DemoCluster.NOT_COUNTED,
+            ran.statistics.verbs() - loaded.statistics.verbs(),
+            isCounted ? ran.fabricVerbs - loaded.fabricVerbs : DemoCluster.NOT_COUNTED);
+    }
+
     private record Snapshot(OperationStatistics statistics, long fabricVerbs)
     {
-        private static Snapshot of(final EmbeddedCluster cluster)
+        private static Snapshot of(final DemoCluster cluster)
         {
-            return new Snapshot(cluster.client().statistics(), VerbAgreement.oneSided(cluster.computeVerbCounters()));
+            return new Snapshot(cluster.client().statistics(), cluster.oneSidedVerbs());
         }
     }
 }

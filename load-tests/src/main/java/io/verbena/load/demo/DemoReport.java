@@ -23,6 +23,8 @@ public final class DemoReport
     final ElasticityFigures elasticity;
     final RegisterFigures register;
     final FinalAudit.Verdict audit;
+    final DeadlineWatch deadlines;
+    final String fabric;
 
     DemoReport(
         final DemoPlan plan,
@@ -34,7 +36,9 @@ public final class DemoReport
         final VerbAgreement verbs,
         final ElasticityFigures elasticity,
         final RegisterFigures register,
-        final FinalAudit.Verdict audit)
+        final FinalAudit.Verdict audit,
+        final DeadlineWatch deadlines,
+        final String fabric)
     {
         this.plan = plan;
         this.counters = counters;
@@ -46,6 +50,8 @@ public final class DemoReport
         this.elasticity = elasticity;
         this.register = register;
         this.audit = audit;
+        this.deadlines = deadlines;
+        this.fabric = fabric;
     }
 
     /**
@@ -57,7 +63,7 @@ public final class DemoReport
     {
         return counters.errors.sum() == 0 && counters.notFound.sum() == 0 &&
             Boolean.TRUE.equals(register.linearizable()) && audit.violations() == 0 &&
-            verbs.holds() && elasticity.isComplete();
+            deadlines.late() == 0 && verbs.holds() && elasticity.isComplete();
     }
 
     /**
@@ -115,7 +121,8 @@ public final class DemoReport
         figures.put("corrected_for_coordinated_omission", plan.rate() > 0);
         figures.put("cpus", Runtime.getRuntime().availableProcessors());
         figures.put("java_version", Runtime.version().toString());
-        figures.put("fabric", plan.fabric());
+        figures.put("fabric", fabric);
+        figures.put("processes", elasticity.isKilled());
         figures.put("memory_nodes", plan.memoryNodes());
         figures.put("memory_bytes_per_node", plan.memoryBytesPerNode());
         figures.put("load_seconds", loadNs / NS_PER_S);
@@ -125,6 +132,9 @@ public final class DemoReport
         figures.put("throughput_ops_per_s", throughputPerSecond());
         figures.put("errors", counters.errors.sum());
         figures.put("first_error", counters.firstError());
+        figures.put("unknown_outcomes", counters.unknownOutcomes.sum());
+        figures.put("late_operations", deadlines.late());
+        figures.put("longest_operation_ns", deadlines.longestNs());
         figures.put("not_found", counters.notFound.sum());
         figures.put("not_started", counters.notStarted.sum());
         figures.put("ended_when_full", counters.isFull());

@@ -36,7 +36,7 @@ final class DemoReportText
         line("Workload " + plan.workload() + ": " + Units.count(plan.records()) + " records, " + plan.threads() +
             " threads, " + (plan.rate() > 0 ? Units.count(plan.rate()) + " operations/s asked for" :
             "as fast as it goes") + ", 2 memory nodes of " + Units.mebibytes(plan.memoryBytesPerNode()) +
-            " on fabric " + plan.fabric());
+            " on fabric " + report.fabric);
         line("");
         text.append(new TextTable()
             .row("throughput", Units.count(Math.round(report.throughputPerSecond())) + " operations/s",
@@ -100,7 +100,8 @@ final class DemoReportText
             ", first operation answered after " + (nodes.joinToFirstRequestNs() < 0 ? "(none came)" :
             Units.duration(nodes.joinToFirstRequestNs())) + "; " + Units.count(nodes.operationCount()) + " answered");
         line("    " + nodes.joinBreakdown());
-        line("  compute node " + nodes.removedNodeId() + " left");
+        line("  compute node " + nodes.removedNodeId() + (nodes.isKilled() ?
+            " was killed" + (nodes.isUnderLoad() ? "" : ", but the load had ended: give more --seconds") : " left"));
     }
 
     private void checks()
@@ -109,7 +110,11 @@ final class DemoReportText
         final RunCounters counters = report.counters;
         line("");
         text.append(new TextTable()
-            .row("failed operations", yes(counters.errors.sum() == 0), Units.count(counters.errors.sum()))
+            .row("failed operations", yes(counters.errors.sum() == 0), Units.count(counters.errors.sum()) +
+                (counters.mayBeUnknown() ? "; " + Units.count(counters.unknownOutcomes.sum()) +
+                " writes of unknown outcome" : ""))
+            .row("deadlines kept", yes(report.deadlines.late() == 0), "longest operation " +
+                Units.duration(report.deadlines.longestNs()) + ", " + Units.count(report.deadlines.late()) + " late")
             .row("records not found", yes(counters.notFound.sum() == 0), Units.count(counters.notFound.sum()))
             .row("linearizable", verdict(report.register.linearizable()),
                 Units.count(report.register.operations()) + " register operations in " +
@@ -117,9 +122,10 @@ final class DemoReportText
             .row("last writes kept", yes(report.audit.violations() == 0),
                 Units.count(report.audit.records()) + " records read back, " + Units.count(report.audit.violations()) +
                 " wrong")
-            .row("verbs agree", yes(verbs.holds()),
-                "loading " + Units.count(verbs.loadByOperations()) + " by operation, " +
-                Units.count(verbs.loadAtFabric()) + " at the fabric"));
+            .row("verbs agree", verbs.isCounted() ? yes(verbs.holds()) : "-",
+                !verbs.isCounted() ? "the queue pairs are in other processes" :
+                    "loading " + Units.count(verbs.loadByOperations()) + " by operation, " +
+                    Units.count(verbs.loadAtFabric()) + " at the fabric"));
         particulars(counters.firstError());
         particulars(report.audit.firstViolation());
         particulars(report.register.explanation());

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.Vector;
+import java.util.function.Predicate;
 
 /**
  * Stands between YCSB's workload and the binding of one worker: times each operation and counts what failed. The first
@@ -28,6 +29,7 @@ final class MeasuredDb extends DB
     private final NanoClock clock;
     private final RunCounters counters;
     private final boolean isLoading;
+    private final Predicate<String> mustExist;
     private final Map<YcsbOperation, Histogram> latencies = new EnumMap<>(YcsbOperation.class);
     private long transactionStartNs;
     private long operationStartNs;
@@ -36,10 +38,13 @@ final class MeasuredDb extends DB
 
     /**
      * @param isLoading end at the first operation that fails, by an exception; YCSB would print a line and go on.
+     * @param mustExist whether a write of the record with this key was acknowledged.
      */
-    MeasuredDb(final VerbenaDb db, final NanoClock clock, final RunCounters counters, final boolean isLoading)
+    MeasuredDb(final VerbenaDb db, final NanoClock clock, final RunCounters counters, final boolean isLoading,
+        final Predicate<String> mustExist)
     {
         this.isLoading = isLoading;
+        this.mustExist = mustExist;
         this.db = db;
         this.clock = clock;
         this.counters = counters;
@@ -121,14 +126,18 @@ final class MeasuredDb extends DB
         }
         else if (Status.NOT_FOUND.equals(status))
         {
-            counters.notFound.increment();
+            // A record of which nobody was told that it is there may be absent, after a node was killed.
+            if (!counters.mayBeUnknown() || mustExist.test(key))
+            {
+                counters.notFound.increment();
+            }
         }
         else
         {
             final RuntimeException failure = db.lastFailure();
             final String what = operation.figureName() + " of " + key + ": " +
                 (failure == null ? status.getName() : failure.getMessage());
-            counters.onError(what);
+            counters.onFailure(failure, what);
             if (isLoading)
             {
                 throw loadingFailed(what, failure);

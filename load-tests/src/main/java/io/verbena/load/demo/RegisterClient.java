@@ -118,7 +118,7 @@ final class RegisterClient
         {
             final boolean isUnknown = ex.category() == KvException.Category.OUTCOME_UNKNOWN;
             add(isUnknown ? EventType.INFO : EventType.FAIL, f, name, ex.getMessage());
-            counters.onError(functions.name(f) + " of " + name + ": " + ex.getMessage());
+            counters.onFailure(ex, functions.name(f) + " of " + name + ": " + ex.getMessage());
             // A process whose operation may still take effect calls nothing more; the client goes on as another one.
             process += isUnknown ? RegisterWorkload.CLIENTS : 0;
         }

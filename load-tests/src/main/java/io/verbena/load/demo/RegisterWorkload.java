@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Clients that work on a few keys of the same table, as registers with versions, and write down what they called and
@@ -45,24 +46,26 @@ final class RegisterWorkload
     }
 
     /**
-     * Starts the clients; they end by themselves at that time.
+     * Starts the clients; they end by themselves at that time, which may be put off meanwhile.
      */
-    WorkerThreads start(final long startNs, final long endNs)
+    WorkerThreads start(final long startNs, final LongSupplier endNs)
     {
         final long bursts = MOST_OPERATIONS / (CLIENTS * BURST);
-        final long slotNs = Math.max(LEAST_SLOT_NS, (endNs - startNs) / bursts);
+        final long slotNs = Math.max(LEAST_SLOT_NS, (endNs.getAsLong() - startNs) / bursts);
         final WorkerThreads workers = new WorkerThreads();
         for (final RegisterClient client : clients)
         {
             workers.start("register-" + client.process(), () ->
             {
-                for (long slot = startNs; slot - endNs < 0; slot = Math.max(slot + slotNs, clock.nanoTime()))
+                long slot = startNs;
+                while (slot - endNs.getAsLong() < 0)
                 {
                     Pace.until(clock, slot);
                     for (int i = 0; i < BURST; i++)
                     {
                         client.step();
                     }
+                    slot = Math.max(slot + slotNs, clock.nanoTime());
                 }
             });
         }

@@ -1,7 +1,5 @@
 package io.verbena.load.demo;
 
-import io.verbena.rdma.verbs.VerbCounters;
-
 import java.util.Map;
 
 /**
@@ -10,31 +8,30 @@ import java.util.Map;
  * count more, never less.
  *
  * @param loadByOperations while loading, summed over operations.
- * @param loadAtFabric     while loading, at the queue pairs of all compute nodes.
+ * @param loadAtFabric     while loading, at the queue pairs of all compute nodes; -1 where they cannot be counted.
  * @param runByOperations  in the run, summed over operations.
- * @param runAtFabric      in the run, at the queue pairs of all compute nodes.
+ * @param runAtFabric      in the run, at the queue pairs of all compute nodes; of no account where not counted.
  */
 record VerbAgreement(long loadByOperations, long loadAtFabric, long runByOperations, long runAtFabric)
 {
-    /**
-     * One-sided verbs; SEND belongs to control calls.
-     */
-    static long oneSided(final VerbCounters counters)
+    /** Whether the queue pairs could be counted. */
+    boolean isCounted()
     {
-        return counters.reads + counters.writes + counters.compareSwaps + counters.fetchAdds;
+        return loadAtFabric >= 0;
     }
 
+    /** Also true when there is nothing to compare. */
     boolean holds()
     {
-        return loadByOperations == loadAtFabric && runByOperations <= runAtFabric;
+        return !isCounted() || loadByOperations == loadAtFabric && runByOperations <= runAtFabric;
     }
 
     void addTo(final Map<String, Object> figures)
     {
         figures.put("load_verbs_by_operations", loadByOperations);
-        figures.put("load_verbs_at_fabric", loadAtFabric);
+        figures.put("load_verbs_at_fabric", isCounted() ? loadAtFabric : null);
         figures.put("run_verbs_by_operations", runByOperations);
-        figures.put("run_verbs_at_fabric", runAtFabric);
-        figures.put("verb_counts_agree", holds());
+        figures.put("run_verbs_at_fabric", isCounted() ? runAtFabric : null);
+        figures.put("verb_counts_agree", isCounted() ? holds() : null);
     }
 }

@@ -77,7 +77,8 @@ final class WriteLedger
      */
     boolean mustExist(final String key)
     {
-        return writesByKey.get(key).hasAcknowledged();
+        final Writes writes = writesByKey.get(key);
+        return null != writes && writes.hasAcknowledged();
     }
 
     private record Write(int writer, long sequence, long startNs, long endNs)

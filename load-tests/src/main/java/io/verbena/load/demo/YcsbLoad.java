@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * Both phases of a YCSB run, on YCSB's own workload and generators: each worker is a thread with a binding of its own.
@@ -74,9 +75,10 @@ final class YcsbLoad
     }
 
     /**
-     * Starts the threads that run the workload until a time, or until the table's room for inserts is used up.
+     * Starts the threads that run the workload until a time, which may be put off meanwhile, or until the table's room
+     * for inserts is used up.
      */
-    WorkerThreads startRunning(final RunCounters counters, final long startNs, final long endNs)
+    WorkerThreads startRunning(final RunCounters counters, final long startNs, final LongSupplier endNs)
     {
         final WorkerThreads workers = new WorkerThreads();
         for (int i = 0; i < plan.threads(); i++)
@@ -113,13 +115,14 @@ final class YcsbLoad
 
     private MeasuredDb db(final int writer, final RunCounters counters, final boolean isLoading)
     {
-        return new MeasuredDb(new VerbenaDb(client, writer, ledger.writer(writer)), clock, counters, isLoading);
+        return new MeasuredDb(new VerbenaDb(client, writer, ledger.writer(writer)), clock, counters, isLoading,
+            ledger::mustExist);
     }
 
-    private void runAsFastAsItGoes(final MeasuredDb db, final RunCounters counters, final long endNs)
+    private void runAsFastAsItGoes(final MeasuredDb db, final RunCounters counters, final LongSupplier endNs)
     {
         long nowNs = clock.nanoTime();
-        while (nowNs - endNs < 0 && !counters.isFull())
+        while (nowNs - endNs.getAsLong() < 0 && !counters.isFull())
         {
             db.beginTransaction(nowNs);
             workload.doTransaction(db, null);
@@ -131,18 +134,19 @@ final class YcsbLoad
     // Each operation has a time at which it is meant to start, and its latency counts from there: when the store
     // stalls, operations that should have started meanwhile show it (else they were omitted, "coordinated" by it).
     private void runAtRate(
-        final MeasuredDb db, final RunCounters counters, final long startNs, final long endNs, final int worker)
+        final MeasuredDb db, final RunCounters counters, final long startNs, final LongSupplier endNs,
+        final int worker)
     {
         final double intervalNs = (double)TimeUnit.SECONDS.toNanos(1) / plan.rate();
         for (long i = 0; true; i++)
         {
             final long intendedNs = startNs + (long)((i * plan.threads() + worker) * intervalNs);
-            if (intendedNs - endNs >= 0 || counters.isFull())
+            if (intendedNs - endNs.getAsLong() >= 0 || counters.isFull())
             {
                 return;
             }
             Pace.until(clock, intendedNs);
-            if (clock.nanoTime() - endNs >= 0)
+            if (clock.nanoTime() - endNs.getAsLong() >= 0)
             {
                 counters.notStarted.increment();
                 continue;

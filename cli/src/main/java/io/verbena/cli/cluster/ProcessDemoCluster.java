@@ -1,0 +1,179 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.embedded.ComputeNodeHandle;
+import io.verbena.load.LoadException;
+import io.verbena.load.demo.DemoCluster;
+
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A demo's cluster as processes of this host, in a folder and on a fabric of its own, both gone at the end. Its first
+ * compute node is killed.
+ */
+public final class ProcessDemoCluster implements DemoCluster
+{
+    /** How the names of the folders begin. */
+    static final String PREFIX = "verbena-demo-";
+    private static final String FIRST = "compute-1";
+    private static final String SECOND = "compute-2";
+    private static final long BYTES_PER_MIB = 1 << 20;
+
+    private final Path path;
+    private final LocalCluster cluster;
+    private final String fabric;
+    private final KvClient client;
+
+    private ProcessDemoCluster(
+        final Path path, final LocalCluster cluster, final String fabric, final KvClient client)
+    {
+        this.path = path;
+        this.cluster = cluster;
+        this.fabric = fabric;
+        this.client = client;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param needs of the demo; its fabric is not used.
+     * @return the cluster.
+     */
+    public static DemoCluster start(final Needs needs)
+    {
+        Path path = null;
+        LocalCluster cluster = null;
+        try
+        {
+            path = Files.createTempDirectory(PREFIX);
+            final ClusterFolder folder = ClusterFolder.of(path);
+            cluster = LocalCluster.open(folder);
+            cluster.up("verbena://127.0.0.1:0", needs.memoryNodes(),
+                (int)((needs.memoryBytesPerNode() + BYTES_PER_MIB - 1) / BYTES_PER_MIB), 1, (line) -> {});
+            final KvClient client =
+                KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token()));
+            return new ProcessDemoCluster(path, cluster, folder.fabric(), client);
+        }
+        catch (final IOException ex)
+        {
+            throw new LoadException(LoadException.Reason.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
+        }
+        catch (final RuntimeException ex)
+        {
+            end(cluster, path);
+            throw ex instanceof final CommandFailedException known ?
+                new LoadException(reason(known.exitStatus()), known.getMessage(), known) : ex;
+        }
+    }
+
+    private static LoadException.Reason reason(final int exitStatus)
+    {
+        return ExitStatus.CANNOT_CREATE == exitStatus ? LoadException.Reason.CANNOT_CREATE :
+            LoadException.Reason.UNAVAILABLE;
+    }
+
+    @Override
+    public KvClient client()
+    {
+        return client;
+    }
+
+    @Override
+    public String fabric()
+    {
+        return fabric;
+    }
+
+    @Override
+    public ComputeNodeHandle addComputeNode()
+    {
+        final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
+        cluster.scale(2, (line) -> {});
+        return new ProcessComputeNode(entry(SECOND), startedNs);
+    }
+
+    @Override
+    public int removeFirstComputeNode()
+    {
+        final Entry first = entry(FIRST);
+        final int nodeId = new ProcessComputeNode(first, 0).nodeId();
+        final ProcessHandle process = first.process().orElseThrow(() -> new LoadException(
+            LoadException.Reason.FAILED, FIRST + " has ended by itself: see " + path.resolve("logs")));
+        process.destroyForcibly();
+        process.onExit().join();
+        return nodeId;
+    }
+
+    @Override
+    public boolean kills()
+    {
+        return true;
+    }
+
+    @Override
+    public long oneSidedVerbs()
+    {
+        return NOT_COUNTED;
+    }
+
+    private Entry entry(final String name)
+    {
+        return cluster.entries().stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow(() ->
+            new LoadException(LoadException.Reason.FAILED, "there is no process " + name));
+    }
+
+    @Override
+    public void close()
+    {
+        try
+        {
+            client.close();
+        }
+        finally
+        {
+            end(cluster, path);
+        }
+    }
+
+    private static void end(final LocalCluster cluster, final Path path)
+    {
+        if (null != cluster)
+        {
+            try (cluster)
+            {
+                cluster.down((line) -> {});
+            }
+        }
+        if (null != path)
+        {
+            delete(path);
+        }
+    }
+
+    private static void delete(final Path path)
+    {
+        try (Stream<Path> files = Files.walk(path))
+        {
+            for (final Path file : (Iterable<Path>)files.sorted(Comparator.reverseOrder())::iterator)
+            {
+                Files.delete(file);
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException("folder of the demo's cluster is left: " + path, ex);
+        }
+    }
+}

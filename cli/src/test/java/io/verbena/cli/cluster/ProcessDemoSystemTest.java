@@ -1,0 +1,119 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvTable;
+import io.verbena.client.ReplaceResult;
+import io.verbena.load.demo.Demo;
+import io.verbena.load.demo.DemoOptions;
+import io.verbena.load.demo.DemoReport;
+import io.verbena.load.report.Progress;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The demo on processes, short: it passes although a compute node is killed, and finds an acknowledged write lost. */
+@Timeout(300)
+class ProcessDemoSystemTest
+{
+    private static final int EVERY = 50;
+
+    @Test
+    void shouldPassWhenAComputeNodeIsKilledAndLeaveNothingBehind() throws Exception
+    {
+        final List<Path> before = traces();
+
+        final DemoReport report = run(UnaryOperator.identity());
+
+        assertThat(report.passed()).as(report.text()).isTrue();
+        assertThat(report.text()).contains("was killed", "writes of unknown outcome", "0 late").endsWith("PASSED\n");
+        assertThat(report.json()).contains("\"processes\": true", "\"removed_by_kill\": true",
+            "\"removed_under_load\": true", "\"late_operations\": 0", "\"verb_counts_agree\": null");
+        assertThat(traces()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldFindAnAcknowledgedWriteThatIsLost() throws Exception
+    {
+        final AtomicInteger replaces = new AtomicInteger();
+
+        final DemoReport report = run((client) -> proxy(KvClient.class, (method, args) ->
+        {
+            final Object result = call(client, method, args);
+            return !(result instanceof final KvTable table) ? result : proxy(KvTable.class, (operation, arguments) ->
+                "replace".equals(operation.getName()) && isRecord((byte[])arguments[0]) &&
+                    0 == replaces.incrementAndGet() % EVERY ?
+                    new ReplaceResult(ReplaceResult.Outcome.REPLACED, (long)arguments[2] + 1) :
+                    call(table, operation, arguments));
+        }));
+
+        assertThat(report.passed()).isFalse();
+        assertThat(report.linearizable()).as("the registers were left alone").isTrue();
+        assertThat(report.text()).containsPattern("last writes kept +WRONG").contains("instead of one of")
+            .endsWith("FAILED\n");
+    }
+
+    private static DemoReport run(final UnaryOperator<KvClient> decorator) throws InterruptedException
+    {
+        return new Demo(
+            new DemoOptions().records(500).seconds(3).threads(2).memoryBytesPerNode(64L << 20),
+            Progress.plain(new PrintStream(PrintStream.nullOutputStream(), false, StandardCharsets.UTF_8)),
+            ProcessDemoCluster::start, decorator).run();
+    }
+
+    /** What demos of this user leave behind, when they do. */
+    private static List<Path> traces() throws IOException
+    {
+        try (Stream<Path> temporary = Files.list(Path.of(System.getProperty("java.io.tmpdir")));
+            Stream<Path> shared = Files.list(Path.of("/dev/shm")))
+        {
+            final String user = System.getProperty("user.name");
+            return Stream.concat(
+                temporary.filter((path) -> path.getFileName().toString().startsWith(ProcessDemoCluster.PREFIX)),
+                shared.filter((path) -> path.getFileName().toString().matches("verbena-" + user + "-[0-9a-f]{8}")))
+                .sorted().toList();
+        }
+    }
+
+    private interface Handler
+    {
+        Object on(Method method, Object[] args) throws Throwable;
+    }
+
+    private static <T> T proxy(final Class<T> type, final Handler handler)
+    {
+        return type.cast(Proxy.newProxyInstance(
+            type.getClassLoader(), new Class<?>[]{type}, (proxy, method, args) -> handler.on(method, args)));
+    }
+
+    private static Object call(final Object target, final Method method, final Object[] args) throws Throwable
+    {
+        try
+        {
+            return method.invoke(target, args);
+        }
+        catch (final InvocationTargetException ex)
+        {
+            throw ex.getCause();
+        }
+    }
+
+    private static boolean isRecord(final byte[] key)
+    {
+        return new String(key, StandardCharsets.UTF_8).startsWith("user");
+    }
+}

@@ -1,0 +1,69 @@
+package io.verbena.load.demo;
+
+import io.verbena.client.KvClient;
+import io.verbena.embedded.ComputeNodeHandle;
+
+/**
+ * The cluster that a demo runs on: one meta server, memory nodes, and at first one compute node. Used by one thread,
+ * except {@link #close()}.
+ */
+public interface DemoCluster extends AutoCloseable
+{
+    /** What {@link #oneSidedVerbs()} answers where nobody can count them all. */
+    long NOT_COUNTED = -1;
+
+    /** Starts clusters. */
+    @FunctionalInterface
+    interface Starter
+    {
+        /**
+         * Starts a cluster.
+         *
+         * @param needs of the demo.
+         * @return the cluster, closed by the caller.
+         * @throws io.verbena.load.LoadException when it cannot be started.
+         */
+        DemoCluster start(Needs needs);
+    }
+
+    /**
+     * What a demo asks for.
+     *
+     * @param fabric             name of the fabric, where the cluster has not one of its own.
+     * @param memoryNodes        1 or more.
+     * @param memoryBytesPerNode registered memory of each.
+     */
+    record Needs(String fabric, int memoryNodes, long memoryBytesPerNode)
+    {
+    }
+
+    /** @return the client of the demo; closed with the cluster. */
+    KvClient client();
+
+    /** @return name of the fabric that the cluster is on. */
+    String fabric();
+
+    /**
+     * Starts one more compute node.
+     *
+     * @return the node; it may still be joining.
+     */
+    ComputeNodeHandle addComputeNode();
+
+    /**
+     * Takes the first compute node away: see {@link #kills()}.
+     *
+     * @return its id.
+     */
+    int removeFirstComputeNode();
+
+    /** @return true if the first compute node is killed, without a warning to anybody; false if it leaves in order. */
+    boolean kills();
+
+    /** @return READ, WRITE and atomics at the queue pairs of all compute nodes, or {@link #NOT_COUNTED}. */
+    long oneSidedVerbs();
+
+    /** Ends the cluster with all its records. */
+    @Override
+    void close();
+}

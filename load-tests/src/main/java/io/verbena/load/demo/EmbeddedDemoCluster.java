@@ -1,0 +1,88 @@
+package io.verbena.load.demo;
+
+import io.verbena.client.KvClient;
+import io.verbena.embedded.ComputeNodeHandle;
+import io.verbena.embedded.EmbeddedCluster;
+import io.verbena.embedded.EmbeddedClusterException;
+import io.verbena.embedded.EmbeddedClusterOptions;
+import io.verbena.embedded.FabricUnusableException;
+import io.verbena.load.LoadException;
+import io.verbena.rdma.verbs.VerbCounters;
+
+/** A demo's cluster inside this process. */
+final class EmbeddedDemoCluster implements DemoCluster
+{
+    private final EmbeddedCluster cluster;
+    private final String fabric;
+
+    private EmbeddedDemoCluster(final EmbeddedCluster cluster, final String fabric)
+    {
+        this.cluster = cluster;
+        this.fabric = fabric;
+    }
+
+    static DemoCluster start(final Needs needs)
+    {
+        try
+        {
+            return new EmbeddedDemoCluster(EmbeddedCluster.start(new EmbeddedClusterOptions()
+                .fabric(needs.fabric())
+                .memoryNodes(needs.memoryNodes())
+                .memoryBytesPerNode(needs.memoryBytesPerNode())
+                .computeNodes(1)), needs.fabric());
+        }
+        catch (final FabricUnusableException ex)
+        {
+            throw new LoadException(LoadException.Reason.UNAVAILABLE, ex.getMessage(), ex);
+        }
+        catch (final EmbeddedClusterException ex)
+        {
+            throw new LoadException(LoadException.Reason.CANNOT_CREATE, ex.getMessage(), ex);
+        }
+    }
+
+    @Override
+    public KvClient client()
+    {
+        return cluster.client();
+    }
+
+    @Override
+    public String fabric()
+    {
+        return fabric;
+    }
+
+    @Override
+    public ComputeNodeHandle addComputeNode()
+    {
+        return cluster.addComputeNode();
+    }
+
+    @Override
+    public int removeFirstComputeNode()
+    {
+        final int nodeId = cluster.computeNodes().getFirst().nodeId();
+        cluster.removeComputeNode(nodeId);
+        return nodeId;
+    }
+
+    @Override
+    public boolean kills()
+    {
+        return false;
+    }
+
+    @Override
+    public long oneSidedVerbs()
+    {
+        final VerbCounters counters = cluster.computeVerbCounters();
+        return counters.reads + counters.writes + counters.compareSwaps + counters.fetchAdds;
+    }
+
+    @Override
+    public void close()
+    {
+        cluster.close();
+    }
+}
