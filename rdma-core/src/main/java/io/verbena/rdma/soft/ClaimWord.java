@@ -55,6 +55,18 @@ final class ClaimWord
         return claimed | DONE;
     }
 
+    /** The same claim at another position of its slot. */
+    static long carriedTo(final long word, final long position)
+    {
+        return word & ~(-1L << POSITION_SHIFT) | position << POSITION_SHIFT;
+    }
+
+    /** The same claim, of the owner. */
+    static long ofOwner(final long word)
+    {
+        return word & ~((long)VISITOR_MASK << VISITOR_SHIFT);
+    }
+
     static int state(final long word)
     {
         return (int)word & STATE_MASK;

@@ -5,10 +5,11 @@ package io.verbena.rdma.soft;
  * locks, in posting order.
  *
  * <pre>
- *  0      4          8           64      72      76        128           192
- * +------+----------+--------+---+-------+-------+-------+-------------+-------------+---
- * | mask | capacity | shared |   | tail  | limit | event | head        | slots       |
- * +------+----------+--------+---+-------+-------+-------+-------------+-------------+---
+ *  0      4          8           64      72      76      80        128           192
+ * +------+----------+--------+---+-------+-------+-------+---------+-------------+-------------+---
+ * | mask | capacity | shared |   | tail  | limit | event | last    | head        | slots       |
+ * |      |          |        |   |       |       |       | carried |             |             |
+ * +------+----------+--------+---+-------+-------+-------+---------+-------------+-------------+---
  *
  *  slot:  0            8      16        24       28    32    64
  *        +------------+------+---------+--------+-----+-----+
@@ -32,6 +33,8 @@ final class ReceiveRing
     static final int LIMIT_OFFSET = TAIL_OFFSET + Long.BYTES;
     /** Shared receive queue: 1 when the limit was reached and not told yet. */
     static final int EVENT_OFFSET = LIMIT_OFFSET + Integer.BYTES;
+    /** Shared receive queue: the latest position whose slot was carried over, still claimed, from an earlier lap. */
+    static final int LAST_CARRIED_OFFSET = EVENT_OFFSET + Integer.BYTES;
     static final int HEAD_OFFSET = 128;
     static final int SLOTS_OFFSET = 192;
 
@@ -114,16 +117,38 @@ final class ReceiveRing
         }
     }
 
-    /** Whether fewer receives than the armed limit are left; says so once. */
-    static boolean reachesLimit(final long ring)
+    /**
+     * Shared receive queue: when fewer receives than the armed limit are left, disarms it and leaves the event for the
+     * owner. Called after each claim, and by whoever finds none.
+     */
+    static void checkLimit(final long ring)
     {
-        final int limit = SharedWords.getIntAcquire(ring + LIMIT_OFFSET);
-        if (limit == 0)
+        // Volatile: against the owner that arms and then counts, one of the two sees the other.
+        final int limit = SharedWords.getIntVolatile(ring + LIMIT_OFFSET);
+        if (limit != 0 && leftCount(ring) < limit &&
+            SharedWords.compareAndSetInt(ring + LIMIT_OFFSET, limit, 0))
         {
-            return false;
+            SharedWords.putIntVolatile(ring + EVENT_OFFSET, 1);
         }
-        final long left =
-            SharedWords.getLongAcquire(ring + TAIL_OFFSET) - SharedWords.getLongAcquire(ring + HEAD_OFFSET);
-        return left < limit && SharedWords.compareAndSetInt(ring + LIMIT_OFFSET, limit, 0);
+    }
+
+    private static long leftCount(final long ring)
+    {
+        final long first = oldest(ring);
+        if (first < 0)
+        {
+            return 0;
+        }
+        final long tail = SharedWords.getLongVolatile(ring + TAIL_OFFSET);
+        if (SharedWords.getLongVolatile(ring + LAST_CARRIED_OFFSET) < first)
+        {
+            return tail - first;
+        }
+        long count = 0;
+        for (long position = first; position < tail; position++)
+        {
+            count += SharedWords.getLongAcquire(slot(ring, position)) == ClaimWord.open(position) ? 1 : 0;
+        }
+        return count;
     }
 }

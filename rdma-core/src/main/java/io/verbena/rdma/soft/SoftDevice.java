@@ -32,7 +32,7 @@ final class SoftDevice implements Device
 {
     static final int MAX_MESSAGE_BYTES = 1 << 30;
     static final int PATH_MTU_BYTES = 4096;
-    private static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
+    static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final int MAX_INLINE_BYTES = 1 << 10;
     private static final int MAX_READ_ATOMIC = 128;
@@ -40,14 +40,15 @@ final class SoftDevice implements Device
         "soft",
         Set.of(
             DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
-            DeviceCapability.MEMORY_WINDOW, DeviceCapability.GLOBAL_ATOMICS),
+            DeviceCapability.MEMORY_WINDOW, DeviceCapability.GLOBAL_ATOMICS,
+            DeviceCapability.SHARED_RECEIVE_QUEUE),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,
         MAX_MESSAGE_BYTES,
         MAX_INLINE_BYTES,
         MAX_READ_ATOMIC,
-        0,
+        MAX_QUEUE_PAIR_REQUESTS,
         WindowTable.MAX_WINDOWS);
 
     private final SoftFabric fabric;
@@ -61,6 +62,7 @@ final class SoftDevice implements Device
     private final PeerTable peers;
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final List<SoftCompletionQueue> completionQueues = new CopyOnWriteArrayList<>();
+    private final List<SoftSharedReceiveQueue> sharedReceiveQueues = new CopyOnWriteArrayList<>();
     /** Held while the watch looks at the device; closing waits for that. */
     private final Object watchLock = new Object();
     private int lastDomainId;
@@ -207,6 +209,17 @@ final class SoftDevice implements Device
                 events.raise(AsyncEventType.CQ_ERR, queue);
             }
         }
+        // Held, so that no ring is looked at that is being given back.
+        synchronized (sharedReceiveQueues)
+        {
+            for (final SoftSharedReceiveQueue queue : sharedReceiveQueues)
+            {
+                if (queue.takeLimitEvent())
+                {
+                    events.raise(AsyncEventType.SRQ_LIMIT_REACHED, queue);
+                }
+            }
+        }
         return events.poll();
     }
 
@@ -297,6 +310,20 @@ final class SoftDevice implements Device
         events.forget(queuePair);
     }
 
+    void sharedReceiveQueueOpened(final SoftSharedReceiveQueue queue)
+    {
+        sharedReceiveQueues.add(queue);
+    }
+
+    void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
+    {
+        synchronized (sharedReceiveQueues)
+        {
+            sharedReceiveQueues.remove(queue);
+        }
+        events.forget(queue);
+    }
+
     /** Polling threads: the open queue pair of a number, or null. */
     SoftQueuePair queuePair(final int number)
     {
@@ -354,11 +381,19 @@ final class SoftDevice implements Device
         completionQueues.forEach(SoftCompletionQueue::requestAttention);
     }
 
+    private boolean isClaimedByVisitor(final int visitor)
+    {
+        synchronized (sharedReceiveQueues)
+        {
+            return sharedReceiveQueues.stream().anyMatch(queue -> queue.hasClaimOf(visitor));
+        }
+    }
+
     /** Whether a claim of this visitor is open in any ring. */
     boolean hasClaimOf(final int visitor)
     {
         return completionQueues.stream().anyMatch(queue -> queue.hasClaimOf(visitor)) ||
-            queuePairs.hasClaimOf(visitor);
+            queuePairs.hasClaimOf(visitor) || isClaimedByVisitor(visitor);
     }
 
     void completionQueueClosed(final SoftCompletionQueue queue)

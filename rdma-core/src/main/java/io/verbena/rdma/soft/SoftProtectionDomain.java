@@ -13,6 +13,7 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
@@ -29,6 +30,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     private int queuePairCount;
     private int regionCount;
     private int windowCount;
+    private int sharedQueueCount;
     private boolean isClosed;
 
     /** @param id unique on the device. */
@@ -113,23 +115,27 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() != QueuePairType.RC || options.sharedReceiveQueue() != null)
+        if (options.type() != QueuePairType.RC)
         {
-            throw new UnsupportedVerbException(
-                "queue pair of type " + options.type() + ", sharedReceiveQueue=" + options.sharedReceiveQueue(),
-                device.name());
+            throw new UnsupportedVerbException("queue pair of type " + options.type(), device.name());
         }
         final QueuePairCapabilities capabilities = options.capabilities();
         device.checkCapabilities(capabilities);
         final SoftCompletionQueue send = device.own(options.sendCompletions());
         final SoftCompletionQueue receive = device.own(options.receiveCompletions());
+        final SoftSharedReceiveQueue shared =
+            options.sharedReceiveQueue() == null ? null : own(options.sharedReceiveQueue());
         synchronized (this)
         {
             checkOpen();
             queuePairCount++;
         }
         final SoftQueuePair queuePair = device.addQueuePair(
-            number -> new SoftQueuePair(this, send, receive, capabilities, number));
+            number -> new SoftQueuePair(this, send, receive, shared, capabilities, number));
+        if (shared != null)
+        {
+            shared.attach();
+        }
         try
         {
             send.attach(queuePair);
@@ -140,6 +146,38 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         {
             queuePair.close();
             throw ex;
+        }
+    }
+
+    private SoftSharedReceiveQueue own(final SharedReceiveQueue queue)
+    {
+        if (queue instanceof SoftSharedReceiveQueue soft && soft.protectionDomain() == this)
+        {
+            return soft;
+        }
+        throw new RdmaException("not a shared receive queue of this protection domain: " + queue);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
+    {
+        SoftDevice.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SoftDevice.MAX_QUEUE_PAIR_REQUESTS);
+        synchronized (this)
+        {
+            checkOpen();
+            sharedQueueCount++;
+        }
+        final SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(this, maxReceiveRequests);
+        device.sharedReceiveQueueOpened(queue);
+        return queue;
+    }
+
+    void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
+    {
+        device.sharedReceiveQueueClosed(queue);
+        synchronized (this)
+        {
+            sharedQueueCount--;
         }
     }
 
@@ -196,11 +234,12 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public synchronized void close()
     {
-        if (queuePairCount + regionCount + windowCount > 0)
+        if (queuePairCount + regionCount + windowCount + sharedQueueCount > 0)
         {
             throw new RdmaException(
                 "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
-                ", regions=" + regionCount + ", windows=" + windowCount);
+                ", regions=" + regionCount + ", windows=" + windowCount + ", sharedReceiveQueues=" +
+                sharedQueueCount);
         }
         if (!isClosed)
         {

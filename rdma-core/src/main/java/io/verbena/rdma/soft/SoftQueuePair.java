@@ -2,6 +2,7 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -28,7 +29,10 @@ final class SoftQueuePair extends StagedQueuePair
     private final SoftProtectionDomain protectionDomain;
     private final SoftCompletionQueue sendCompletions;
     private final SoftCompletionQueue receiveCompletions;
+    /** Null when it takes receives from a shared queue. */
     private final SoftReceiveQueue receives;
+    /** Null when it has receives of its own. */
+    private final SoftSharedReceiveQueue shared;
     private final SoftRequester requester;
     private final AccessMark mark;
     private final long entry;
@@ -42,6 +46,8 @@ final class SoftQueuePair extends StagedQueuePair
     private long touchSink;
     private volatile boolean isClosed;
     private boolean isDestroyed;
+    /** Whether the event that it consumes no shared receive any more was raised; guarded by the collector of events. */
+    private boolean hasToldLastReceive;
     private volatile SoftConnectionAttempt attempt;
     private volatile SoftPeer peer;
 
@@ -49,6 +55,7 @@ final class SoftQueuePair extends StagedQueuePair
         final SoftProtectionDomain protectionDomain,
         final SoftCompletionQueue sendCompletions,
         final SoftCompletionQueue receiveCompletions,
+        final SoftSharedReceiveQueue shared,
         final QueuePairCapabilities capabilities,
         final int number)
     {
@@ -59,7 +66,9 @@ final class SoftQueuePair extends StagedQueuePair
         this.receiveCompletions = receiveCompletions;
         this.number = number;
         entry = device.file().queuePairEntry(number);
-        receives = new SoftReceiveQueue(device.file(), device.rings(), capabilities.maxReceiveRequests(), false);
+        this.shared = shared;
+        receives = shared != null ? null :
+            new SoftReceiveQueue(device.file(), device.rings(), capabilities.maxReceiveRequests());
         mark = new AccessMark(entry);
         requester = new SoftRequester(this, protectionDomain, capabilities.maxReadAtomic());
         readyWord = stateWord(number, QueuePairState.RTS);
@@ -69,7 +78,7 @@ final class SoftQueuePair extends StagedQueuePair
         SharedWords.putLong(entry + DESTINATION_OFFSET, 0);
         SharedWords.putInt(entry + DESTINATION_NUMBER_OFFSET, 0);
         SharedWords.putInt(entry + DOMAIN_OFFSET, protectionDomain.id());
-        SharedWords.putLong(entry + RECEIVE_RING_OFFSET, receives.offset());
+        SharedWords.putLong(entry + RECEIVE_RING_OFFSET, shared == null ? receives.offset() : shared.offset());
         SharedWords.putLong(entry + RECEIVE_COMPLETIONS_OFFSET, receiveCompletions.inboxOffset());
         SharedWords.putLong(entry + SEND_COMPLETIONS_OFFSET, sendCompletions.inboxOffset());
         SharedWords.putInt(entry + MAX_READS_OFFSET, capabilities.maxReadAtomic());
@@ -120,7 +129,7 @@ final class SoftQueuePair extends StagedQueuePair
     /** Any thread: whether a claim of this visitor is open in its receive queue. */
     boolean hasClaimOf(final int visitor)
     {
-        return receives.hasClaimOf(visitor);
+        return receives != null && receives.hasClaimOf(visitor);
     }
 
     /** Owner: marks itself inside a device that it is not connected to yet. */
@@ -139,8 +148,24 @@ final class SoftQueuePair extends StagedQueuePair
     /** Any thread: events that peers left, as a set of ordinals of AsyncEventType; takes them. */
     long takeEvents()
     {
-        return SharedWords.getLongAcquire(entry + EVENTS_OFFSET) == 0 ?
+        final long left = SharedWords.getLongAcquire(entry + EVENTS_OFFSET) == 0 ?
             0 : SharedWords.getAndSetLong(entry + EVENTS_OFFSET, 0);
+        return shared == null ? left : left | lastReceiveEvent();
+    }
+
+    /** In ERR, with the peer outside, no receive of the shared queue is consumed any more: told once. */
+    private long lastReceiveEvent()
+    {
+        final boolean isInError = word() == errorWord;
+        final boolean isTold = hasToldLastReceive && isInError;
+        hasToldLastReceive = isTold || isInError && !isPeerInside();
+        return hasToldLastReceive && !isTold ? 1L << AsyncEventType.QP_LAST_WQE_REACHED.ordinal() : 0;
+    }
+
+    private boolean isPeerInside()
+    {
+        final SoftPeer other = peer;
+        return other != null && other.file().isOpen() && AccessMark.isInside(AccessMark.sequence(peerEntry(other)));
     }
 
     SoftReceiveQueue receives()
@@ -157,6 +182,10 @@ final class SoftQueuePair extends StagedQueuePair
     @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {
+        if (receives == null)
+        {
+            throw new RdmaException("queue pair has no receive queue of its own: post to its shared one, " + this);
+        }
         if (isDestroyed || word() == stateWord(number, QueuePairState.RESET))
         {
             return PostStatus.INVALID_STATE;
@@ -176,7 +205,14 @@ final class SoftQueuePair extends StagedQueuePair
     /** Polling thread: a completion of a receive was handed out. */
     void releaseReceive(final long slotInRing)
     {
-        receives.release(slotInRing);
+        if (receives != null)
+        {
+            receives.release(slotInRing);
+        }
+        else
+        {
+            shared.release(slotInRing, index());
+        }
     }
 
     @Override
@@ -207,11 +243,20 @@ final class SoftQueuePair extends StagedQueuePair
         awaitRequesters();
         device.windows().unbindAll(number);
         isDestroyed = true;
-        releasePeer();
         sendCompletions.detach(this);
         receiveCompletions.detach(this);
-        receives.close();
+        if (receives != null)
+        {
+            receives.close();
+        }
+        else
+        {
+            shared.releaseAll(index());
+            shared.detach();
+        }
         protectionDomain.queuePairClosed(this);
+        // Nobody finds this queue pair any more who would look at its peer.
+        releasePeer();
     }
 
     /** Waits until the peer is outside, if it was inside when this was called. */
@@ -274,7 +319,10 @@ final class SoftQueuePair extends StagedQueuePair
         if (attempt == failed && SharedWords.compareAndSetLong(
             entry + STATE_OFFSET, stateWord(number, QueuePairState.INIT), stateWord(number, QueuePairState.RESET)))
         {
-            receives.reset();
+            if (receives != null)
+            {
+                receives.reset();
+            }
             releasePeer();
         }
     }
@@ -324,6 +372,11 @@ final class SoftQueuePair extends StagedQueuePair
     /** Polling thread: completes everything outstanding with WR_FLUSH_ERR once in ERR. */
     void flushIfInError()
     {
+        if (shared != null && peer != null && !isPeerAlive() && shared.hasDeadClaim(index(), device::isDeadVisitor))
+        {
+            // Nobody else would ever tell that this receive is lost.
+            moveToError();
+        }
         if (word() == errorWord)
         {
             flushSends();
@@ -471,24 +524,31 @@ final class SoftQueuePair extends StagedQueuePair
 
     private void flushReceives()
     {
-        final SoftPeer other = peer;
-        if (isPeerAlive() && AccessMark.isInside(AccessMark.sequence(peerEntry(other))))
-        {
-            // The peer may be consuming a receive right now: look again at the next poll.
-            receiveCompletions.requestAttention();
-            return;
-        }
-        if (other != null && !isPeerAlive() && !flushDeadClaims())
+        // The peer may be consuming a receive right now: look again at the next poll.
+        if (isPeerInside() || peer != null && !isPeerAlive() && !flushDeadClaims())
         {
             receiveCompletions.requestAttention();
             return;
         }
-        final int index = number & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
-        for (long slot = receives.claimForFlush(index); slot != 0; slot = receives.claimForFlush(index))
+        if (receives == null)
         {
-            receiveCompletions.pushFlushedReceive(
-                this, SharedWords.getLong(slot + ReceiveRing.WR_ID_OFFSET), slot - receives.ring());
+            return;
         }
+        for (long slot = receives.claimForFlush(index()); slot != 0; slot = receives.claimForFlush(index()))
+        {
+            flushReceive(slot, receives.ring());
+        }
+    }
+
+    private void flushReceive(final long slot, final long ring)
+    {
+        receiveCompletions.pushFlushedReceive(
+            this, SharedWords.getLong(slot + ReceiveRing.WR_ID_OFFSET), slot - ring);
+    }
+
+    private int index()
+    {
+        return number & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
     }
 
     /** Receives that a dead peer was filling come first, once what it had finished has been handed out. */
@@ -498,8 +558,14 @@ final class SoftQueuePair extends StagedQueuePair
         {
             return false;
         }
-        receives.flushClaimed(slot -> receiveCompletions.pushFlushedReceive(
-            this, SharedWords.getLong(slot + ReceiveRing.WR_ID_OFFSET), slot - receives.ring()));
+        if (receives != null)
+        {
+            receives.flushClaimed(slot -> flushReceive(slot, receives.ring()));
+        }
+        else
+        {
+            shared.flushClaimed(index(), device::isDeadVisitor, slot -> flushReceive(slot, shared.ring()));
+        }
         return true;
     }
 }

@@ -23,21 +23,18 @@ final class SoftReceiveQueue implements AutoCloseable
      * @param file     of the device.
      * @param space    of the same.
      * @param capacity most receives outstanding, 0 or more.
-     * @param isShared whether it is a shared receive queue.
      */
-    SoftReceiveQueue(final DeviceFile file, final RingSpace space, final int capacity, final boolean isShared)
+    SoftReceiveQueue(final DeviceFile file, final RingSpace space, final int capacity)
     {
         this.space = space;
         this.capacity = capacity;
-        // A shared one has room for slots whose claimers are slow, while others go on.
-        final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
-        slotCount = isShared ? slots * 2 : slots;
+        slotCount = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
         lengthBytes = ReceiveRing.lengthBytes(slotCount);
         offset = space.allocate(lengthBytes);
         ring = file.base() + offset;
         SharedWords.putInt(ring + MASK_OFFSET, slotCount - 1);
         SharedWords.putInt(ring + CAPACITY_OFFSET, capacity);
-        SharedWords.putInt(ring + SHARED_OFFSET, isShared ? 1 : 0);
+        SharedWords.putInt(ring + SHARED_OFFSET, 0);
         reset();
     }
 

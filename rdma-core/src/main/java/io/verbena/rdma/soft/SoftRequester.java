@@ -250,6 +250,10 @@ final class SoftRequester
         final long ring = peerFile.base() + SharedWords.getLong(peerEntry + QueuePairEntry.RECEIVE_RING_OFFSET);
         final long slot =
             ReceiveRing.claim(ring, peer.visitor(), peerNumber & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1);
+        if (SharedWords.getInt(ring + ReceiveRing.SHARED_OFFSET) != 0)
+        {
+            ReceiveRing.checkLimit(ring);
+        }
         if (slot == 0)
         {
             return WAIT;

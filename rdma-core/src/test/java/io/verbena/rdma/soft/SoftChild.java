@@ -16,13 +16,16 @@ import io.verbena.rdma.verbs.WorkCompletions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A process of its own that connects to a device of the test's process and then does as it is told: {@code serve}: its
  * memory is there until standard input ends; {@code echo} and {@code sleep-echo}: answers each message, polling or
- * asleep; {@code write}: WRITEs to the address given, and stops between check and access until told to go on;
- * {@code write-window}: as before, to the address and key that come on standard input.
+ * asleep; {@code write}: told to, WRITEs to the address given, and stops between check and access until told again;
+ * {@code write-window}: as before, to the address and key that come on standard input; {@code send}: told to, SENDs,
+ * and stops with the receive claimed.
  */
 public final class SoftChild
 {
@@ -47,6 +50,20 @@ public final class SoftChild
         queuePair = domain.createQueuePair(completions, completions, DEPTHS);
     }
 
+    /** Starts one; parameters as those of {@link #main}. Ended by the caller. */
+    static Process start(
+        final Path directory, final String what, final Device device, final String kind, final String... more)
+        throws IOException
+    {
+        final List<String> command = new ArrayList<>(List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "-XX:+UseSerialGC", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+            SoftChild.class.getName(), directory.toString(), what, Long.toHexString(device.address().gidLow()), kind));
+        command.addAll(List.of(more));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
     /**
      * @param args directory, what to do, interface id of the device, {@code node} or {@code guest}, and for
      *             {@code write} address and key.
@@ -64,12 +81,22 @@ public final class SoftChild
                 say("ready");
                 readLine();
             }
-            case "write" -> child.write(Long.parseLong(args[4]), Integer.parseInt(args[5]));
+            // Told to go: the parent closes its listener first, which waits for whoever is inside.
+            case "write" ->
+            {
+                readLine();
+                child.write(Long.parseLong(args[4]), Integer.parseInt(args[5]));
+            }
             case "write-window" ->
             {
                 say("ready");
                 final String[] target = readLine().split(" ");
                 child.write(Long.parseLong(target[0]), Integer.parseInt(target[1]));
+            }
+            case "send" ->
+            {
+                readLine();
+                child.send();
             }
             default -> child.echo(args[1].equals("sleep-echo"));
         }
@@ -138,6 +165,17 @@ public final class SoftChild
 
     private void write(final long address, final int key)
     {
+        executeStopping(() ->
+            queuePair.write(1, SendFlags.SIGNALED, region.address(), 8, region.localKey(), address, key));
+    }
+
+    private void send()
+    {
+        executeStopping(() -> queuePair.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey()));
+    }
+
+    private void executeStopping(final Runnable request)
+    {
         ((SoftQueuePair)queuePair).beforeAccess(() ->
         {
             say("inside");
@@ -145,7 +183,7 @@ public final class SoftChild
         });
         region.segment().fill((byte)-1);
         queuePair.begin();
-        queuePair.write(1, SendFlags.SIGNALED, region.address(), 8, region.localKey(), address, key);
+        request.run();
         queuePair.complete();
         while (completions.poll(batch) == 0)
         {

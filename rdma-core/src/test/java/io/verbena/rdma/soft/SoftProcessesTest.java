@@ -24,8 +24,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,13 +70,7 @@ class SoftProcessesTest
 
     private void connect(final String what, final String kind, final String... more) throws IOException
     {
-        final List<String> command = new ArrayList<>(List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-            "-XX:+UseSerialGC", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-            SoftChild.class.getName(), directory.toString(), what, Long.toHexString(device.address().gidLow()), kind));
-        command.addAll(List.of(more));
-        child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        child = SoftChild.start(directory, what, device, kind, more);
         childOutput = child.inputReader();
         try (ConnectionListener listener = device.listen(SoftChild.PORT))
         {
@@ -244,6 +236,7 @@ class SoftProcessesTest
     {
         final MemoryRegion region = here.domain.allocateRegistered(4096, AccessFlags.ALL_REMOTE);
         connect("write", kind, Long.toString(region.address()), Integer.toString(region.remoteKey()));
+        goOn();
         assertThat(childOutput.readLine()).isEqualTo("inside");
         signal("STOP");
         return region;
