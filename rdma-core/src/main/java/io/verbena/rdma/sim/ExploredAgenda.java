@@ -1,59 +1,98 @@
 package io.verbena.rdma.sim;
 
 import java.util.ArrayDeque;
-import java.util.Collection;
-import java.util.TreeMap;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
 
 /**
- * Steps that only concern the node that they happen at come at once, in the order in which they arose. The execution of
- * a request at its target waits until it is chosen: the oldest one of each responding queue pair.
+ * Steps that only concern the node that they happen at come at once, in the order in which they arose. A
+ * {@link SimChoice} waits until it is chosen; one that has become void comes at once as well.
  */
 final class ExploredAgenda implements SimAgenda
 {
+    private final boolean isLate;
     private final ArrayDeque<SimStep> local = new ArrayDeque<>();
-    private final TreeMap<Long, SimStep> executions = new TreeMap<>();
+    /** By node, then by age. */
+    private final TreeSet<SimStep> waiting = new TreeSet<>(
+        Comparator.<SimStep>comparingLong(step -> SimDecisions.lane(step.device, step.detail, 0))
+            .thenComparing(step -> step.kind).thenComparingLong(SimStep::sequence));
+
+    /** @param isLate whether responses wait too. */
+    ExploredAgenda(final boolean isLate)
+    {
+        this.isLate = isLate;
+    }
 
     @Override
     public void add(final SimStep step)
     {
-        if (step.kind == SimStep.Kind.SERVE)
+        if (step.choice == null || step.choice.isResponse() && !isLate)
         {
-            // A responder has one plan at a time; an earlier one is void.
-            executions.put(SimDecisions.lane(step.device, step.detail, 0), step);
+            local.add(step);
         }
         else
         {
-            local.add(step);
+            if (step.kind == SimStep.Kind.SERVE)
+            {
+                // A responder has one plan at a time; an earlier one is void.
+                waiting.removeIf(other -> other.choice == step.choice);
+            }
+            waiting.add(step);
         }
     }
 
     @Override
     public SimStep poll()
     {
-        return local.poll();
+        final SimStep next = peek();
+        if (next != null && local.poll() == null)
+        {
+            waiting.remove(next);
+        }
+        return next;
     }
 
     @Override
     public SimStep peek()
     {
-        return local.peek();
+        final SimStep next = local.peek();
+        return next != null ? next : waiting.stream().filter(step -> step.choice.isVoid()).findFirst().orElse(null);
     }
 
     @Override
     public void clear()
     {
         local.clear();
-        executions.clear();
+        waiting.clear();
     }
 
-    /** What can be chosen, ordered by responding queue pair. */
-    Collection<SimStep> executions()
+    /** What can be chosen, ordered by node: of the responses to one queue pair only the oldest. */
+    List<SimStep> choices()
     {
-        return executions.values();
+        return waiting.stream().filter(this::isFirst).toList();
     }
 
-    void take(final SimStep execution)
+    /** Adds what is on its way; what has arrived at a responder is told by its owner. */
+    void describe(final StateWords words)
     {
-        executions.remove(SimDecisions.lane(execution.device, execution.detail, 0));
+        words.in(StatePart.MESSAGES);
+        waiting.stream().filter(step -> step.kind != SimStep.Kind.SERVE).forEach(step -> step.choice.describe(words));
+    }
+
+    void take(final SimStep step)
+    {
+        waiting.remove(step);
+    }
+
+    private boolean isFirst(final SimStep step)
+    {
+        if (step.kind != SimStep.Kind.RESPOND)
+        {
+            return true;
+        }
+        final SimStep lower = waiting.lower(step);
+        return lower == null || lower.kind != SimStep.Kind.RESPOND || lower.device != step.device ||
+            lower.detail != step.detail;
     }
 }

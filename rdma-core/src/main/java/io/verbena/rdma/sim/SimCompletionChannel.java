@@ -11,7 +11,7 @@ import java.util.ArrayDeque;
  * steps until an event comes or that much virtual time is over. Called by an agent, within a step, it only looks, as
  * if no time were given: the one thread must go on, so an agent looks again in its next duty cycle.
  */
-final class SimCompletionChannel implements CompletionChannel
+final class SimCompletionChannel implements CompletionChannel, SimStateful
 {
     private final SimDevice device;
     private final ArrayDeque<SimCompletionQueue> events = new ArrayDeque<>();
@@ -21,6 +21,7 @@ final class SimCompletionChannel implements CompletionChannel
     SimCompletionChannel(final SimDevice device)
     {
         this.device = device;
+        device.addObject(this);
     }
 
     SimDevice device()
@@ -42,6 +43,13 @@ final class SimCompletionChannel implements CompletionChannel
     void raise(final SimCompletionQueue queue)
     {
         events.add(queue);
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.in(StatePart.NOTIFICATIONS).accept(events.size());
+        events.forEach(queue -> words.accept(device.indexOf(queue)));
     }
 
     @Override
@@ -77,6 +85,7 @@ final class SimCompletionChannel implements CompletionChannel
         if (!isClosed)
         {
             isClosed = true;
+            device.removeObject(this);
             device.childClosed();
         }
     }

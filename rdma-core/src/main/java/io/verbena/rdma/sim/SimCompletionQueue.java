@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A completion queue: entries appear by steps of the fabric and stay until polled. */
-final class SimCompletionQueue implements CompletionQueue
+final class SimCompletionQueue implements CompletionQueue, SimStateful
 {
     private final SimDevice device;
     private final int capacity;
@@ -43,6 +43,7 @@ final class SimCompletionQueue implements CompletionQueue
         this.device = device;
         this.capacity = capacity;
         this.channel = channel;
+        device.addObject(this);
         if (channel != null)
         {
             channel.attach();
@@ -169,8 +170,26 @@ final class SimCompletionQueue implements CompletionQueue
                 channel.detach(this);
             }
             device.events().forget(this);
+            device.removeObject(this);
             device.childClosed();
         }
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.in(StatePart.COMPLETIONS).accept(isOverrun);
+        words.accept(entries.size());
+        for (final Entry entry : entries)
+        {
+            words.accept((long)entry.target.number() << 32 | entry.status);
+            words.accept(entry.wrId);
+            words.accept((long)entry.opcode << 32 | entry.byteLength);
+            words.accept((long)entry.immediate << 32 | entry.flags);
+            words.accept(entry.sourceNumber);
+            words.accept(entry.sendPosition < 0 ? -1 : ((SimQueuePair)entry.target).tail() - entry.sendPosition);
+        }
+        words.in(StatePart.NOTIFICATIONS).accept(arm.armed());
     }
 
     @Override

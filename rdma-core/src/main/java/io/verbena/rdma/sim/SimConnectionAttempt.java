@@ -3,6 +3,8 @@ package io.verbena.rdma.sim;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.DeviceAddress;
 
+import java.util.Arrays;
+
 /** The connecting side; request and answer are steps of the fabric. */
 final class SimConnectionAttempt implements ConnectionAttempt
 {
@@ -27,6 +29,12 @@ final class SimConnectionAttempt implements ConnectionAttempt
     SimQueuePair queuePair()
     {
         return queuePair;
+    }
+
+    /** Of the outcome. */
+    long stateHash()
+    {
+        return SeededDecisions.mix((long)state.ordinal() << 32 ^ Arrays.hashCode(privateData));
     }
 
     @Override
@@ -83,6 +91,7 @@ final class SimConnectionAttempt implements ConnectionAttempt
             {
                 privateData = data;
                 state = State.ESTABLISHED;
+                fabric.observer().onShown(queuePair.device(), stateHash());
                 queuePair.establish(accepted, accessFlags);
             }
             else
@@ -108,6 +117,7 @@ final class SimConnectionAttempt implements ConnectionAttempt
         {
             state = outcome;
             privateData = data;
+            fabric.observer().onShown(queuePair.device(), stateHash());
             queuePair.toReset(this);
         }
     }

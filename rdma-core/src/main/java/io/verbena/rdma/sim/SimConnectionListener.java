@@ -6,7 +6,7 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import java.util.ArrayDeque;
 
 /** Queue of connection requests that have arrived at a service port. */
-final class SimConnectionListener implements ConnectionListener
+final class SimConnectionListener implements ConnectionListener, SimStateful
 {
     private static final byte[] NO_DATA = {};
 
@@ -29,6 +29,15 @@ final class SimConnectionListener implements ConnectionListener
     void offer(final SimConnectionRequest request)
     {
         requests.add(request);
+        device.fabric().observer().onShown(device, request.stateHash());
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.in(StatePart.CONNECTIONS).accept(servicePort);
+        words.accept(requests.size());
+        requests.forEach(request -> words.accept(request.stateHash()));
     }
 
     @Override

@@ -6,6 +6,8 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.util.Arrays;
+
 /** The accepting side of a connection being made; answers travel like any message. */
 final class SimConnectionRequest implements ConnectionRequest
 {
@@ -19,6 +21,14 @@ final class SimConnectionRequest implements ConnectionRequest
         this.device = device;
         this.attempt = attempt;
         this.privateData = privateData;
+    }
+
+    /** Of who asks, and with what. */
+    long stateHash()
+    {
+        final SimQueuePair asking = attempt.queuePair();
+        final long asker = (long)asking.device().index() << 32 | asking.number();
+        return asker ^ SeededDecisions.mix(Arrays.hashCode(privateData));
     }
 
     @Override

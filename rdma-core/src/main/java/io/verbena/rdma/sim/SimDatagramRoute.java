@@ -70,11 +70,26 @@ final class SimDatagramRoute implements SimRoute
     {
     }
 
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.accept(held.size());
+        held.forEach(request -> request.describe(words));
+    }
+
     private void scheduleArrival(final SimRequest request)
     {
         final long delayNs = fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST);
         fabric.schedule(
-            fabric.nowNs() + delayNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), () -> arrive(request));
+            fabric.nowNs() + delayNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), choice(request),
+            () -> arrive(request));
+    }
+
+    private SimChoice choice(final SimRequest request)
+    {
+        final SimDevice target = fabric.find(request.destination);
+        return target == null ? null :
+            new SimMessage(SimMessage.DATAGRAM, request, device, target, false, device::isSilenced);
     }
 
     private void arrive(final SimRequest request)

@@ -48,7 +48,7 @@ final class SimDcRoute extends SimOrderedRoute
             final long count = launchCount;
             fabric().schedule(
                 fabric().nowNs() + IDLE_NS, SimStep.Kind.DISCONNECT, queuePair().device().index(),
-                queuePair().number(), () ->
+                queuePair().number(), choice(count), () ->
                 {
                     if (launchCount == count)
                     {
@@ -56,6 +56,13 @@ final class SimDcRoute extends SimOrderedRoute
                     }
                 });
         }
+    }
+
+    /** Keeping an idle connection takes a context from others and does nothing else. */
+    private SimChoice choice(final long count)
+    {
+        final SimDevice device = queuePair().device();
+        return new SimMessage("idle connection", null, device, device, true, () -> launchCount != count);
     }
 
     @Override
@@ -83,6 +90,17 @@ final class SimDcRoute extends SimOrderedRoute
         if (session != null && session.isTo(peer))
         {
             session.cut();
+        }
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        super.describe(words);
+        words.in(StatePart.DC_CONNECTIONS).accept(session != null);
+        if (session != null)
+        {
+            session.describe(words);
         }
     }
 

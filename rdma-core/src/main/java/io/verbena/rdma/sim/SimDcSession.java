@@ -60,6 +60,25 @@ final class SimDcSession
         return responder;
     }
 
+    /** Initiator: adds where this leads and what waits for it. */
+    void describe(final StateWords words)
+    {
+        words.accept(destination);
+        words.accept(number);
+        words.accept(accessKey);
+        words.accept((isOver ? 1 : 0) | (isCut ? 2 : 0) | (responder == null ? 4 : 0));
+        words.accept(waiting.size());
+        waiting.forEach(request -> request.describe(words));
+    }
+
+    /** Target: adds whom this serves and what has arrived. */
+    void describeServed(final StateWords words)
+    {
+        words.accept((long)initiator.device().index() << 32 | initiator.number());
+        words.accept(isCut);
+        responder.describe(words);
+    }
+
     /** A request has come to the target's device. */
     void deliver(final SimRequest request)
     {
@@ -165,6 +184,19 @@ final class SimDcSession
     private void after(final long delayNs, final Runnable action)
     {
         fabric.schedule(
-            fabric.nowNs() + delayNs, SimStep.Kind.DISCONNECT, initiator.device().index(), initiator.number(), action);
+            fabric.nowNs() + delayNs, SimStep.Kind.DISCONNECT, initiator.device().index(), initiator.number(),
+            choice(), action);
+    }
+
+    /** What has arrived may execute before the disconnect does, or not. */
+    private SimChoice choice()
+    {
+        if (responder == null || responder.inbound().isEmpty())
+        {
+            return null;
+        }
+        return new SimMessage(
+            "disconnect before", responder.inbound().get(0), initiator.device(), target.device(), false,
+            () -> responder == null || responder.inbound().isEmpty());
     }
 }

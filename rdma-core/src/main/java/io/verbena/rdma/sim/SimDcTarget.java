@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A DC target and the connections that initiators have to it now. */
-final class SimDcTarget implements DcTarget, SimTarget
+final class SimDcTarget implements DcTarget, SimTarget, SimStateful
 {
     private static final long RNR_WAIT_NS = 10_000;
 
@@ -42,8 +42,13 @@ final class SimDcTarget implements DcTarget, SimTarget
 
     boolean isKey(final long accessKey)
     {
-        accessKeyViolations += accessKey == options.accessKey() ? 0 : 1;
-        return accessKey == options.accessKey();
+        final boolean isRight = accessKey == options.accessKey();
+        if (!isRight)
+        {
+            accessKeyViolations++;
+            device.fabric().observer().onShown(device, accessKeyViolations);
+        }
+        return isRight;
     }
 
     void sessionOpen(final SimDcSession session)
@@ -183,6 +188,16 @@ final class SimDcTarget implements DcTarget, SimTarget
     {
         return device.fabric().decisions().next(
             what, SimDecisions.lane(device.index(), number, SimQueuePair.REQUEST), bound);
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.in(StatePart.DC_CONNECTIONS).accept(number);
+        words.accept(state.ordinal());
+        words.accept(accessKeyViolations);
+        words.accept(sessions.size());
+        sessions.forEach(session -> session.describeServed(words));
     }
 
     @Override

@@ -54,6 +54,8 @@ public final class SimDevice implements Device
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final List<SimDcTarget> dcTargets = new ArrayList<>();
     private final List<SimQueuePair> queuePairs = new ArrayList<>();
+    /** Everything on it that a state is made of, in the order of creation. */
+    private final List<SimStateful> objects = new ArrayList<>();
     private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
     private final Rnic rnic;
     private NanoClock clock;
@@ -280,6 +282,7 @@ public final class SimDevice implements Device
         childCount++;
         final SimConnectionListener listener = new SimConnectionListener(this, servicePort);
         listeners.put(servicePort, listener);
+        objects.add(listener);
         return listener;
     }
 
@@ -374,6 +377,7 @@ public final class SimDevice implements Device
     void listenerClosed(final SimConnectionListener listener)
     {
         listeners.remove(listener.servicePort());
+        objects.remove(listener);
         childCount--;
     }
 
@@ -386,6 +390,7 @@ public final class SimDevice implements Device
     {
         final SimQueuePair queuePair = factory.apply(++lastQueuePairNumber & 0xFF_FFFF);
         queuePairs.add(queuePair);
+        objects.add(queuePair);
         return queuePair;
     }
 
@@ -397,6 +402,36 @@ public final class SimDevice implements Device
     SimQueuePair queuePair(final int number)
     {
         return queuePairs.stream().filter(queuePair -> queuePair.number() == number).findFirst().orElseThrow();
+    }
+
+    void addObject(final SimStateful object)
+    {
+        objects.add(object);
+    }
+
+    void removeObject(final SimStateful object)
+    {
+        objects.remove(object);
+    }
+
+    /** Which of its objects this is, alike in runs alike. */
+    int indexOf(final Object object)
+    {
+        return objects.indexOf(object);
+    }
+
+    /** Adds all that decides what it does next, except the contents of its memory. */
+    void describe(final StateWords words)
+    {
+        words.in(StatePart.NODES).accept((isKilled ? 1 : 0) | (isSilenced ? 2 : 0) | (isPaused ? 4 : 0));
+        words.accept(killAtExecuted == Long.MAX_VALUE ? -1 : killAtExecuted - executedRequests);
+        keys.describe(words.in(StatePart.KEYS));
+        words.accept(nextAddress);
+        words.accept(lastQueuePairNumber);
+        windows.describe(words.in(StatePart.WINDOWS));
+        words.in(StatePart.EVENTS).accept(events.count());
+        events.forEach(event -> words.accept((long)event.type().ordinal() << 32 | indexOf(event.source())));
+        objects.forEach(object -> object.describe(words));
     }
 
     /** A clock of its own, for what runs on this device. */
@@ -421,6 +456,7 @@ public final class SimDevice implements Device
     {
         final SimDcTarget target = factory.apply(++lastQueuePairNumber & 0xFF_FFFF);
         dcTargets.add(target);
+        objects.add(target);
         return target;
     }
 
@@ -439,6 +475,7 @@ public final class SimDevice implements Device
     void removeDcTarget(final SimDcTarget target)
     {
         dcTargets.remove(target);
+        objects.remove(target);
     }
 
     /** A context for one more DC connection; false when all are taken. */
@@ -457,6 +494,7 @@ public final class SimDevice implements Device
     void removeQueuePair(final SimQueuePair queuePair)
     {
         queuePairs.remove(queuePair);
+        objects.remove(queuePair);
     }
 
     /** Addresses are made up: alike in each run, and as aligned as the memory is for 8-byte words. */

@@ -2,6 +2,7 @@ package io.verbena.rdma.sim;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One run of a {@link SimExplorer}: devices, actors, and the transitions that are possible now. A scenario uses it to
@@ -33,6 +34,17 @@ public final class SimExploration
         {
             return device.isKilled() || actor.isDone();
         }
+
+        private boolean isDue()
+        {
+            return !device.isKilled() && state.isUnseen(device);
+        }
+
+        private void look()
+        {
+            clockNs += TIMER_NS;
+            rest(this);
+        }
     }
 
     /** Something that can happen next. */
@@ -40,25 +52,26 @@ public final class SimExploration
     {
         private enum Kind
         {
-            STOP, EXECUTE, TIMER, CRASH
+            STOP, HAPPEN, LOOK, TIMER, LOSE, CRASH
         }
     }
 
     private final SimExplorerOptions options;
     private final SimFabric fabric;
-    private final ExploredAgenda agenda = new ExploredAgenda();
-    private final StateHash state;
+    private final ExploredAgenda agenda;
+    private final StateHash state = new StateHash();
     private final List<SimDevice> devices = new ArrayList<>();
     private final List<Node> nodes = new ArrayList<>();
     private final List<Transition> possible = new ArrayList<>();
     private int crashes;
+    private int losses;
 
     SimExploration(final ExploredDecisions decisions, final SimExplorerOptions options)
     {
         this.options = options;
+        this.agenda = new ExploredAgenda(options.late());
         this.fabric = new SimFabric(decisions, SimFabricOptions.calm().tearing(options.lines())
             .readOvertakenByWrite(options.weakOrder()).readAfterAtomicNeedsFence(options.weakOrder()), null, agenda);
-        this.state = new StateHash();
         fabric.observe(state);
     }
 
@@ -108,8 +121,8 @@ public final class SimExploration
         rest(node);
         for (int i = 0; !node.actor.isDone(); i++)
         {
-            final SimStep step = agenda.executions().stream()
-                .filter(execution -> requester(execution) == node.device).findFirst().orElse(null);
+            final SimStep step = agenda.choices().stream()
+                .filter(choice -> choice.choice.requester() == node.device).findFirst().orElse(null);
             if (i > MOST_CALLS || node.device.isKilled())
             {
                 throw new SimFailureException("an actor that runs alone does not end: " + actor.roleName(), null);
@@ -121,7 +134,8 @@ public final class SimExploration
             }
             else
             {
-                execute(step);
+                happen(step);
+                restAll();
             }
         }
     }
@@ -135,7 +149,9 @@ public final class SimExploration
     /** Everybody gets to where only a choice helps. */
     void start()
     {
+        drainLocal();
         nodes.forEach(this::rest);
+        restAll();
     }
 
     /** @return how many transitions are possible now; 0: this run is over. */
@@ -143,20 +159,31 @@ public final class SimExploration
     {
         possible.clear();
         final boolean isOver = nodes.stream().allMatch(Node::isOver);
-        if (isOver && !agenda.executions().isEmpty())
+        final List<SimStep> choices = agenda.choices();
+        if (isOver && !choices.isEmpty())
         {
             possible.add(new Transition(Transition.Kind.STOP, null, null));
         }
-        for (final SimStep step : agenda.executions())
-        {
-            possible.add(new Transition(Transition.Kind.EXECUTE, step, null));
-        }
+        choices.forEach(step -> possible.add(new Transition(Transition.Kind.HAPPEN, step, null)));
         for (final Node node : nodes)
         {
-            if (!node.isOver() && agenda.executions().stream().noneMatch(step -> requester(step) == node.device))
+            if (node.isOver())
+            {
+                continue;
+            }
+            if (node.isDue())
+            {
+                possible.add(new Transition(Transition.Kind.LOOK, null, node));
+            }
+            else if (choices.stream().noneMatch(step -> step.choice.requester() == node.device))
             {
                 possible.add(new Transition(Transition.Kind.TIMER, null, node));
             }
+        }
+        if (losses < options.mostLosses())
+        {
+            choices.stream().filter(SimExploration::mayBeLost)
+                .forEach(step -> possible.add(new Transition(Transition.Kind.LOSE, step, null)));
         }
         for (final Node node : nodes)
         {
@@ -175,8 +202,10 @@ public final class SimExploration
         return switch (transition.kind)
         {
             case STOP -> "nothing more lands";
-            case EXECUTE -> describe(transition.step);
+            case HAPPEN -> describe(transition.step.choice);
+            case LOOK -> transition.node.device.name() + " looks";
             case TIMER -> transition.node.device.name() + " waits no longer";
+            case LOSE -> describe(transition.step.choice) + ", lost";
             case CRASH -> transition.node.device.name() + " crashes";
         };
     }
@@ -191,12 +220,22 @@ public final class SimExploration
             {
                 return false;
             }
-            case EXECUTE -> execute(transition.step);
+            case HAPPEN -> happen(transition.step);
+            case LOOK -> transition.node.look();
             case TIMER ->
             {
-                transition.node.clockNs += TIMER_NS;
-                state.note(transition.node.device, TIMER_NS);
-                rest(transition.node);
+                state.onShown(transition.node.device, TIMER_NS);
+                transition.node.look();
+            }
+            case LOSE ->
+            {
+                losses++;
+                agenda.take(transition.step);
+                if (transition.step.choice instanceof SimResponder responder)
+                {
+                    responder.lose();
+                }
+                drainLocal();
             }
             case CRASH ->
             {
@@ -205,19 +244,25 @@ public final class SimExploration
                 drainLocal();
             }
         }
+        if (!options.late())
+        {
+            restAll();
+        }
         return true;
     }
 
-    long stateHash()
+    /** Everything that decides what can happen from here on. */
+    long stateHash(final Set<StatePart> parts)
     {
-        long hash = StateHash.START;
+        final StateWords words = new StateWords(parts);
+        words.in(StatePart.NODES).accept((long)crashes << 32 | losses);
         for (final SimDevice device : devices)
         {
             final Node node = nodes.stream().filter(one -> one.device == device).findFirst().orElse(null);
-            final long own = node == null ? SimActor.HISTORY : node.actor.stateHash();
-            hash = state.add(hash, device, own, node == null);
+            state.describe(words, device, node == null ? SimActor.HISTORY : node.actor.stateHash());
         }
-        return hash;
+        agenda.describe(words);
+        return words.hash();
     }
 
     void close()
@@ -225,37 +270,37 @@ public final class SimExploration
         fabric.close();
     }
 
-    private SimQueuePair responder(final SimStep execution)
+    private static boolean mayBeLost(final SimStep step)
     {
-        return devices.get(execution.device - 1).queuePair(execution.detail);
+        return step.choice instanceof SimMessage message ? message.isDatagram() :
+            step.choice instanceof SimResponder responder && !responder.isReliable();
     }
 
-    private SimDevice requester(final SimStep execution)
+    private static String describe(final SimChoice choice)
     {
-        return responder(execution).peer().device();
+        final SimDevice requester = choice.requester();
+        return requester.name() + (requester.isKilled() ? " (crashed): " : ": ") + choice +
+            (choice.isResponse() ? "" : " at " + choice.at().name());
     }
 
-    private String describe(final SimStep execution)
+    private void happen(final SimStep step)
     {
-        final SimQueuePair responder = responder(execution);
-        final SimDevice requester = responder.peer().device();
-        return requester.name() + (requester.isKilled() ? " (crashed): " : ": ") +
-            responder.inbound().get(0) + " at " + responder.device().name();
-    }
-
-    private void execute(final SimStep step)
-    {
-        final SimDevice requester = requester(step);
-        final SimDevice target = devices.get(step.device - 1);
         agenda.take(step);
+        fabric.waitUntil(step.choice.readyNs());
         fabric.execute(step);
         drainLocal();
-        for (final Node node : nodes)
+    }
+
+    /** Calls each actor whose device has shown it something new. */
+    private void restAll()
+    {
+        for (int i = 0; i < nodes.size(); i++)
         {
-            if (node.device == requester || node.device == target)
+            final Node node = nodes.get(i);
+            if (node.isDue())
             {
-                node.clockNs += TIMER_NS;
-                rest(node);
+                node.look();
+                i = -1;
             }
         }
     }
@@ -275,6 +320,7 @@ public final class SimExploration
                 final int worked = node.actor.doWork();
                 if (!drainLocal() && worked == 0)
                 {
+                    state.looked(node.device);
                     return;
                 }
                 if (i > MOST_CALLS)

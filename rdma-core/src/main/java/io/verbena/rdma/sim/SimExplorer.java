@@ -180,7 +180,7 @@ public final class SimExplorer
             {
                 scenario.prepare(exploration);
                 exploration.start();
-                firstState = exploration.stateHash();
+                firstState = exploration.stateHash(options.parts());
                 isExploring = true;
                 final String violation = walk(scenario);
                 isExploring = false;
@@ -211,7 +211,7 @@ public final class SimExplorer
                 final long from = state;
                 if (isNew || position == frames.size() - 1 || options.weakOrder())
                 {
-                    state = exploration.stateHash();
+                    state = exploration.stateHash(options.parts());
                 }
                 if (isEdgeNew)
                 {

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /** Bounds of a {@link SimExplorer}; what was cut off by one is reported. */
 public final class SimExplorerOptions
 {
@@ -7,7 +10,10 @@ public final class SimExplorerOptions
     private long mostStates = 1_000_000;
     private int mostCrashes;
     private boolean lines;
+    private int mostLosses;
     private boolean weakOrder;
+    private boolean late;
+    private Set<StatePart> parts = StateHash.EVERYTHING;
 
     /** @return transitions of one run. */
     public int mostSteps()
@@ -58,6 +64,22 @@ public final class SimExplorerOptions
         return this;
     }
 
+    /** @return messages lost in one run. */
+    public int mostLosses()
+    {
+        return mostLosses;
+    }
+
+    /**
+     * @param most messages of UC and UD queue pairs that get lost in one run, each wholly.
+     * @return this.
+     */
+    public SimExplorerOptions mostLosses(final int most)
+    {
+        mostLosses = most;
+        return this;
+    }
+
     /** @return whether READs and WRITEs take a transition for each line. */
     public boolean lines()
     {
@@ -88,6 +110,36 @@ public final class SimExplorerOptions
     public SimExplorerOptions weakOrder(final boolean weakOrder)
     {
         this.weakOrder = weakOrder;
+        return this;
+    }
+
+    /** @return whether responses and looks take a transition each. */
+    public boolean late()
+    {
+        return late;
+    }
+
+    /**
+     * @param late whether a response reaches its requester, and an actor looks at what its device has for it, by a
+     *             transition of its own, later than it could. Needed where actors are targets of others (two-sided
+     *             protocols) or have requests of several queue pairs outstanding; without it they are never late.
+     * @return this.
+     */
+    public SimExplorerOptions late(final boolean late)
+    {
+        this.late = late;
+        return this;
+    }
+
+    Set<StatePart> parts()
+    {
+        return parts;
+    }
+
+    /** What of a state counts: for tests that show what goes wrong without a part. */
+    SimExplorerOptions without(final StatePart part)
+    {
+        parts = EnumSet.complementOf(EnumSet.of(part));
         return this;
     }
 }

@@ -137,6 +137,12 @@ public final class SimFabric implements Fabric
         }
     }
 
+    /** Time goes on to this at least, without the steps due until then. */
+    void waitUntil(final long timeNs)
+    {
+        nowNs = Math.max(nowNs, timeNs);
+    }
+
     /** @return virtual time of the next step, {@link Long#MAX_VALUE} when there is none. */
     public long nextStepNs()
     {
@@ -250,9 +256,21 @@ public final class SimFabric implements Fabric
     void schedule(
         final long timeNs, final SimStep.Kind kind, final int device, final int detail, final Runnable action)
     {
+        schedule(timeNs, kind, device, detail, null, action);
+    }
+
+    /** A step that an exploration may hold back. */
+    void schedule(
+        final long timeNs,
+        final SimStep.Kind kind,
+        final int device,
+        final int detail,
+        final SimChoice choice,
+        final Runnable action)
+    {
         final long tieBreak =
             decisions.next(SimDecision.TIE, SimDecisions.lane(device, detail, kind.ordinal() & 3), Long.MAX_VALUE);
-        agenda.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, action));
+        agenda.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, choice, action));
     }
 
     /** One message's way: usually short, sometimes long. */

@@ -15,6 +15,11 @@ interface SimObserver
         public void onExecuted(final SimDevice target, final SimRequest request)
         {
         }
+
+        @Override
+        public void onShown(final SimDevice device, final long value)
+        {
+        }
     };
 
     /** The outcome of a request has reached its requester, after its data was placed. */
@@ -22,4 +27,7 @@ interface SimObserver
 
     /** A request, or a piece of it, was executed at its target. */
     void onExecuted(SimDevice target, SimRequest request);
+
+    /** Something else became visible on a device. */
+    void onShown(SimDevice device, long value);
 }

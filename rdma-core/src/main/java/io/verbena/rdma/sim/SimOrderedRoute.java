@@ -80,6 +80,14 @@ abstract class SimOrderedRoute implements SimRoute
     {
     }
 
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.accept(heldArrivals);
+        words.accept(travelling.size());
+        travelling.forEach(request -> request.describe(words));
+    }
+
     private void scheduleArrival()
     {
         scheduleArrival(fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));

@@ -23,7 +23,7 @@ import java.util.List;
  * A simulated queue pair: its states, attributes and receives. What it sends is {@link SimSendQueue}'s, what it serves
  * is {@link SimResponder}'s.
  */
-final class SimQueuePair extends StagedQueuePair implements SimTarget
+final class SimQueuePair extends StagedQueuePair implements SimTarget, SimStateful
 {
     static final int REQUEST = 0;
     static final int RESPONSE = 1;
@@ -482,6 +482,27 @@ final class SimQueuePair extends StagedQueuePair implements SimTarget
         else if (state == QueuePairState.RTS)
         {
             sends.launchSoon();
+        }
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        final SimQueuePair peer = link.peer();
+        words.in(StatePart.QUEUE_PAIRS).accept((long)state.ordinal() << 32 | number);
+        words.accept(peer == null ? 0 : (long)peer.device.index() << 32 | peer.number);
+        words.accept((link.isCut() ? 1 : 0) | (hasServiceTimers ? 2 : 0) | (isEstablished ? 4 : 0) | (isHeld ? 8 : 0));
+        attributes.describe(words);
+        words.in(StatePart.CONNECTIONS).accept(attempt == null ? 0 : attempt.stateHash());
+        responder.describe(words.in(StatePart.REQUESTS));
+        if (shared == null)
+        {
+            receives.describe(words.in(StatePart.RECEIVES));
+        }
+        if (!device.isKilled())
+        {
+            words.in(StatePart.SENDS).accept(sendQueueSpace());
+            sends.describe(words);
         }
     }
 

@@ -3,6 +3,8 @@ package io.verbena.rdma.sim;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -96,10 +98,52 @@ final class SimRequest
         this.payload = isAtomic() ? new byte[0] : new byte[lengthBytes];
     }
 
-    /** How many pieces have been executed. */
-    int piecesDone()
+    /** Adds what was asked for and how far it is; not when. */
+    void describe(final StateWords words)
     {
-        return nextPiece;
+        words.accept((long)requester.device().index() << 32 | requester.number());
+        words.accept((long)operation << 32 | flags);
+        words.accept(wrId);
+        // The payload of INLINE is a copy already, at an address that differs from run to run.
+        words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
+        words.accept((long)localKey << 32 | lengthBytes);
+        words.accept(remoteAddress);
+        words.accept((long)remoteKey << 32 | immediate);
+        words.accept(operand);
+        words.accept(desired);
+        words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0) | (isPlaced ? 4 : 0) | (isAlive() ? 8 : 0));
+        words.accept((long)readsAhead << 32 | progress());
+        words.accept((long)rnrMisses << 32 | status);
+        words.accept(destination);
+        words.accept(destinationNumber);
+        words.accept(destinationKey);
+        words.accept(payload);
+    }
+
+    /** Adds what came of it. */
+    void describeResult(final StateWords words)
+    {
+        words.accept((long)status << 1 | (isDone ? 1 : 0));
+        if (status == WorkCompletionStatus.SUCCESS && isAtomic())
+        {
+            words.accept(found);
+        }
+        else if (status == WorkCompletionStatus.SUCCESS && isReadOrAtomic())
+        {
+            words.accept(payload);
+        }
+    }
+
+    /** Whether its queue pair still waits for it, over a connection that passes messages. */
+    private boolean isAlive()
+    {
+        return link == requester.link() && !link.isCut() && (session == null || !session.isCut());
+    }
+
+    /** Grows with each thing that is done for it at its target. */
+    int progress()
+    {
+        return nextPiece + (isPlaced ? 1 : 0);
     }
 
     @Override

@@ -16,7 +16,7 @@ import java.util.List;
  * The responding side of a connection, for one requester: executes what has arrived, in order except where the contract
  * lets a later request overtake, one piece of one request in each step.
  */
-final class SimResponder
+final class SimResponder implements SimChoice
 {
     private static final long MAX_PIECE_NS = 40;
     private static final long RNR_RETRY_NS = 2_000;
@@ -83,6 +83,68 @@ final class SimResponder
         return inbound;
     }
 
+    @Override
+    public SimDevice requester()
+    {
+        return inbound.get(0).requester.device();
+    }
+
+    @Override
+    public SimDevice at()
+    {
+        return target.device();
+    }
+
+    @Override
+    public boolean isVoid()
+    {
+        return inbound.isEmpty();
+    }
+
+    @Override
+    public boolean isResponse()
+    {
+        return false;
+    }
+
+    /** The oldest request in words. */
+    @Override
+    public String toString()
+    {
+        return inbound.isEmpty() ? "nothing" : inbound.get(0).toString();
+    }
+
+    @Override
+    public long readyNs()
+    {
+        return earliestNs();
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.accept(isOutOfSequence);
+        words.accept(inbound.size());
+        for (final SimRequest request : inbound)
+        {
+            words.accept(target.accepts(request));
+            request.describe(words);
+        }
+    }
+
+    boolean isReliable()
+    {
+        return isReliable;
+    }
+
+    /** The oldest request never comes; for unreliable ones. */
+    void lose()
+    {
+        inbound.remove(0);
+        nextServeNs = Long.MAX_VALUE;
+        serveSoon();
+    }
+
     void serveSoon()
     {
         serveAt(fabric.nowNs());
@@ -104,7 +166,8 @@ final class SimResponder
         {
             nextServeNs = timeNs;
             fabric.schedule(
-                timeNs, SimStep.Kind.SERVE, target.device().index(), target.number(), () -> serve(timeNs));
+                timeNs, SimStep.Kind.SERVE, target.device().index(), target.number(), this,
+                () -> serve(timeNs));
         }
     }
 
@@ -137,8 +200,12 @@ final class SimResponder
         else
         {
             target.serving();
+            final int before = request.progress();
             final int status = executePiece(request);
-            fabric.observer().onExecuted(target.device(), request);
+            if (status != SimRequest.PENDING || request.progress() > before)
+            {
+                fabric.observer().onExecuted(target.device(), request);
+            }
             if (status != SimRequest.PENDING)
             {
                 answer(request, status);

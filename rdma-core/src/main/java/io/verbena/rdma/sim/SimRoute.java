@@ -28,4 +28,7 @@ interface SimRoute
 
     /** Connections to a device break. */
     void cut(SimDevice peer);
+
+    /** Adds what it keeps between requests. */
+    void describe(StateWords words);
 }

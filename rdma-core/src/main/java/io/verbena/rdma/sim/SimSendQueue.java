@@ -63,6 +63,32 @@ final class SimSendQueue
         return launched.isEmpty();
     }
 
+    /** Adds what is posted and not completed, and what its route keeps. */
+    void describe(final StateWords words)
+    {
+        words.accept(isLaunchBlocked);
+        words.accept(unlaunched());
+        for (long position = launchHead; position < queuePair.tail(); position++)
+        {
+            final WorkRequest posted = queuePair.posted(position);
+            posted.describe(words);
+            if ((posted.flags & SendFlags.INLINE) != 0)
+            {
+                words.accept(queuePair.inline(posted));
+            }
+        }
+        words.accept(launched.size());
+        for (final SimRequest request : launched)
+        {
+            words.accept(request.wrId);
+            words.accept((long)request.operation << 32 | request.flags);
+            words.accept((long)request.localKey << 32 | request.lengthBytes);
+            words.accept((request.flags & SendFlags.INLINE) != 0 ? 0 : request.localAddress);
+            request.describeResult(words);
+        }
+        route.describe(words);
+    }
+
     void launchSoon()
     {
         if (!isLaunchScheduled)
@@ -136,7 +162,8 @@ final class SimSendQueue
     {
         lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
         fabric.schedule(
-            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), () -> onResponse(request));
+            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), choice("response", request),
+            () -> onResponse(request));
     }
 
     /** An unreliable message is complete as soon as it has left. */
@@ -147,7 +174,8 @@ final class SimSendQueue
             lastResponseNs + 1,
             fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
         fabric.schedule(
-            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), () -> finish(request));
+            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), choice("sent", request),
+            () -> finish(request));
     }
 
     /** Nobody will answer: after the retry time the request fails. */
@@ -163,8 +191,19 @@ final class SimSendQueue
         {
             final long timeNs = Math.max(fabric.nowNs(), request.launchedNs + retryNs);
             fabric.schedule(
-                timeNs, SimStep.Kind.GIVE_UP, device.index(), queuePair.number(), () -> finish(request));
+                timeNs, SimStep.Kind.GIVE_UP, device.index(), queuePair.number(), choice("no response", request),
+                () -> finish(request));
         }
+    }
+
+    private SimChoice choice(final String what, final SimRequest request)
+    {
+        return SimMessage.response(what, request, () -> isForgotten(request));
+    }
+
+    private boolean isForgotten(final SimRequest request)
+    {
+        return !isAtWork() || request.isDone || device.isKilled() || request.link != queuePair.link();
     }
 
     /** A request that waits for its peer to leave INIT waits no longer than the retry time. */
@@ -175,7 +214,7 @@ final class SimSendQueue
         {
             fabric.schedule(
                 Math.max(fabric.nowNs(), request.launchedNs + retryNs), SimStep.Kind.GIVE_UP, device.index(),
-                queuePair.number(), () ->
+                queuePair.number(), expiry(request, peer), () ->
                 {
                     if (peer.responder().withdraw(request))
                     {
@@ -183,6 +222,12 @@ final class SimSendQueue
                     }
                 });
         }
+    }
+
+    private SimChoice expiry(final SimRequest request, final SimQueuePair peer)
+    {
+        return new SimMessage(
+            "waits no longer", request, device, peer.device(), false, () -> peer.state() != QueuePairState.INIT);
     }
 
     private void launch()
@@ -286,7 +331,7 @@ final class SimSendQueue
 
     private void finish(final SimRequest request)
     {
-        if (!isAtWork() || request.isDone || device.isKilled() || request.link != queuePair.link())
+        if (isForgotten(request))
         {
             return;
         }

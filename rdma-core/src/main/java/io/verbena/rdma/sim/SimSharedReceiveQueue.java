@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Receives that the queue pairs and targets on it consume in posting order. */
-final class SimSharedReceiveQueue implements SharedReceiveQueue
+final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
 {
     private final SimProtectionDomain protectionDomain;
     private final int capacity;
@@ -25,6 +25,7 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue
         this.protectionDomain = protectionDomain;
         this.capacity = capacity;
         this.queue = new ReceiveQueue(capacity);
+        protectionDomain.device().addObject(this);
     }
 
     SimProtectionDomain protectionDomain()
@@ -100,8 +101,16 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue
         {
             isClosed = true;
             protectionDomain.device().events().forget(this);
+            protectionDomain.device().removeObject(this);
             protectionDomain.childClosed();
         }
+    }
+
+    @Override
+    public void describe(final StateWords words)
+    {
+        words.in(StatePart.SHARED_RECEIVES).accept(limit.armed());
+        queue.describe(words);
     }
 
     @Override

@@ -14,6 +14,8 @@ final class SimStep implements Comparable<SimStep>
     final int device;
     final int detail;
     final Runnable action;
+    /** Null: of no concern to anyone but the node at which it happens. */
+    final SimChoice choice;
     private final long tieBreak;
     private final long sequence;
 
@@ -24,6 +26,7 @@ final class SimStep implements Comparable<SimStep>
         final Kind kind,
         final int device,
         final int detail,
+        final SimChoice choice,
         final Runnable action)
     {
         this.timeNs = timeNs;
@@ -32,7 +35,14 @@ final class SimStep implements Comparable<SimStep>
         this.kind = kind;
         this.device = device;
         this.detail = detail;
+        this.choice = choice;
         this.action = action;
+    }
+
+    /** Larger than that of all that were planned before. */
+    long sequence()
+    {
+        return sequence;
     }
 
     @Override

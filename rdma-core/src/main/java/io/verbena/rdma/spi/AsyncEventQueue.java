@@ -4,6 +4,7 @@ import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
 
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 
 /**
  * A device's asynchronous events until they are taken. Bounded: when nobody takes them the oldest ones go, and are
@@ -47,6 +48,22 @@ public final class AsyncEventQueue
     public synchronized void forget(final Object source)
     {
         events.removeIf(event -> event.source() == source);
+    }
+
+    /** How many there are to be taken. */
+    public synchronized int count()
+    {
+        return events.size();
+    }
+
+    /**
+     * Shows those that are there, oldest first.
+     *
+     * @param viewer must not come back here.
+     */
+    public synchronized void forEach(final Consumer<AsyncEvent> viewer)
+    {
+        events.forEach(viewer);
     }
 
     /** How many were dropped because nobody took them. */

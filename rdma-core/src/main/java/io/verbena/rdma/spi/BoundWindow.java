@@ -5,6 +5,8 @@ import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
+import java.util.function.LongConsumer;
+
 /**
  * A type 2 memory window of a software provider and its binding. Bound and unbound by the owner of the queue pair, or
  * by the peer's SEND_WITH_INV; the binding is one immutable object in a volatile field, so that anyone may check
@@ -167,6 +169,21 @@ public final class BoundWindow implements MemoryWindow
     public boolean isOf(final ProtectionDomain domain)
     {
         return domain == protectionDomain;
+    }
+
+    /** Tells its key and what it is bound to. */
+    void describe(final LongConsumer words)
+    {
+        final WindowBinding current = binding;
+        words.accept(key);
+        words.accept(current == null ? -1 : current.queuePairNumber());
+        if (current != null)
+        {
+            words.accept((long)current.region().localKey() << 32 | current.accessFlags());
+            words.accept(current.firstAddress());
+            words.accept(current.address());
+            words.accept(current.lengthBytes());
+        }
     }
 
     boolean isBoundAs(final int wantedKey)

@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 
 import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
 
 /**
  * The attributes that a queue pair has now, except its state; changed by what
@@ -109,6 +110,25 @@ public final class CurrentAttributes
     public long retryTimeNs()
     {
         return RetryTimers.retryTimeNs(values.timeout(), values.retryCount());
+    }
+
+    /**
+     * Tells them all, in a fixed order.
+     *
+     * @param words takes them.
+     */
+    public void describe(final LongConsumer words)
+    {
+        final DeviceAddress destination = destination();
+        words.accept(values.mask());
+        words.accept(destination == null ? 0 : destination.hashCode());
+        words.accept((long)values.destinationNumber() << 32 | values.accessFlags());
+        words.accept((long)values.qkey() << 32 | values.pathMtuBytes());
+        words.accept((long)values.rqPsn() << 32 | values.sqPsn());
+        words.accept((long)values.maxReadAtomic() << 32 | values.maxDestinationReadAtomic());
+        words.accept((long)values.timeout() << 32 | values.retryCount());
+        words.accept((long)values.rnrRetry() << 32 | values.minRnrTimer());
+        words.accept((long)values.pkeyIndex() << 32 | values.port());
     }
 
     private static void copy(final QueuePairAttributes from, final QueuePairAttributes to)

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 
 /**
  * A device's regions by key. A key is index (upper 16 bits, the highest being 0: see {@link WindowTable}) and
@@ -113,6 +114,30 @@ public final class KeyTable
     public List<RegisteredRegion> openRegions()
     {
         return Arrays.stream(regions).filter(Objects::nonNull).toList();
+    }
+
+    /**
+     * Tells what decides which keys are known, with what rights, and which will be given out next.
+     *
+     * @param words takes it.
+     */
+    public synchronized void describe(final LongConsumer words)
+    {
+        words.accept(lastIndex);
+        for (int i = 0; i < regions.length; i++)
+        {
+            if (generations[i] != 0)
+            {
+                words.accept((long)i << 32 | generations[i]);
+            }
+            final RegisteredRegion region = regions[i];
+            if (region != null)
+            {
+                words.accept((long)region.localKey() << 32 | region.accessFlags());
+                words.accept(region.address());
+                words.accept(region.lengthBytes());
+            }
+        }
     }
 
     private int nextFreeIndex()

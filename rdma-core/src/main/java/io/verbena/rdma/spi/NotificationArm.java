@@ -21,6 +21,12 @@ public final class NotificationArm
         state.accumulateAndGet(solicitedOnly ? SOLICITED : ANY, Math::max);
     }
 
+    /** What it is armed for: 0 nothing, 1 solicited receives and errors, 2 any completion. */
+    public int armed()
+    {
+        return state.get();
+    }
+
     /**
      * Tells of a completion that was added before this call.
      *

@@ -2,6 +2,7 @@ package io.verbena.rdma.spi;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
 
 /**
  * Receives of one queue pair, or of a shared receive queue, in posting order. The owner thread posts; at any time one
@@ -78,6 +79,25 @@ public final class ReceiveQueue
         released = 0;
         TAIL.setRelease(this, 0L);
         HEAD.setRelease(this, 0L);
+    }
+
+    /**
+     * Tells what decides what it does next: how many slots are taken, and the receives that are there. With nobody else
+     * about.
+     *
+     * @param words takes it.
+     */
+    public void describe(final LongConsumer words)
+    {
+        words.accept(tail - released);
+        words.accept(tail - head);
+        for (long position = head; position < tail; position++)
+        {
+            final int slot = (int)position & mask;
+            words.accept(wrIds[slot]);
+            words.accept(addresses[slot]);
+            words.accept((long)keys[slot] << 32 | lengths[slot]);
+        }
     }
 
     /** Anyone: how many receives are there to be taken. */

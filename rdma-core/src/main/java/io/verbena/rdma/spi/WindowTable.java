@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 
 /**
  * A device's memory windows by key. A key is a mark (bit 31, which no region's key has), the window's index (15 bits),
@@ -131,6 +132,27 @@ public final class WindowTable
     public boolean contains(final BoundWindow window)
     {
         return at((window.remoteKey() & ~MARK) >>> INDEX_SHIFT) == window;
+    }
+
+    /**
+     * Tells what decides which windows give rights to what, and which keys will be given out next.
+     *
+     * @param words takes it.
+     */
+    public synchronized void describe(final LongConsumer words)
+    {
+        words.accept(lastIndex);
+        for (int i = 0; i < windows.length; i++)
+        {
+            if (generations[i] != 0)
+            {
+                words.accept((long)i << 32 | generations[i]);
+            }
+            if (windows[i] != null)
+            {
+                windows[i].describe(words);
+            }
+        }
     }
 
     private BoundWindow at(final int index)

@@ -3,6 +3,9 @@ package io.verbena.rdma.spi;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
+import io.verbena.rdma.verbs.SendFlags;
+
+import java.util.function.LongConsumer;
 
 /** One slot of a send queue; filled when staged, valid until its completion. Owned by the queue pair's owner thread. */
 public final class WorkRequest
@@ -62,6 +65,37 @@ public final class WorkRequest
     public int destinationNumber;
     /** UD: Q_Key; DC: access key. */
     public long destinationKey;
+
+    /**
+     * Tells all of it that its execution depends on, except the payload.
+     *
+     * @param words takes it.
+     */
+    public void describe(final LongConsumer words)
+    {
+        words.accept((long)operation << 32 | flags);
+        words.accept(wrId);
+        // The payload of INLINE lies in a buffer whose address says nothing.
+        words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
+        words.accept((long)localKey << 32 | lengthBytes);
+        words.accept(remoteAddress);
+        words.accept((long)remoteKey << 32 | immediate);
+        words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0));
+        words.accept(operand);
+        words.accept(desired);
+        if (operation == BIND_MW)
+        {
+            words.accept((long)window.remoteKey() << 32 | (region == null ? 0 : region.localKey()));
+            words.accept(windowBytes);
+            words.accept(accessFlags);
+        }
+        if (destination != null)
+        {
+            words.accept(destination.target().hashCode());
+            words.accept(destinationNumber);
+            words.accept(destinationKey);
+        }
+    }
 
     /** @return whether it is done on this side alone. */
     public boolean isLocal()

@@ -50,7 +50,12 @@ final class SimPair implements AutoCloseable
 
         Side(final SimFabric fabric, final String name)
         {
-            device = fabric.openDevice(name);
+            this(fabric.openDevice(name));
+        }
+
+        Side(final SimDevice device)
+        {
+            this.device = device;
             domain = device.allocateProtectionDomain();
             completions = device.createCompletionQueue(256);
             region = domain.allocateRegistered(REGION_BYTES, REGION_FLAGS);
@@ -185,9 +190,16 @@ final class SimPair implements AutoCloseable
     /** A queue pair on each side, connected to each other. */
     QueuePair[] connected(final QueuePairType type)
     {
-        final QueuePair[] pair = { a.queuePair(type, null), b.queuePair(type, null) };
-        raise(pair[0], b, pair[1].number());
-        raise(pair[1], a, pair[0].number());
+        return connected(type, a, b, null);
+    }
+
+    /** The second one may take its receives from a shared queue. */
+    static QueuePair[] connected(
+        final QueuePairType type, final Side from, final Side to, final SharedReceiveQueue shared)
+    {
+        final QueuePair[] pair = { from.queuePair(type, null), to.queuePair(type, shared) };
+        raise(pair[0], to, pair[1].number());
+        raise(pair[1], from, pair[0].number());
         return pair;
     }
 
