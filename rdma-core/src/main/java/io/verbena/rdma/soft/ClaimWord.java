@@ -67,6 +67,12 @@ final class ClaimWord
         return word & ~((long)VISITOR_MASK << VISITOR_SHIFT);
     }
 
+    /** Filled by the one requester of a ring. */
+    static long direct(final long position)
+    {
+        return position << POSITION_SHIFT | DONE;
+    }
+
     static int state(final long word)
     {
         return (int)word & STATE_MASK;

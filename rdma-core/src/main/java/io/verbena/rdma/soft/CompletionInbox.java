@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.WorkCompletions;
+
 import java.lang.invoke.VarHandle;
 
 /**
@@ -127,6 +130,20 @@ final class CompletionInbox
     static boolean isFull(final long inbox)
     {
         return SharedWords.getLongAcquire(inbox + TAIL_OFFSET) - limit(inbox) >= 0;
+    }
+
+    /** What the completion of a receive carries besides: immediate, or the key taken away. */
+    static int immediate(final WorkRequest request)
+    {
+        final int immediate = request.hasImmediate ? request.immediate : 0;
+        return request.invalidates ? request.remoteKey : immediate;
+    }
+
+    /** Flags of the completion of a receive, see {@link WorkCompletions}. */
+    static int flags(final WorkRequest request)
+    {
+        return (request.hasImmediate ? WorkCompletions.WITH_IMMEDIATE : 0) |
+            (request.invalidates ? WorkCompletions.WITH_INVALIDATION : 0);
     }
 
     /** The slot's claimer has filled it. Release: the consumer sees the fields and, before them, the data received. */

@@ -5,21 +5,23 @@ package io.verbena.rdma.soft;
  * locks, in posting order.
  *
  * <pre>
- *  0      4          8           64      72      76      80        128           192
- * +------+----------+--------+---+-------+-------+-------+---------+-------------+-------------+---
- * | mask | capacity | shared |   | tail  | limit | event | last    | head        | slots       |
- * |      |          |        |   |       |       |       | carried |             |             |
- * +------+----------+--------+---+-------+-------+-------+---------+-------------+-------------+---
+ *  0      4          8        12       16   64      72      76      80        128           192
+ * +------+----------+--------+--------+---+-------+-------+-------+---------+-------------+-------------+---
+ * | mask | capacity | shared | direct |   | tail  | limit | event | last    | head        | slots       |
+ * |      |          |        |        |   |       |       |       | carried |             |             |
+ * +------+----------+--------+--------+---+-------+-------+-------+---------+-------------+-------------+---
  *
- *  slot:  0            8      16        24       28    32    64
- *        +------------+------+---------+--------+-----+-----+
- *        | claim word | wrId | address | length | key | (0) |
- *        +------------+------+---------+--------+-----+-----+
+ *  slot:  0            8      16        24       28    32       36          40       44        48    64
+ *        +------------+------+---------+--------+-----+--------+-----------+--------+---------+-----+
+ *        | claim word | wrId | address | length | key | length | immediate | source | outcome | (0) |
+ *        |            |      |         |        |     | done   | or key    |        |         |     |
+ *        +------------+------+---------+--------+-----+--------+-----------+--------+---------+-----+
  * </pre>
  *
  * <p>The owner fills a slot and opens it (release). A requester claims the oldest open one and advances the head; who
  * finds the head behind, because its claimer was stopped or died there, advances it for him. The slot is given back by
- * the owner when it hands out the completion, or by flushing; so a receive whose claimer dies is never lost.
+ * the owner when it hands out the completion, or by flushing; so a receive whose claimer dies is never lost. A ring
+ * with one requester can be {@linkplain DirectReceive direct}: then nobody claims.
  */
 final class ReceiveRing
 {
@@ -27,6 +29,8 @@ final class ReceiveRing
     static final int CAPACITY_OFFSET = MASK_OFFSET + Integer.BYTES;
     /** 1 for a shared receive queue. */
     static final int SHARED_OFFSET = CAPACITY_OFFSET + Integer.BYTES;
+    /** 1 while completions are left in the slots themselves, see {@link DirectReceive}. */
+    static final int DIRECT_OFFSET = SHARED_OFFSET + Integer.BYTES;
     /** Written by the owner at each post, and on a line of its own for that reason. */
     static final int TAIL_OFFSET = 64;
     /** Shared receive queue: armed limit; set to 0 by who finds fewer. */
@@ -43,6 +47,10 @@ final class ReceiveRing
     static final int ADDRESS_OFFSET = WR_ID_OFFSET + Long.BYTES;
     static final int LENGTH_OFFSET = ADDRESS_OFFSET + Long.BYTES;
     static final int KEY_OFFSET = LENGTH_OFFSET + Integer.BYTES;
+    static final int BYTE_LENGTH_OFFSET = KEY_OFFSET + Integer.BYTES;
+    static final int IMMEDIATE_OFFSET = BYTE_LENGTH_OFFSET + Integer.BYTES;
+    static final int SOURCE_OFFSET = IMMEDIATE_OFFSET + Integer.BYTES;
+    static final int OUTCOME_OFFSET = SOURCE_OFFSET + Integer.BYTES;
     static final int SLOT_BYTES = 64;
 
     private ReceiveRing()
@@ -75,15 +83,12 @@ final class ReceiveRing
             {
                 return head;
             }
-            if (ClaimWord.isAt(word, head))
-            {
-                SharedWords.compareAndSetLong(ring + HEAD_OFFSET, head, head + 1);
-            }
-            else if (ClaimWord.isBefore(word, head))
+            if (ClaimWord.isBefore(word, head))
             {
                 return -1;
             }
-            // Otherwise the slot has gone on to a later lap, and the head with it: look again.
+            // It was taken, and may have gone on to a later lap meanwhile.
+            SharedWords.compareAndSetLong(ring + HEAD_OFFSET, head, head + 1);
         }
     }
 

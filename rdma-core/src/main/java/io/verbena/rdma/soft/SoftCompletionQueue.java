@@ -21,6 +21,9 @@ import static io.verbena.rdma.soft.CompletionInbox.*;
  */
 final class SoftCompletionQueue implements CompletionQueue
 {
+    /** Each costs a look at its line at each poll. */
+    private static final int MAX_DIRECT = 8;
+
     private final SoftDevice device;
     private final DeviceFile file;
     private final SoftCompletionChannel channel;
@@ -35,8 +38,12 @@ final class SoftCompletionQueue implements CompletionQueue
     private long localTail;
     private long inboxHead;
     private volatile SoftQueuePair[] attached = new SoftQueuePair[0];
+    /** Those whose receives complete in their slots, or did once. */
+    private volatile SoftQueuePair[] direct = new SoftQueuePair[0];
     private volatile boolean isOverrun;
     private boolean isClosed;
+    /** Test hook: called between the completions in slots and those in the inbox. */
+    Runnable beforeInbox;
 
     /** One completion of a send queue. */
     private static final class LocalCompletion
@@ -109,8 +116,21 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             count = drainLocal(completions);
         }
-        if (ClaimWord.state(SharedWords.getLongAcquire(slot(inboxHead))) != ClaimWord.OPEN)
+        final boolean hasInbox =
+            ClaimWord.state(SharedWords.getLongAcquire(slot(inboxHead))) != ClaimWord.OPEN;
+        for (final SoftQueuePair queuePair : direct)
         {
+            if (queuePair.receives().hasCompletion())
+            {
+                count = queuePair.drainDirect(completions, count);
+            }
+        }
+        if (hasInbox)
+        {
+            if (beforeInbox != null)
+            {
+                beforeInbox.run();
+            }
             count = drainInbox(completions, count);
         }
         if (count == 0 && isOverrun)
@@ -204,9 +224,13 @@ final class SoftCompletionQueue implements CompletionQueue
         CompletionInbox.raise(file, inbox, true);
     }
 
-    /** Whether a claim of this queue pair lies in the inbox, published or not; by the polling thread. */
+    /** Whether a completion of a receive of this queue pair waits here; by the polling thread. */
     boolean hasReceived(final SoftQueuePair queuePair)
     {
+        if (hasDirectCompletion(queuePair))
+        {
+            return true;
+        }
         final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
         final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
         for (long position = inboxHead; position - tail <= 0; position++)
@@ -251,11 +275,41 @@ final class SoftCompletionQueue implements CompletionQueue
         final SoftQueuePair[] copy = Arrays.copyOf(attached, attached.length + 1);
         copy[attached.length] = queuePair;
         attached = copy;
+        chooseDirect(queuePair);
+    }
+
+    /**
+     * Completions in the slots of receives do not count against the capacity: they stay there only as long as no more
+     * can come than fit. Requesters that have not seen yet that they shall not may leave some for a while.
+     */
+    private void chooseDirect(final SoftQueuePair added)
+    {
+        final long depth = Arrays.stream(attached).distinct().mapToLong(queuePair -> queuePair.depthIn(this)).sum();
+        if (depth > capacity)
+        {
+            for (final SoftQueuePair queuePair : direct)
+            {
+                queuePair.receives().direct(false);
+            }
+        }
+        else if (direct.length < MAX_DIRECT && added.mayBeDirectIn(this) && !Arrays.asList(direct).contains(added))
+        {
+            final SoftQueuePair[] copy = Arrays.copyOf(direct, direct.length + 1);
+            copy[direct.length] = added;
+            direct = copy;
+            added.receives().direct(true);
+        }
     }
 
     synchronized void detach(final SoftQueuePair queuePair)
     {
-        attached = Arrays.stream(attached).filter(other -> other != queuePair).toArray(SoftQueuePair[]::new);
+        attached = without(attached, queuePair);
+        direct = without(direct, queuePair);
+    }
+
+    private static SoftQueuePair[] without(final SoftQueuePair[] queuePairs, final SoftQueuePair one)
+    {
+        return Arrays.stream(queuePairs).filter(other -> other != one).toArray(SoftQueuePair[]::new);
     }
 
     /** Whether a claim of this visitor is open in it; any thread. */
@@ -353,7 +407,7 @@ final class SoftCompletionQueue implements CompletionQueue
             boolean isTaken = true;
             if (ClaimWord.state(word) == ClaimWord.DONE)
             {
-                isTaken = isContiguous || !isOvertaking(word, position);
+                isTaken = (isContiguous || !isOvertaking(word, position)) && !isBehindDirect(slot);
                 if (isTaken)
                 {
                     count = take(slot, completions, count);
@@ -394,6 +448,23 @@ final class SoftCompletionQueue implements CompletionQueue
             }
         }
         return false;
+    }
+
+    /** Whether completions of the same queue pair lie in the slots of its receives: those are older. */
+    private boolean isBehindDirect(final long slot)
+    {
+        if (direct.length == 0)
+        {
+            return false;
+        }
+        final SoftQueuePair queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
+        return queuePair != null && !queuePair.isClosed() && hasDirectCompletion(queuePair);
+    }
+
+    private static boolean hasDirectCompletion(final SoftQueuePair queuePair)
+    {
+        final SoftReceiveQueue receives = queuePair.receives();
+        return receives != null && receives.hasCompletion();
     }
 
     private int take(final long slot, final WorkCompletions completions, final int index)

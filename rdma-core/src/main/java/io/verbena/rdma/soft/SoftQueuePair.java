@@ -10,6 +10,7 @@ import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.rdma.verbs.WorkCompletions;
 
 import static io.verbena.rdma.soft.QueuePairEntry.*;
 
@@ -33,6 +34,7 @@ final class SoftQueuePair extends StagedQueuePair
     private final SoftReceiveQueue receives;
     /** Null when it has receives of its own. */
     private final SoftSharedReceiveQueue shared;
+    private final int sendDepth;
     private final SoftRequester requester;
     private final AccessMark mark;
     private final long entry;
@@ -65,6 +67,7 @@ final class SoftQueuePair extends StagedQueuePair
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
         this.number = number;
+        sendDepth = capabilities.maxSendRequests();
         entry = device.file().queuePairEntry(number);
         this.shared = shared;
         receives = shared != null ? null :
@@ -200,6 +203,25 @@ final class SoftQueuePair extends StagedQueuePair
             receiveCompletions.requestAttention();
         }
         return PostStatus.OK;
+    }
+
+    /** Polling thread: hands out completions that lie in slots, from an index on; returns the index after the last. */
+    int drainDirect(final WorkCompletions completions, final int index)
+    {
+        return isClosed ? index : receives.drain(completions, index, number);
+    }
+
+    /** Whether its receives complete in this queue, and could in their slots. */
+    boolean mayBeDirectIn(final SoftCompletionQueue queue)
+    {
+        return queue == receiveCompletions && type() == QueuePairType.RC && receives != null;
+    }
+
+    /** How many completions may wait in a queue at once on behalf of this queue pair. */
+    int depthIn(final SoftCompletionQueue queue)
+    {
+        final int receiveDepth = receives == null ? shared.capacity() : receives.capacity();
+        return (queue == sendCompletions ? sendDepth : 0) + (queue == receiveCompletions ? receiveDepth : 0);
     }
 
     /** Polling thread: a completion of a receive was handed out. */

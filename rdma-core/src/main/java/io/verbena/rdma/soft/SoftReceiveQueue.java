@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.verbs.WorkCompletions;
+
 import java.util.function.LongConsumer;
 
 import static io.verbena.rdma.soft.ReceiveRing.*;
@@ -18,6 +20,10 @@ final class SoftReceiveQueue implements AutoCloseable
     private final int slotCount;
     private long tail;
     private int outstandingCount;
+    /** Direct: position of the next completion, and the word that its slot has then. */
+    private long takePosition;
+    private long takeSlot;
+    private long takeWord;
 
     /**
      * @param file     of the device.
@@ -47,6 +53,7 @@ final class SoftReceiveQueue implements AutoCloseable
         }
         outstandingCount = 0;
         tail = slotCount;
+        takeFrom(tail);
         SharedWords.putLong(ring + TAIL_OFFSET, tail);
         SharedWords.putLongRelease(ring + HEAD_OFFSET, tail);
     }
@@ -96,6 +103,45 @@ final class SoftReceiveQueue implements AutoCloseable
         final long address = ring + slot;
         outstandingCount--;
         SharedWords.putLongRelease(address, SharedWords.getLong(address) & ~(long)ClaimWord.DONE);
+    }
+
+    /** Any thread: whether requesters complete in the slots; never again when taken back. */
+    void direct(final boolean isDirect)
+    {
+        SharedWords.putIntVolatile(ring + DIRECT_OFFSET, isDirect ? 1 : 0);
+    }
+
+    private void takeFrom(final long position)
+    {
+        takePosition = position;
+        takeSlot = slot(ring, position);
+        takeWord = ClaimWord.direct(position);
+    }
+
+    /** Polling thread: whether a completion lies in the slots. */
+    boolean hasCompletion()
+    {
+        return SharedWords.getLongAcquire(takeSlot) == takeWord;
+    }
+
+    /**
+     * Polling thread: hands out completions that lie in the slots.
+     *
+     * @param index           of the first.
+     * @param queuePairNumber whose queue this is.
+     * @return index after the last.
+     */
+    int drain(final WorkCompletions completions, final int index, final int queuePairNumber)
+    {
+        int count = index;
+        while (count < completions.capacity() && hasCompletion())
+        {
+            DirectReceive.take(takeSlot, completions, count++, queuePairNumber);
+            outstandingCount--;
+            SharedWords.putLongRelease(takeSlot, ClaimWord.free(takePosition));
+            takeFrom(takePosition + 1);
+        }
+        return count;
     }
 
     /**

@@ -10,7 +10,6 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.lang.invoke.VarHandle;
 
@@ -42,6 +41,7 @@ final class SoftRequester
     private long inboxLimit;
     private boolean isPayloadPlaced;
     private boolean needsStoreLoadFence;
+    private long touchSink;
     /** Test hook: called between the check of a request and its access. */
     Runnable beforeAccess;
 
@@ -248,6 +248,10 @@ final class SoftRequester
     private int consumeReceive(final WorkRequest request, final boolean isSend)
     {
         final long ring = peerFile.base() + SharedWords.getLong(peerEntry + QueuePairEntry.RECEIVE_RING_OFFSET);
+        if (DirectReceive.isDirect(ring))
+        {
+            return consumeDirect(request, ring, isSend);
+        }
         final long slot =
             ReceiveRing.claim(ring, peer.visitor(), peerNumber & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1);
         if (SharedWords.getInt(ring + ReceiveRing.SHARED_OFFSET) != 0)
@@ -265,11 +269,39 @@ final class SoftRequester
         }
         complete(request, slot, slot - ring, receiveStatus,
             isSend ? WorkCompletionOpcode.RECV : WorkCompletionOpcode.RECV_RDMA_WITH_IMM);
+        return sent(receiveStatus);
+    }
+
+    private int sent(final int receiveStatus)
+    {
         return switch (receiveStatus)
         {
             case WorkCompletionStatus.SUCCESS -> WorkCompletionStatus.SUCCESS;
             default -> fail(AccessChecks.requesterStatus(receiveStatus));
         };
+    }
+
+    private int consumeDirect(final WorkRequest request, final long ring, final boolean isSend)
+    {
+        final long slot = DirectReceive.next(ring);
+        if (slot == 0)
+        {
+            return WAIT;
+        }
+        int receiveStatus = WorkCompletionStatus.SUCCESS;
+        if (isSend && (request.lengthBytes != 0 || request.invalidates))
+        {
+            receiveStatus = fillReceive(request, slot);
+        }
+        DirectReceive.complete(
+            ring, slot, request, receiveStatus,
+            isSend ? WorkCompletionOpcode.RECV : WorkCompletionOpcode.RECV_RDMA_WITH_IMM, queuePair.number());
+        CompletionInbox.raise(
+            peerFile,
+            peerFile.base() + SharedWords.getLong(peerEntry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET),
+            (request.flags & SendFlags.SOLICITED) != 0 || receiveStatus != WorkCompletionStatus.SUCCESS);
+        touchSink = DirectReceive.touchNext(ring);
+        return sent(receiveStatus);
     }
 
     private int fillReceive(final WorkRequest request, final long slot)
@@ -328,14 +360,10 @@ final class SoftRequester
         SharedWords.putInt(slot + CompletionInbox.STATUS_OFFSET, status);
         SharedWords.putInt(slot + CompletionInbox.OPCODE_OFFSET, opcode);
         SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, request.lengthBytes);
-        final int extra = request.hasImmediate ? request.immediate : 0;
-        SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, request.invalidates ? request.remoteKey : extra);
+        SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, CompletionInbox.immediate(request));
         SharedWords.putInt(slot + CompletionInbox.QUEUE_PAIR_OFFSET, peerNumber);
         SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, queuePair.number());
-        SharedWords.putInt(
-            slot + CompletionInbox.FLAGS_OFFSET,
-            (request.hasImmediate ? WorkCompletions.WITH_IMMEDIATE : 0) |
-            (request.invalidates ? WorkCompletions.WITH_INVALIDATION : 0));
+        SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request));
         SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
         CompletionInbox.publish(slot);
         CompletionInbox.raise(
