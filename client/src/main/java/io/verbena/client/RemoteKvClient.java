@@ -3,8 +3,10 @@ package io.verbena.client;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.control.bootstrap.BootstrapClient;
 import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
@@ -41,7 +43,7 @@ public final class RemoteKvClient
             fabric = Fabrics.open(answer.fabric());
             final Fabric opened = fabric;
             final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
-            return open(device, answer.metaServer(), options, () ->
+            return open(device, locator(address, options, answer), options, () ->
             {
                 device.close();
                 opened.close();
@@ -58,6 +60,19 @@ public final class RemoteKvClient
         }
     }
 
+    private static MetaServerLocator locator(
+        final String address, final KvClientOptions options, final BootstrapAnswer answer)
+    {
+        return new BootstrapLocator(ClusterAddress.parse(address), ClusterToken.read(tokenFile(options)), answer);
+    }
+
+    /** As {@link #open(Device, MetaServerLocator, KvClientOptions, Runnable)}, with a meta server that stays there. */
+    public static KvClient open(
+        final Device device, final PeerAddress metaServer, final KvClientOptions options, final Runnable onEnd)
+    {
+        return open(device, MetaServerLocator.at(metaServer), options, onEnd);
+    }
+
     /**
      * Opens a client on a device, and waits until the meta server has told the compute nodes once.
      *
@@ -69,7 +84,7 @@ public final class RemoteKvClient
      * @throws KvUnavailableException when the meta server does not answer in time.
      */
     public static KvClient open(
-        final Device device, final PeerAddress metaServer, final KvClientOptions options, final Runnable onEnd)
+        final Device device, final MetaServerLocator metaServer, final KvClientOptions options, final Runnable onEnd)
     {
         final ComputeNodeSet set = new ComputeNodeSet();
         final Waker waker = new Waker();
@@ -84,7 +99,7 @@ public final class RemoteKvClient
             if (deadlineNs - clock.nanoTime() <= 0)
             {
                 thread.close(CLOSE_TIMEOUT_NS);
-                throw new KvUnavailableException("meta server did not answer in time: " + metaServer + ": " +
+                throw new KvUnavailableException("meta server did not answer in time: " + metaServer.address() + ": " +
                     (nodes.failure().isEmpty() ? "it is silent" : nodes.failure()));
             }
             LockSupport.parkNanos(POLL_NS);

@@ -4,7 +4,7 @@ import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.MetaClient;
 import io.verbena.control.NodePage;
-import io.verbena.raas.PeerAddress;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
@@ -34,6 +34,7 @@ import java.util.Set;
  */
 public final class RemoteNodes implements Agent
 {
+    private static final System.Logger LOGGER = System.getLogger(RemoteNodes.class.getName());
     /** Compute nodes that a client connects to at once; more are left to other clients. */
     public static final int MAX_NODES = 32;
     private static final long REFRESH_NS = 1_000_000_000;
@@ -42,7 +43,7 @@ public final class RemoteNodes implements Agent
 
     private final RaasContext raas;
     private final NanoClock clock;
-    private final PeerAddress metaServer;
+    private final MetaServerLocator metaServer;
     private final ComputeNodeSet nodes;
     private final Waker waker;
     private final long callTimeoutNs;
@@ -58,6 +59,8 @@ public final class RemoteNodes implements Agent
     private volatile long listings;
     private volatile String failure = "";
     private volatile int knownNodes;
+    private volatile boolean isMetaServerAway;
+    private long awaySinceNs;
 
     /**
      * @param device        to work on; the caller closes it after {@link #onClose()}.
@@ -68,7 +71,7 @@ public final class RemoteNodes implements Agent
      * @param errorHandler  hears of failures that end nothing.
      */
     public RemoteNodes(
-        final Device device, final PeerAddress metaServer, final ComputeNodeSet nodes, final Waker waker,
+        final Device device, final MetaServerLocator metaServer, final ComputeNodeSet nodes, final Waker waker,
         final long callTimeoutNs, final ErrorHandler errorHandler)
     {
         this.metaServer = metaServer;
@@ -92,6 +95,12 @@ public final class RemoteNodes implements Agent
     public String failure()
     {
         return failure;
+    }
+
+    /** @return whether the meta server could not be asked last. Any thread. */
+    public boolean isMetaServerAway()
+    {
+        return isMetaServerAway;
     }
 
     /** @return compute nodes that the meta server told last, serving clients or not. Any thread. */
@@ -209,6 +218,7 @@ public final class RemoteNodes implements Agent
     {
         if (VirtualQp.State.FAILED == metaVqp.state())
         {
+            metaServer.onUnreachable();
             metaVqp.close();
             connectMeta();
         }
@@ -230,6 +240,7 @@ public final class RemoteNodes implements Agent
         {
             failure = call.failure();
             nextRefreshNs = nowNs + RECONNECT_PAUSE_NS;
+            onAway(nowNs);
             return;
         }
         call.result().nodes().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role()).forEach(page::add);
@@ -238,10 +249,33 @@ public final class RemoteNodes implements Agent
             ask(call.result().nodes().getLast().nodeId(), nowNs);
             return;
         }
+        onBack(nowNs);
         follow(nowNs);
         knownNodes = page.size();
         listings++;
         nextRefreshNs = nowNs + (serving.isEmpty() ? HASTY_REFRESH_NS : REFRESH_NS);
+    }
+
+    private void onAway(final long nowNs)
+    {
+        if (!isMetaServerAway)
+        {
+            isMetaServerAway = true;
+            awaySinceNs = nowNs;
+            LOGGER.log(System.Logger.Level.WARNING, "the meta server cannot be reached: going on with the " +
+                serving.size() + " compute nodes that are known: " + failure);
+        }
+    }
+
+    private void onBack(final long nowNs)
+    {
+        failure = "";
+        if (isMetaServerAway)
+        {
+            isMetaServerAway = false;
+            LOGGER.log(System.Logger.Level.INFO, "the meta server is reached again, after " +
+                (nowNs - awaySinceNs) / 1_000_000 + " ms");
+        }
     }
 
     private void follow(final long nowNs)
@@ -285,7 +319,7 @@ public final class RemoteNodes implements Agent
 
     private void connectMeta()
     {
-        metaVqp = raas.connect(metaServer, RemoteNodes::onUnexpectedBatch, callTimeoutNs);
+        metaVqp = raas.connect(metaServer.address(), RemoteNodes::onUnexpectedBatch, callTimeoutNs);
         meta = new MetaClient(raas, metaVqp);
     }
 

@@ -12,8 +12,27 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param device      address of its device.
  * @param servicePort where it listens; 0 when it does not.
  * @param region      memory it grants; length 0 when none.
+ * @param memoryId    of a memory node: random number of the memory itself, kept with it; whoever brings it has it
+ *                    alone, and has cut everybody off from it. 0 for none.
+ * @param clusterId   of the cluster that the memory belongs to; 0 for none yet.
  */
 public record NodeRegistration(
-    int nodeId, NodeRole role, DeviceAddress device, int servicePort, RemoteRegion region)
+    int nodeId,
+    NodeRole role,
+    DeviceAddress device,
+    int servicePort,
+    RemoteRegion region,
+    long memoryId,
+    long clusterId)
 {
+    /** Of a node that brings no memory of before. */
+    public NodeRegistration(
+        final int nodeId,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region)
+    {
+        this(nodeId, role, device, servicePort, region, 0, 0);
+    }
 }

@@ -28,8 +28,12 @@ import java.nio.ByteOrder;
  *  48 +---------------+---------------+  48 +---------------+---------------+
  *     |  region key   | service port  |     | writer number |   reserved    |
  *  56 +---------------+---------------+  56 +---------------+---------------+
- *     |    device service locator     |
- *  64 +-------------------------------+
+ *     |    device service locator     |     |          cluster id           |
+ *  64 +-------------------------------+  64 +-------------------------------+
+ *     |           memory id           |
+ *  72 +-------------------------------+
+ *     |          cluster id           |
+ *  80 +-------------------------------+
  * </pre>
  */
 final class RegisterDescriptor
@@ -43,7 +47,9 @@ final class RegisterDescriptor
     static final int REGION_KEY_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
     static final int SERVICE_PORT_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
     static final int SERVICE_LOCATOR_OFFSET = SERVICE_PORT_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    static final int CLUSTER_ID_OFFSET = MEMORY_ID_OFFSET + Long.BYTES;
+    static final int REQUEST_LENGTH_BYTES = CLUSTER_ID_OFFSET + Long.BYTES;
 
     static final int REPLY_NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_INCARNATION_OFFSET = REPLY_NODE_ID_OFFSET + Integer.BYTES;
@@ -53,7 +59,8 @@ final class RegisterDescriptor
     static final int REPLY_LEASE_OFFSET = REPLY_MEMBERSHIP_VERSION_OFFSET + Long.BYTES;
     static final int REPLY_WRITER_NUMBER_OFFSET = REPLY_LEASE_OFFSET + Long.BYTES;
     static final int REPLY_RESERVED_OFFSET = REPLY_WRITER_NUMBER_OFFSET + Integer.BYTES;
-    static final int REPLY_LENGTH_BYTES = REPLY_RESERVED_OFFSET + Integer.BYTES;
+    static final int REPLY_CLUSTER_ID_OFFSET = REPLY_RESERVED_OFFSET + Integer.BYTES;
+    static final int REPLY_LENGTH_BYTES = REPLY_CLUSTER_ID_OFFSET + Long.BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -73,6 +80,8 @@ final class RegisterDescriptor
         buffer.putInt(offset + REGION_KEY_OFFSET, request.region().remoteKey(), ORDER);
         buffer.putInt(offset + SERVICE_PORT_OFFSET, request.servicePort(), ORDER);
         buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, request.device().serviceLocator(), ORDER);
+        buffer.putLong(offset + MEMORY_ID_OFFSET, request.memoryId(), ORDER);
+        buffer.putLong(offset + CLUSTER_ID_OFFSET, request.clusterId(), ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -96,7 +105,9 @@ final class RegisterDescriptor
             new RemoteRegion(
                 buffer.getLong(offset + REGION_ADDRESS_OFFSET, ORDER),
                 buffer.getLong(offset + REGION_LENGTH_OFFSET, ORDER),
-                buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)));
+                buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)),
+            buffer.getLong(offset + MEMORY_ID_OFFSET, ORDER),
+            buffer.getLong(offset + CLUSTER_ID_OFFSET, ORDER));
     }
 
     static int encodeReply(final Registration reply, final MutableDirectBuffer buffer, final int offset)
@@ -110,6 +121,7 @@ final class RegisterDescriptor
         buffer.putLong(offset + REPLY_LEASE_OFFSET, reply.leaseNs(), ORDER);
         buffer.putInt(offset + REPLY_WRITER_NUMBER_OFFSET, reply.writerNumber(), ORDER);
         buffer.putInt(offset + REPLY_RESERVED_OFFSET, 0, ORDER);
+        buffer.putLong(offset + REPLY_CLUSTER_ID_OFFSET, reply.clusterId(), ORDER);
         return REPLY_LENGTH_BYTES;
     }
 
@@ -123,6 +135,7 @@ final class RegisterDescriptor
             buffer.getLong(offset + REPLY_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
-            buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER));
+            buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
+            buffer.getLong(offset + REPLY_CLUSTER_ID_OFFSET, ORDER));
     }
 }

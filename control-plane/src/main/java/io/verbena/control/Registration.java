@@ -12,6 +12,7 @@ import io.verbena.raas.PeerIdentity;
  * @param safeEpoch         passed by all living compute nodes.
  * @param membershipVersion changes when a node joins or leaves.
  * @param leaseNs           how long, from before the request was sent, the node may act without a heartbeat.
+ * @param clusterId         of the cluster; never 0.
  */
 public record Registration(
     int nodeId,
@@ -20,7 +21,8 @@ public record Registration(
     long epoch,
     long safeEpoch,
     long membershipVersion,
-    long leaseNs)
+    long leaseNs,
+    long clusterId)
 {
     /** @return who the node is from now on. */
     public PeerIdentity identity()

@@ -44,16 +44,19 @@ class ControlMessagesTest
             NodeRole.COMPUTE_NODE,
             new DeviceAddress(0x0102030405060708L, 0x1112131415161718L, 0x2122232425262728L),
             4000,
-            new RemoteRegion(0x1000, 0x2000, 0xDEAD_BEEF));
+            new RemoteRegion(0x1000, 0x2000, 0xDEAD_BEEF),
+            0x3132333435363738L,
+            0x4142434445464748L);
         assertThat(hex(to -> RegisterDescriptor.encodeRequest(request, to, AT))).isEqualTo(
             HEADER + "0300000003000000" + "0807060504030201" + "1817161514131211" +
-            "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221");
-        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 64)).isEqualTo(request);
-        final Registration reply = new Registration(3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L);
+            "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221" +
+            "3837363534333231" + "4847464544434241");
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 80)).isEqualTo(request);
+        final Registration reply = new Registration(3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102);
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +
-            "00f2052a01000000" + "ffff000000000000");
-        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 56)).isEqualTo(reply);
+            "00f2052a01000000" + "ffff000000000000" + "0201000000000000");
+        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 64)).isEqualTo(reply);
     }
 
     @Test

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 /** Remembers what it was asked, and answers from memory. */
 final class RecordingMetaService implements MetaService
 {
-    static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000);
+    static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000, 99);
 
     final List<String> asked = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();

@@ -11,6 +11,7 @@ import io.verbena.compute.DroppedGuards;
 import io.verbena.compute.NodeSpace;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.InMemoryMetaStore;
@@ -114,8 +115,8 @@ final class SimCluster implements AutoCloseable
         clientMachine = world.addNode("client").addAgent(new Sweeper());
         if (isRemote)
         {
-            remoteNodes = new RemoteNodes(clientMachine.device(), metaAddress(), nodes, new Waker(), LEASE_NS / 2,
-                (error) -> {});
+            remoteNodes = new RemoteNodes(clientMachine.device(), MetaServerLocator.at(metaAddress()), nodes,
+                new Waker(), LEASE_NS / 2, (error) -> {});
             clientMachine.addAgent(remoteNodes);
         }
         for (int i = 0; i < computeNodeCount; i++)

@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -53,7 +54,7 @@ public final class ComputeNode implements Agent
     private static final long BUSY_SLEEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final Device device;
-    private final PeerAddress metaServer;
+    private final MetaServerLocator metaServer;
     private final ComputeNodeConfiguration configuration;
     private final NanoClock clock;
     private final RequestQueue queue;
@@ -71,6 +72,7 @@ public final class ComputeNode implements Agent
     private volatile State state = State.JOINING;
     private volatile String failure = "";
     private volatile boolean leaveAsked;
+    private volatile boolean isMetaServerAway;
     private volatile VerbCounters finalCounters;
     private volatile SharedDuty sharedDuty;
 
@@ -112,6 +114,14 @@ public final class ComputeNode implements Agent
         final Device device, final PeerAddress metaServer, final ComputeNodeConfiguration configuration,
         final long beganNs)
     {
+        this(device, MetaServerLocator.at(metaServer), configuration, beganNs);
+    }
+
+    /** As {@link #ComputeNode(Device, PeerAddress, ComputeNodeConfiguration, long)}, with a meta server that moves. */
+    public ComputeNode(
+        final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
+        final long beganNs)
+    {
         this.device = device;
         this.metaServer = metaServer;
         this.configuration = configuration;
@@ -150,6 +160,12 @@ public final class ComputeNode implements Agent
     public int incarnation()
     {
         return incarnation;
+    }
+
+    /** @return whether the meta server could not be reached last; its lease goes on running then. */
+    public boolean isMetaServerAway()
+    {
+        return isMetaServerAway;
     }
 
     /** @return when it reached what. */
@@ -194,6 +210,7 @@ public final class ComputeNode implements Agent
         int workCount = null == session ? pollRejoin(nowNs) : session.poll(nowNs);
         if (null != session)
         {
+            noteMetaServer(session.isMetaServerAway());
             workCount += followSession(nowNs);
         }
         if (null != session && session.isServing(nowNs))
@@ -209,6 +226,14 @@ public final class ComputeNode implements Agent
             operationCount.lazySet(desk.answeredCount());
         }
         return workCount;
+    }
+
+    private void noteMetaServer(final boolean isAway)
+    {
+        if (isAway != isMetaServerAway)
+        {
+            isMetaServerAway = isAway;
+        }
     }
 
     private int pollRejoin(final long nowNs)

@@ -6,6 +6,9 @@ import io.verbena.control.Heartbeat;
 import io.verbena.control.Registration;
 import io.verbena.table.TableEngine;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.util.function.LongSupplier;
 
 /**
@@ -14,6 +17,7 @@ import java.util.function.LongSupplier;
  */
 final class LeaseKeeper
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);
     /** An idle node beats more slowly by this factor. */
     private static final int IDLE_FACTOR = 4;
 
@@ -32,6 +36,8 @@ final class LeaseKeeper
     private long nextAtNs;
     private long leaseEndsNs;
     private boolean lost;
+    private boolean isUnheard;
+    private long unheardSinceNs;
 
     LeaseKeeper(
         final SessionParts session, final ControlCall<Registration> registered,
@@ -81,10 +87,14 @@ final class LeaseKeeper
             {
                 return 0;
             }
-            onAnswer();
+            onAnswer(nowNs);
             return 1;
         }
-        if (nowNs - nextAtNs >= 0 && metaLink.isUsable())
+        if (nowNs - nextAtNs >= 0 && !metaLink.isUsable())
+        {
+            onUnheard(nowNs, metaLink.failure());
+        }
+        else if (nowNs - nextAtNs >= 0)
         {
             call = metaLink.client().heartbeat(nodeId, incarnation, passedEpoch.getAsLong(), timeoutNs);
             final long operations = operationCount.getAsLong();
@@ -95,12 +105,40 @@ final class LeaseKeeper
         return 0;
     }
 
-    private void onAnswer()
+    /** @return whether the meta server did not answer last. */
+    boolean isUnheard()
+    {
+        return isUnheard;
+    }
+
+    private void onUnheard(final long nowNs, final String why)
+    {
+        if (!isUnheard)
+        {
+            isUnheard = true;
+            unheardSinceNs = nowNs;
+            LOGGER.warn("the meta server cannot be reached: node {} incarnation {} goes on with what it knows for as " +
+                "long as its lease lasts, {} ms: {}", nodeId, incarnation, (leaseEndsNs - nowNs) / 1_000_000, why);
+        }
+    }
+
+    private void onHeard(final long nowNs)
+    {
+        if (isUnheard)
+        {
+            isUnheard = false;
+            LOGGER.info("the meta server is reached again, after {} ms: node {} incarnation {} has kept its lease",
+                (nowNs - unheardSinceNs) / 1_000_000, nodeId, incarnation);
+        }
+    }
+
+    private void onAnswer(final long nowNs)
     {
         final ControlCall<Heartbeat> ended = call;
         call = null;
         if (ControlStatus.OK == ended.status())
         {
+            onHeard(nowNs);
             final Heartbeat heartbeat = ended.result();
             leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
             engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
@@ -110,6 +148,10 @@ final class LeaseKeeper
         {
             lost = true;
         }
-        // Any other failure is retried at the next interval; the lease goes on running.
+        else
+        {
+            // Retried at the next interval; the lease goes on running.
+            onUnheard(nowNs, ended.failure());
+        }
     }
 }

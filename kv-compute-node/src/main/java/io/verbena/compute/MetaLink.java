@@ -1,13 +1,15 @@
 package io.verbena.compute;
 
 import io.verbena.control.MetaClient;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerDirectory;
 
 /**
- * The connection of a node to the meta server: calls, and one-sided lookups of the view. Made anew when it breaks.
+ * The connection of a node to the meta server: calls, and one-sided lookups of the view. Made anew when it breaks, to
+ * wherever the meta server is by then.
  * Owned by the node's thread.
  */
 final class MetaLink implements AutoCloseable
@@ -16,14 +18,14 @@ final class MetaLink implements AutoCloseable
     private static final long RECONNECT_PAUSE_NS = 5_000_000;
 
     private final RaasContext raas;
-    private final PeerAddress metaServer;
+    private final MetaServerLocator metaServer;
     private final long timeoutNs;
     private VirtualQp vqp;
     private MetaClient client;
     private PeerDirectory directory;
     private long reconnectAtNs;
 
-    MetaLink(final RaasContext raas, final PeerAddress metaServer, final long timeoutNs)
+    MetaLink(final RaasContext raas, final MetaServerLocator metaServer, final long timeoutNs)
     {
         this.raas = raas;
         this.metaServer = metaServer;
@@ -62,6 +64,7 @@ final class MetaLink implements AutoCloseable
             if (0 == reconnectAtNs)
             {
                 reconnectAtNs = nowNs + RECONNECT_PAUSE_NS;
+                metaServer.onUnreachable();
             }
             else if (nowNs - reconnectAtNs >= 0)
             {
@@ -76,9 +79,10 @@ final class MetaLink implements AutoCloseable
     private void connect()
     {
         reconnectAtNs = 0;
-        vqp = raas.connect(metaServer, MetaLink::onUnexpectedBatch, timeoutNs);
+        final PeerAddress address = metaServer.address();
+        vqp = raas.connect(address, MetaLink::onUnexpectedBatch, timeoutNs);
         client = new MetaClient(raas, vqp);
-        directory = new PeerDirectory(raas, metaServer, timeoutNs);
+        directory = new PeerDirectory(raas, address, timeoutNs);
     }
 
     private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)

@@ -7,7 +7,7 @@ import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
 import io.verbena.control.TableEntry;
 import io.verbena.control.TablePage;
-import io.verbena.raas.PeerAddress;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
@@ -75,7 +75,7 @@ final class NodeSession implements AutoCloseable
     private ControlCall<Void> leaving;
 
     NodeSession(
-        final Device device, final PeerAddress metaServer, final ComputeNodeConfiguration configuration,
+        final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
         final OperationDesk desk, final JoinTimeline timeline)
     {
         this.configuration = configuration;
@@ -105,6 +105,12 @@ final class NodeSession implements AutoCloseable
     Registration registration()
     {
         return registering.result();
+    }
+
+    /** @return whether the meta server cannot be reached now. */
+    boolean isMetaServerAway()
+    {
+        return !metaLink.isUsable() || null != lease && lease.isUnheard();
     }
 
     TableEngine engine()

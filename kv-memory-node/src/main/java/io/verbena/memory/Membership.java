@@ -48,8 +48,10 @@ final class Membership
     private final Set<PeerIdentity> members = new HashSet<>();
     private State state = State.REGISTERING;
     private String failure = "";
+    private boolean isUnheard;
     private int nodeId;
     private int incarnation;
+    private long clusterId;
     private long leaseNs;
     private long leaseEndsNs;
     private long listedVersion;
@@ -72,6 +74,7 @@ final class Membership
         this.retryPauseNs = retryPauseNs;
         this.nextCallNs = nowNs;
         this.nodeId = request.nodeId();
+        this.clusterId = request.clusterId();
     }
 
     State state()
@@ -85,6 +88,12 @@ final class Membership
         return failure;
     }
 
+    /** Whether the last call was not answered. */
+    boolean isUnheard()
+    {
+        return isUnheard;
+    }
+
     int nodeId()
     {
         return nodeId;
@@ -93,6 +102,12 @@ final class Membership
     int incarnation()
     {
         return incarnation;
+    }
+
+    /** The cluster that this node belongs to, 0 before it knows one. */
+    long clusterId()
+    {
+        return clusterId;
     }
 
     /** Nodes that were members at some moment after this registration; complete once MEMBER. */
@@ -166,7 +181,13 @@ final class Membership
             {
                 registering = link.client().register(
                     new NodeRegistration(
-                        nodeId, NodeRole.MEMORY_NODE, request.device(), request.servicePort(), request.region()),
+                        nodeId,
+                        NodeRole.MEMORY_NODE,
+                        request.device(),
+                        request.servicePort(),
+                        request.region(),
+                        request.memoryId(),
+                        clusterId),
                     callTimeoutNs);
                 return 1;
             }
@@ -203,10 +224,12 @@ final class Membership
     {
         nodeId = registration.nodeId();
         incarnation = registration.incarnation();
+        clusterId = registration.clusterId();
         leaseNs = registration.leaseNs();
         leaseEndsNs = calledAtNs + leaseNs;
         nextCallNs = nowNs;
         failure = "";
+        isUnheard = false;
         members.clear();
         state = State.LISTING;
     }
@@ -291,11 +314,13 @@ final class Membership
             leaseNs = ended.result().leaseNs();
             leaseEndsNs = ended.calledAtNs() + leaseNs;
             failure = "";
+            isUnheard = false;
             state = State.MEMBER;
         }
         else if (ControlStatus.UNKNOWN_NODE == ended.status())
         {
             state = State.LOST;
+            isUnheard = false;
             failure = ended.failure();
         }
         else
@@ -309,6 +334,7 @@ final class Membership
     private void retryLater(final ControlCall<?> ended, final long nowNs)
     {
         failure = ended.status() + ": " + ended.failure();
+        isUnheard = ControlStatus.TIMED_OUT == ended.status() || ControlStatus.PEER_FAILED == ended.status();
         nextCallNs = nowNs + retryPauseNs;
     }
 

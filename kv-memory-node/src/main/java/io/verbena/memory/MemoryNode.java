@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.control.MemoryNodeDispatcher;
 import io.verbena.control.MemoryNodeStat;
 import io.verbena.control.NodeRegistration;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A memory node as an agent: one thread calls {@link #doWork()} and everything else here, except what says otherwise.
@@ -60,6 +62,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile int nodeId;
     private volatile int incarnation;
     private volatile boolean leaveRequested;
+    private volatile boolean isMetaServerAway;
     private boolean wasReady;
     private boolean isCuttingOff;
     private long cutOffAtNs;
@@ -67,7 +70,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     private MemoryNode(
         final Device device,
-        final PeerAddress metaServer,
+        final MetaServerLocator metaServer,
         final MemoryNodeConfiguration configuration,
         final RaasContext raas,
         final MemoryRegion region)
@@ -83,7 +86,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
         final NodeRegistration request = new NodeRegistration(
-            0, NodeRole.MEMORY_NODE, device.address(), configuration.servicePort(), RemoteRegion.of(region));
+            0, NodeRole.MEMORY_NODE, device.address(), configuration.servicePort(), RemoteRegion.of(region),
+            ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE), 0);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
@@ -101,6 +105,13 @@ public final class MemoryNode implements Agent, AutoCloseable
      */
     public static MemoryNode open(
         final Device device, final PeerAddress metaServer, final MemoryNodeConfiguration configuration)
+    {
+        return open(device, MetaServerLocator.at(metaServer), configuration);
+    }
+
+    /** As {@link #open(Device, PeerAddress, MemoryNodeConfiguration)}, with a meta server that moves. */
+    public static MemoryNode open(
+        final Device device, final MetaServerLocator metaServer, final MemoryNodeConfiguration configuration)
     {
         checkSizes(configuration);
         final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
@@ -144,6 +155,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         if (0 != membership.poll(nowNs))
         {
             onMembership(nowNs);
+            noteMetaServer();
             workCount++;
         }
 
@@ -179,6 +191,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     public String failure()
     {
         return failure;
+    }
+
+    /** @return whether the meta server could not be reached last; the lease goes on running then. Any thread. */
+    public boolean isMetaServerAway()
+    {
+        return isMetaServerAway;
     }
 
     /** @return its id, 0 before it first joined. Any thread. */
@@ -255,6 +273,24 @@ public final class MemoryNode implements Agent, AutoCloseable
     public void onClose()
     {
         close();
+    }
+
+    private void noteMetaServer()
+    {
+        if (isMetaServerAway != membership.isUnheard())
+        {
+            isMetaServerAway = membership.isUnheard();
+
+            if (isMetaServerAway)
+            {
+                LOGGER.warn("the meta server cannot be reached: memory node {} incarnation {} goes on for as long as " +
+                    "its lease lasts: {}", nodeId, incarnation, membership.failure());
+            }
+            else
+            {
+                LOGGER.info("memory node {} reaches the meta server again", nodeId);
+            }
+        }
     }
 
     private void onMembership(final long nowNs)

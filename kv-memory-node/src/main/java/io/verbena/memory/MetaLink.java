@@ -1,20 +1,20 @@
 package io.verbena.memory;
 
 import io.verbena.control.MetaClient;
-import io.verbena.raas.PeerAddress;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 
-/** The way to the meta server, made anew when it breaks. Owned by the node's thread. */
+/** The way to the meta server, wherever it is, made anew when it breaks. Owned by the node's thread. */
 final class MetaLink implements AutoCloseable
 {
     private final RaasContext raas;
-    private final PeerAddress metaServer;
+    private final MetaServerLocator metaServer;
     private final long timeoutNs;
     private VirtualQp vqp;
     private MetaClient client;
 
-    MetaLink(final RaasContext raas, final PeerAddress metaServer, final long timeoutNs)
+    MetaLink(final RaasContext raas, final MetaServerLocator metaServer, final long timeoutNs)
     {
         this.raas = raas;
         this.metaServer = metaServer;
@@ -26,8 +26,12 @@ final class MetaLink implements AutoCloseable
     {
         if (null == vqp || VirtualQp.State.FAILED == vqp.state())
         {
+            if (null != vqp)
+            {
+                metaServer.onUnreachable();
+            }
             close();
-            vqp = raas.connect(metaServer, MetaLink::onUnexpectedBatch, timeoutNs);
+            vqp = raas.connect(metaServer.address(), MetaLink::onUnexpectedBatch, timeoutNs);
             client = new MetaClient(raas, vqp);
         }
 

@@ -13,9 +13,9 @@ import java.util.random.RandomGenerator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Random faults on the production agents: compute nodes die or pause, memory nodes pause, the meta server restarts, at
- * any step. Whoever the meta server has forgotten must be connected nowhere; when the faults end, everything must go
- * on.
+ * Random faults on the production agents: compute nodes die or pause, memory nodes pause, the meta server restarts,
+ * here or elsewhere, at any step. Whoever the meta server has forgotten must be connected nowhere; when the faults end,
+ * everything must go on.
  */
 @Timeout(300)
 class ControlPlaneFaultSimTest
@@ -49,7 +49,7 @@ class ControlPlaneFaultSimTest
         {
             if (computes.size() < MAX_COMPUTE_NODES && random.nextInt(3) == 0)
             {
-                computes.add(new SimComputeNode(plane.world.addNode("compute"), plane.metaServer.address()));
+                computes.add(new SimComputeNode(plane.world.addNode("compute"), plane.locator()));
             }
 
             computes.forEach((compute) -> connectSomewhere(plane, compute, random));
@@ -83,8 +83,9 @@ class ControlPlaneFaultSimTest
         final MemoryNode memory = plane.memoryNodes.get(random.nextInt(plane.memoryNodes.size()));
         final long durationNs = random.nextLong(3 * SimControlPlane.LEASE_NS);
 
-        switch (random.nextInt(6))
+        switch (random.nextInt(7))
         {
+            case 5 -> plane.moveMetaServer();
             case 0 -> plane.restartMetaServer();
             case 1 ->
             {

@@ -6,6 +6,7 @@ import io.verbena.control.Heartbeat;
 import io.verbena.control.MemoryNodeClient;
 import io.verbena.control.MetaClient;
 import io.verbena.control.NodeRegistration;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.control.Registration;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
@@ -40,27 +41,27 @@ final class SimComputeNode implements Agent
     int succeeded;
     int failed;
     private final MemoryRegion local;
-    private final PeerAddress metaServer;
+    private final MetaServerLocator metaServer;
     private VirtualQp metaVqp;
     private ControlCall<Registration> registering;
     private ControlCall<Heartbeat> renewing;
     private long nextHeartbeatNs;
 
-    SimComputeNode(final SimNode node, final PeerAddress metaServer)
+    SimComputeNode(final SimNode node, final MetaServerLocator metaServer)
     {
         this.node = node;
         raas = RaasContext.open(node.device(), new RaasConfiguration());
         local = raas.protectionDomain().allocateRegistered(4096, AccessFlags.LOCAL_WRITE);
         this.metaServer = metaServer;
         connectToMetaServer();
-        directory = new PeerDirectory(raas, metaServer, TIMEOUT_NS);
+        directory = new PeerDirectory(raas, metaServer.address(), TIMEOUT_NS);
         register();
         node.addAgent(this);
     }
 
     private void connectToMetaServer()
     {
-        metaVqp = raas.connect(metaServer, (vqp, cookie, status) -> { }, TIMEOUT_NS);
+        metaVqp = raas.connect(metaServer.address(), (vqp, cookie, status) -> { }, TIMEOUT_NS);
         meta = new MetaClient(raas, metaVqp);
     }
 
@@ -78,6 +79,7 @@ final class SimComputeNode implements Agent
 
         if (VirtualQp.State.FAILED == metaVqp.state())
         {
+            metaServer.onUnreachable();
             metaVqp.close();
             connectToMetaServer();
         }

@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.MetaStore;
@@ -25,7 +26,7 @@ final class SimControlPlane implements AutoCloseable
     private static final long MAX_STEPS = 3_000_000;
 
     final SimWorld world;
-    final SimNode metaNode;
+    private SimNode metaNode;
     final List<SimNode> memorySimNodes = new ArrayList<>();
     final List<MemoryNode> memoryNodes = new ArrayList<>();
     final StubbornDevice stubbornDevice = new StubbornDevice();
@@ -52,7 +53,7 @@ final class SimControlPlane implements AutoCloseable
         final SimNode node = world.addNode("memory" + memoryNodes.size());
         final MemoryNode memoryNode = MemoryNode.open(
             stubbornDevice.wrap(node.device()),
-            metaServer.address(),
+            locator(),
             new MemoryNodeConfiguration()
                 .regionLengthBytes(REGION_LENGTH_BYTES)
                 .chunkLengthBytes(CHUNK_LENGTH_BYTES)
@@ -66,7 +67,7 @@ final class SimControlPlane implements AutoCloseable
 
     SimComputeNode addComputeNode()
     {
-        final SimComputeNode node = new SimComputeNode(world.addNode("compute"), metaServer.address());
+        final SimComputeNode node = new SimComputeNode(world.addNode("compute"), locator());
         runUntil(() -> null != node.registration);
         return node;
     }
@@ -80,6 +81,35 @@ final class SimControlPlane implements AutoCloseable
     SimNode simNode(final MemoryNode memoryNode)
     {
         return memorySimNodes.get(memoryNodes.indexOf(memoryNode));
+    }
+
+    /** Knows where the meta server is only after it was not reached where it was. */
+    MetaServerLocator locator()
+    {
+        return new MetaServerLocator()
+        {
+            private PeerAddress known = metaServer.address();
+
+            @Override
+            public PeerAddress address()
+            {
+                return known;
+            }
+
+            @Override
+            public void onUnreachable()
+            {
+                known = metaServer.address();
+            }
+        };
+    }
+
+    /** The server's machine is gone, and a new one starts on the same store, at another address. */
+    void moveMetaServer()
+    {
+        metaNode.kill();
+        metaNode = world.addNode("meta");
+        startMetaServer();
     }
 
     /** The server's process ends without notice and a new one starts on the same store, at the same address. */

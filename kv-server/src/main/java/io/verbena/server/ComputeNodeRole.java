@@ -2,7 +2,7 @@ package io.verbena.server;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.raas.PeerAddress;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.request.remote.RequestServer;
@@ -49,7 +49,7 @@ public final class ComputeNodeRole implements Role
      * @param metaServer to join.
      * @return the role.
      */
-    public static ComputeNodeRole open(final Fabric fabric, final PeerAddress metaServer)
+    public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
@@ -138,6 +138,7 @@ public final class ComputeNodeRole implements Role
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
         figures.put("incarnation", node.incarnation());
+        figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", node.state().name());
         figures.put("clients", connections);
         figures.put("requests", served);

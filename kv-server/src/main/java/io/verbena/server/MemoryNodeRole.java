@@ -1,9 +1,9 @@
 package io.verbena.server;
 
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
-import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
@@ -37,7 +37,7 @@ public final class MemoryNodeRole implements Role
      * @param lengthBytes registered memory.
      * @return the role.
      */
-    public static MemoryNodeRole open(final Fabric fabric, final PeerAddress metaServer, final long lengthBytes)
+    public static MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer, final long lengthBytes)
     {
         final Device device = fabric.openDevice("memory-" + ProcessHandle.current().pid());
         try
@@ -105,6 +105,7 @@ public final class MemoryNodeRole implements Role
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", nodeId);
         figures.put("incarnation", incarnation);
+        figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", state.name());
         figures.put("memory_bytes", regionLengthBytes);
         return figures;

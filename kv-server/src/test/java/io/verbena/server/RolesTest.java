@@ -8,8 +8,10 @@ import io.verbena.client.TableOptions;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.control.bootstrap.BootstrapClient;
 import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -94,20 +96,25 @@ class RolesTest
         return answer;
     }
 
+    private MetaServerLocator locator()
+    {
+        return new BootstrapLocator(meta.address(), token, bootstrap());
+    }
+
     private KvClient client()
     {
         final Device device = fabric.openDevice("client");
-        return RemoteKvClient.open(device, bootstrap().metaServer(), new KvClientOptions(), device::close);
+        return RemoteKvClient.open(device, locator(), new KvClientOptions(), device::close);
     }
 
     private RoleRunner startMemoryNode()
     {
-        return start(MemoryNodeRole.open(fabric, bootstrap().metaServer(), 16 << 20));
+        return start(MemoryNodeRole.open(fabric, locator(), 16 << 20));
     }
 
     private RoleRunner startComputeNode()
     {
-        return start(ComputeNodeRole.open(fabric, bootstrap().metaServer()));
+        return start(ComputeNodeRole.open(fabric, locator()));
     }
 
     @Test
@@ -139,7 +146,7 @@ class RolesTest
     @Test
     void shouldTellItsHealth() throws Exception
     {
-        final Role memory = MemoryNodeRole.open(fabric, bootstrap().metaServer(), 16 << 20);
+        final Role memory = MemoryNodeRole.open(fabric, locator(), 16 << 20);
         final RoleRunner runner = start(memory);
         try (HealthServer health = HealthServer.open(0, memory, runner::isReady);
             HttpClient http = HttpClient.newHttpClient())

@@ -64,6 +64,14 @@ final class MetaAnswers implements MetaService
     public Registration register(final PeerIdentity caller, final NodeRegistration request)
     {
         final NodeEndpoint endpoint = endpoint(request);
+
+        if (0 != request.clusterId() && ledger.counters().clusterId() != request.clusterId())
+        {
+            throw invalid("registration refused: the memory belongs to cluster " +
+                Long.toHexString(request.clusterId()) + ", this is cluster " +
+                Long.toHexString(ledger.counters().clusterId()) + "; start the node with a data folder of its own");
+        }
+
         directory.epoch(conductor.epoch());
         final boolean isBack = NodeRole.MEMORY_NODE == request.role() && 0 != request.nodeId();
         final Member member = answer(() -> isBack ?
@@ -85,7 +93,8 @@ final class MetaAnswers implements MetaService
             conductor.epoch(),
             conductor.safeEpoch(),
             conductor.table().version(),
-            conductor.table().leaseNs());
+            conductor.table().leaseNs(),
+            ledger.counters().clusterId());
     }
 
     @Override
@@ -266,7 +275,8 @@ final class MetaAnswers implements MetaService
             request.servicePort(),
             request.region().address(),
             request.region().lengthBytes(),
-            request.region().remoteKey());
+            request.region().remoteKey(),
+            request.memoryId());
     }
 
     private static ControlException invalid(final String message)

@@ -39,7 +39,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         try
         {
             fabric = Fabrics.open(cluster.fabric());
-            role = ComputeNodeRole.open(fabric, cluster.metaServer());
+            role = ComputeNodeRole.open(fabric, options.locator(cluster));
         }
         catch (final RdmaException ex)
         {

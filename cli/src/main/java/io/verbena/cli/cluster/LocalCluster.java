@@ -85,7 +85,8 @@ final class LocalCluster implements AutoCloseable
     }
 
     /**
-     * Starts the cluster; when a process does not start, ends those that did.
+     * Starts the cluster; when a process does not start, ends those that did. When it is up but for some processes,
+     * starts those again.
      *
      * @param listen       where it is to be found.
      * @param memoryNodes  1 or more.
@@ -99,15 +100,16 @@ final class LocalCluster implements AutoCloseable
     {
         if (!live().isEmpty())
         {
-            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "a cluster is up already in " + folder.path() +
-                ", " + live().size() + " processes: 'verbena status' shows it, 'verbena down' ends it", null);
+            restartDead(progress);
+            return;
         }
         table.entries().forEach(table::forget); // died, or were killed, since
         try
         {
             final String fabric = fabricName();
-            final String ready = launcher.start(META, List.of("meta-server", "--listen", listen, "--data",
-                folder.path().toString(), "--token-file", folder.token().toString(), "--fabric", fabric, "--fresh"));
+            final List<String> arguments = new ArrayList<>(metaServer(listen, fabric));
+            arguments.add("--fresh");
+            final String ready = launcher.start(META, arguments);
             final int at = ready.indexOf("verbena://");
             folder.write(ready.substring(at, ready.indexOf(' ', at)), fabric);
             progress.accept(ready);
@@ -122,6 +124,44 @@ final class LocalCluster implements AutoCloseable
             down((line) -> {});
             throw ex;
         }
+    }
+
+    /** Starts again what died, where it was and on the data that it had; what lives finds it again by itself. */
+    private void restartDead(final Consumer<String> progress)
+    {
+        final List<Entry> dead = table.entries().stream().filter((entry) -> !entry.isLive()).toList();
+        if (dead.isEmpty())
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "a cluster is up already in " + folder.path() +
+                ", " + live().size() + " processes: 'verbena status' shows it, 'verbena down' ends it", null);
+        }
+        for (final String prefix : List.of(META, MEMORY, COMPUTE))
+        {
+            for (final Entry entry : dead)
+            {
+                if (entry.name().startsWith(prefix))
+                {
+                    progress.accept(entry.name() + " was dead, started again: " + restart(entry, prefix));
+                }
+            }
+        }
+    }
+
+    private String restart(final Entry entry, final String prefix)
+    {
+        return switch (prefix)
+        {
+            case META -> launcher.start(META, metaServer(folder.address(), folder.fabric()));
+            case COMPUTE -> launcher.start(entry.name(), node("compute-node"));
+            default -> throw new CommandFailedException(ExitStatus.UNAVAILABLE, entry.name() +
+                " died, and its records with it: 'verbena down', then 'verbena up'", null);
+        };
+    }
+
+    private List<String> metaServer(final String listen, final String fabric)
+    {
+        return List.of("meta-server", "--listen", listen, "--data", folder.path().toString(), "--token-file",
+            folder.token().toString(), "--fabric", fabric);
     }
 
     /** Starts or ends compute nodes until there are so many. */

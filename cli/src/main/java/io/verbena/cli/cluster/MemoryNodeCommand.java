@@ -44,7 +44,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         try
         {
             fabric = Fabrics.open(cluster.fabric());
-            role = MemoryNodeRole.open(fabric, cluster.metaServer(), (long)memoryMib << 20);
+            role = MemoryNodeRole.open(fabric, options.locator(cluster), (long)memoryMib << 20);
         }
         catch (final RdmaException ex)
         {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,8 @@ import java.util.regex.Pattern;
 
 /**
  * Starts this program again with another command, in the background, and waits until it says that it is ready. The new
- * process has the flags and class path of this one, and writes to a log file.
+ * process has the flags and class path of this one, and writes to a log file; the log of
+ * the one before is kept as NAME.log.1.
  */
 final class NodeLauncher
 {
@@ -47,6 +49,10 @@ final class NodeLauncher
         try
         {
             Files.createDirectories(logs);
+            if (Files.exists(log))
+            {
+                Files.move(log, logs.resolve(name + ".log.1"), StandardCopyOption.REPLACE_EXISTING);
+            }
             final Process process = new ProcessBuilder(commandLine(arguments))
                 .redirectInput(new File("/dev/null"))
                 .redirectErrorStream(true)

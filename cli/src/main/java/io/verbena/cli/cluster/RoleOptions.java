@@ -5,8 +5,10 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.control.bootstrap.BootstrapClient;
 import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.control.bootstrap.MetaServerLocator;
 
 import picocli.CommandLine.Option;
 
@@ -45,6 +47,12 @@ final class RoleOptions
         {
             throw failed(ex);
         }
+    }
+
+    /** Finds the meta server again when it is started again. */
+    MetaServerLocator locator(final BootstrapAnswer first)
+    {
+        return new BootstrapLocator(ClusterAddress.parse(cluster), ClusterToken.read(tokenFile), first);
     }
 
     static CommandFailedException failed(final BootstrapException ex)

@@ -18,7 +18,8 @@ import java.util.concurrent.Callable;
 /** {@code verbena up}. */
 @Command(
     name = "up",
-    description = "Start a cluster of processes on this host, in the background, and print how to reach it.",
+    description = "Start a cluster of processes on this host, in the background, and print how to reach it; or start " +
+        "again the processes of one that died.",
     footer = {"", "Records live in shared memory of the memory nodes: they are gone after 'verbena down'."},
     defaultValueProvider = SettingsProvider.class)
 public final class UpCommand implements Callable<Integer>
@@ -62,7 +63,10 @@ public final class UpCommand implements Callable<Integer>
             try (KvClient client =
                 KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
             {
-                client.createTable("default", TableOptions.DEFAULTS);
+                if (!client.tables().contains("default"))
+                {
+                    client.createTable("default", TableOptions.DEFAULTS);
+                }
             }
         }
         say(out, "up: " + folder.address());

@@ -3,6 +3,10 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.TableOptions;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(400)
 class ClusterSystemTest
 {
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+
     @TempDir
     private Path directory;
     private CommandLines.Result last;
@@ -81,9 +88,9 @@ class ClusterSystemTest
         succeed("put", "68656c6c6f", "64", "--hex", "--if-version", version);
         assertThat(run("status")).isEqualTo(ExitStatus.FAILED);
         assertThat(last.out()).contains("compute-1").contains("dead");
+        succeed("scale", "--compute-nodes", "2");
         assertThat(run("up")).isEqualTo(ExitStatus.UNAVAILABLE);
         assertThat(last.err()).contains("a cluster is up already");
-        succeed("scale", "--compute-nodes", "2");
         succeed("status", "--json");
         assertThat(last.out()).contains("\"ready\":true").contains("\"name\":\"compute-1\"");
 
@@ -120,6 +127,56 @@ class ClusterSystemTest
         succeed("down");
         succeed("down");
         assertThat(run("status")).isEqualTo(ExitStatus.UNAVAILABLE);
+    }
+
+    private void kill(final String name)
+    {
+        entries().stream().filter((entry) -> entry.name().equals(name)).forEach(ClusterSystemTest::kill);
+    }
+
+    /** Until the processes have noticed; what they say is checked by the caller. */
+    private void awaitStatus(final String text)
+    {
+        do
+        {
+            run("status");
+        }
+        while (!last.out().contains(text));
+    }
+
+    @Test
+    void shouldGoOnWithoutTheMetaServerAndFindItAgain()
+    {
+        succeed("up", "--compute-nodes", "2", "--memory", "64");
+        final ClusterFolder folder = ClusterFolder.of(directory);
+        final String address = folder.address();
+        try (KvClient client = KvClient.connect(address, new KvClientOptions().tokenFile(folder.token())))
+        {
+            final KvTable table = client.table("default");
+            final byte[] key = {1};
+            table.put(key, new byte[]{1}, STEP_NS);
+            kill("meta-server");
+            awaitStatus("meta_server:away");
+            assertThat(last.status()).isEqualTo(ExitStatus.FAILED);
+            table.put(key, new byte[]{2}, STEP_NS);
+            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
+            assertThat(run("get", "hello")).isEqualTo(ExitStatus.UNAVAILABLE);
+
+            succeed("up");
+            assertThat(last.out()).contains("meta-server was dead, started again");
+            assertThat(folder.address()).isEqualTo(address);
+            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
+            client.createTable("more", new TableOptions(100)).put(key, key, STEP_NS);
+            succeed("table", "list");
+            assertThat(last.out()).isEqualTo("default\nmore\n");
+            succeed("put", "hello", "again");
+            kill("compute-1");
+            kill("compute-2");
+            succeed("up");
+            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
+            succeed("status");
+            assertThat(last.out()).doesNotContain("meta_server:away", "dead");
+        }
     }
 
     @Test

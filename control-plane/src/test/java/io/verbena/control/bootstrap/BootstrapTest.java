@@ -87,7 +87,7 @@ class BootstrapTest
     @Test
     void shouldRefuseOtherVersionsByName()
     {
-        assertRefused(Reason.VERSION_MISMATCH, "this program version 9 with formats 1: update the older", () ->
+        assertRefused(Reason.VERSION_MISMATCH, "this program version 9 with formats 2: update the older", () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, 9, BootstrapDescriptor.FORMATS));
         assertRefused(Reason.VERSION_MISMATCH, "version 1 with formats 7", () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, BootstrapDescriptor.VERSION, 7));
@@ -204,7 +204,7 @@ class BootstrapTest
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce)))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0100" + "0100" + "01000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0100" + "0100" + "02000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(

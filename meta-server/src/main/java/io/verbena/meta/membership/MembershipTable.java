@@ -47,8 +47,10 @@ public final class MembershipTable
 
         for (final StoredNode node : restored)
         {
+            // Heard of by the server before this one, as far as this one knows: it may have admitted somebody.
             final Member member = new Member(node, leaseEndNs(nowNs));
-                put(member);
+            member.isConfirmed = true;
+            put(member);
         }
     }
 
@@ -75,8 +77,9 @@ public final class MembershipTable
 
     /**
      * Admits a memory node again under the id it had, with a new incarnation: its memory is still the same. The node
-     * must have closed every connection of its previous incarnation before it asks. Refused while that incarnation has
-     * a lease: whoever asks might be a copy of a node that lives.
+     * must have closed every connection of its previous incarnation before it asks. While that incarnation has a lease,
+     * only who brings the same memory id is let in: one process at a time has that memory, so the one before has ended.
+     * Others might be copies of a node that lives.
      *
      * @param endpoint how it can be reached now.
      * @param nodeId   the id it had.
@@ -95,7 +98,17 @@ public final class MembershipTable
                 "node " + nodeId + " is not a memory node of this cluster: register without an id");
         }
 
-        if (previous.isLive())
+        final boolean hasItsMemory = 0 != endpoint.memoryId() && endpoint.memoryId() == previous.node.memoryId();
+
+        if (0 != previous.node.memoryId() && !hasItsMemory)
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE,
+                "memory node " + nodeId + " has memory " + Long.toHexString(previous.node.memoryId()) + ", not " +
+                Long.toHexString(endpoint.memoryId()) + ": start it with its own data folder, or without an id");
+        }
+
+        if (previous.isLive() && !hasItsMemory)
         {
             throw new MembershipRefusedException(
                 Reason.TRY_LATER,
@@ -251,7 +264,8 @@ public final class MembershipTable
             endpoint.servicePort(),
             endpoint.regionAddress(),
             endpoint.regionLengthBytes(),
-            endpoint.regionRemoteKey());
+            endpoint.regionRemoteKey(),
+            endpoint.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));

@@ -12,6 +12,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param regionAddress     first byte of the memory it lets others reach.
  * @param regionLengthBytes length of that memory; 0: none.
  * @param regionRemoteKey   key of that memory.
+ * @param memoryId          random number kept with that memory, which nobody else has; 0: none.
  */
 public record NodeEndpoint(
     NodeRole role,
@@ -19,6 +20,7 @@ public record NodeEndpoint(
     int servicePort,
     long regionAddress,
     long regionLengthBytes,
-    int regionRemoteKey)
+    int regionRemoteKey,
+    long memoryId)
 {
 }

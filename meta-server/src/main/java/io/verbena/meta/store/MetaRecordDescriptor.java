@@ -27,7 +27,7 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The only format version this build writes and reads. */
-    static final int FORMAT_VERSION = 2;
+    static final int FORMAT_VERSION = 3;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
@@ -62,7 +62,8 @@ final class MetaRecordDescriptor
     static final int ROLE_OFFSET = SERVICE_PORT_OFFSET + Integer.BYTES;
     static final int STATE_OFFSET = ROLE_OFFSET + Short.BYTES;
     static final int SERVICE_LOCATOR_OFFSET = STATE_OFFSET + Short.BYTES;
-    static final int NODE_LENGTH = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    static final int NODE_LENGTH = MEMORY_ID_OFFSET + Long.BYTES;
 
     static final int TABLE_ID_OFFSET = HEADER_LENGTH;
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
@@ -74,7 +75,7 @@ final class MetaRecordDescriptor
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 88 != NODE_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 96 != NODE_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -123,6 +124,7 @@ final class MetaRecordDescriptor
         record.putShort(ROLE_OFFSET, (short)node.role().code());
         record.putShort(STATE_OFFSET, (short)node.state().code());
         record.putLong(SERVICE_LOCATOR_OFFSET, node.device().serviceLocator());
+        record.putLong(MEMORY_ID_OFFSET, node.memoryId());
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -172,7 +174,8 @@ final class MetaRecordDescriptor
             record.getInt(SERVICE_PORT_OFFSET),
             record.getLong(REGION_ADDRESS_OFFSET),
             record.getLong(REGION_LENGTH_OFFSET),
-            record.getInt(REMOTE_KEY_OFFSET));
+            record.getInt(REMOTE_KEY_OFFSET),
+            record.getLong(MEMORY_ID_OFFSET));
     }
 
     static StoredTable decodeTable(final String source, final String key, final byte[] bytes)

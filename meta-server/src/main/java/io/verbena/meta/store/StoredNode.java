@@ -16,6 +16,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param regionAddress     first byte of the memory it lets others reach, in its own terms.
  * @param regionLengthBytes length of that memory, 0 when there is none.
  * @param regionRemoteKey   key of that memory.
+ * @param memoryId          random number kept with that memory; 0: none.
  */
 public record StoredNode(
     int nodeId,
@@ -27,7 +28,8 @@ public record StoredNode(
     int servicePort,
     long regionAddress,
     long regionLengthBytes,
-    int regionRemoteKey)
+    int regionRemoteKey,
+    long memoryId)
 {
     /**
      * @param newState replaces the present one.
@@ -37,6 +39,6 @@ public record StoredNode(
     {
         return new StoredNode(
             nodeId, incarnation, role, newState, writerNumber, device, servicePort, regionAddress, regionLengthBytes,
-            regionRemoteKey);
+            regionRemoteKey, memoryId);
     }
 }

@@ -147,7 +147,7 @@ final class ClusterModel
 
     private static NodeEndpoint endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, 1), 1, 4096, 4096, 1);
+        return new NodeEndpoint(role, new DeviceAddress(1, 1), 1, 4096, 4096, 1, 0);
     }
 
     private void addCompute()

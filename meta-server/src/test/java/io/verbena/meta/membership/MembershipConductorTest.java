@@ -203,6 +203,45 @@ class MembershipConductorTest
     }
 
     @Test
+    void shouldLetWhoHasTheMemoryTakeItsIdOverAtOnceAndNobodyElse()
+    {
+        final Member memory = conductor.register(memoryEndpoint(77), nowNs);
+        conductor.heartbeat(memory.nodeId(), memory.incarnation(), 0, nowNs);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        assertThat(conductor.rounds()).hasSize(1);
+
+        for (final long other : new long[]{0, 78})
+        {
+            assertThat(catchThrowableOfType(
+                MembershipRefusedException.class,
+                () -> conductor.rejoin(memoryEndpoint(other), memory.nodeId(), nowNs)).reason())
+                .isEqualTo(MembershipRefusedException.Reason.IMPOSSIBLE);
+        }
+
+        final Member back = conductor.rejoin(memoryEndpoint(77), memory.nodeId(), nowNs);
+        assertThat(back.nodeId()).isEqualTo(memory.nodeId());
+        assertThat(back.incarnation()).isGreaterThan(member.incarnation());
+        doWork();
+        assertThat(conductor.rounds()).as("who is fenced has no connection to the new life").isEmpty();
+    }
+
+    @Test
+    void shouldHoldTheFenceForAMemoryNodeThatIsSilentSinceARestart()
+    {
+        final Member memory = register(NodeRole.MEMORY_NODE);
+        conductor.heartbeat(memory.nodeId(), memory.incarnation(), 0, nowNs);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+
+        conductor = start();
+        passTime(2 * (LEASE_NS + MARGIN_NS));
+
+        assertThat(conductor.table().member(memory.nodeId()).node().state()).isEqualTo(StoredNodeState.LOST);
+        assertThat(conductor.rounds()).as("its memory may still be reached").hasSize(1);
+    }
+
+    @Test
     void shouldRefuseMoreNodesWhenFull()
     {
         for (int i = 0; i < 8; i++)
@@ -305,7 +344,12 @@ class MembershipConductorTest
 
     private static NodeEndpoint endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, 2), 1, 4096, 4096, 7);
+        return new NodeEndpoint(role, new DeviceAddress(1, 2), 1, 4096, 4096, 7, 0);
+    }
+
+    private static NodeEndpoint memoryEndpoint(final long memoryId)
+    {
+        return new NodeEndpoint(NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 1, 4096, 4096, 7, memoryId);
     }
 
     private void passTime(final long durationNs)

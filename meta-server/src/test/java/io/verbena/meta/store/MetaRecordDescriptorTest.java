@@ -32,7 +32,8 @@ class MetaRecordDescriptorTest
         18515,
         0x7F0000001000L,
         1L << 32,
-        0x80000001);
+        0x80000001,
+        0x0A0B0C0D0E0F1011L);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
     @Test
@@ -127,7 +128,7 @@ class MetaRecordDescriptorTest
     {
         final Map<String, String> records = new TreeMap<>();
 
-        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-2.hex"))
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-3.hex"))
         {
             new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
                 .map((line) -> line.split(" "))

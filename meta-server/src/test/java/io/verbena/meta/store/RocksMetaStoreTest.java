@@ -21,7 +21,7 @@ class RocksMetaStoreTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(77, 5, 6, 7, 4097, 9, 10);
     private static final StoredNode NODE = new StoredNode(
-        3, 4, NodeRole.MEMORY_NODE, StoredNodeState.LIVE, 0, new DeviceAddress(1, 2), 18515, 4096, 1 << 20, 99);
+        3, 4, NodeRole.MEMORY_NODE, StoredNodeState.LIVE, 0, new DeviceAddress(1, 2), 18515, 4096, 1 << 20, 99, 98);
     private static final StoredTable TABLE = new StoredTable("users", 5, "descriptor".getBytes(StandardCharsets.UTF_8));
 
     @TempDir
