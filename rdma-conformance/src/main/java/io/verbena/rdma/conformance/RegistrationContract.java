@@ -21,26 +21,35 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 abstract class RegistrationContract extends VerbsHarness
 {
     private static final long BEYOND_2_GIB = (1L << 31) + (1 << 16);
+    /** A multiple of every page size. */
+    private static final int PAGES_BYTES = 1 << 16;
 
-    private void needsAnyMemory()
+    private void needsCallersMemory()
     {
-        if (!a.device.attributes().supports(DeviceCapability.REGISTER_ANY_MEMORY))
+        if (!a.device.attributes().supports(DeviceCapability.REGISTER_WHOLE_PAGES))
         {
             throw new UnsupportedVerbException("registering memory of the caller", a.device.name());
         }
     }
 
+    /** Anywhere, if the device can take it; else whole pages. */
+    private MemorySegment allocate(final Arena arena)
+    {
+        return a.device.attributes().supports(DeviceCapability.REGISTER_ANY_MEMORY) ?
+            arena.allocate(128, 8) : arena.allocate(PAGES_BYTES, PAGES_BYTES);
+    }
+
     @Test
     void shouldRegisterMemoryOfCallerForPeers()
     {
-        needsAnyMemory();
+        needsCallersMemory();
         connect();
         try (Arena arena = Arena.ofShared())
         {
-            final MemorySegment segment = arena.allocate(128, 8);
+            final MemorySegment segment = allocate(arena);
             try (MemoryRegion region = a.domain.register(segment, AccessFlags.ALL_REMOTE))
             {
-                assertThat(region.lengthBytes()).isEqualTo(128);
+                assertThat(region.lengthBytes()).isEqualTo(segment.byteSize());
                 assertThat(region.address()).isNotZero();
                 b.putLong(0, 17);
                 post(b, () -> b.queuePair.write(
@@ -53,13 +62,94 @@ abstract class RegistrationContract extends VerbsHarness
     }
 
     @Test
-    void shouldRegisterMemoryOfCallerForLocalUse()
+    void shouldExecuteAtomicsOnMemoryOfCaller()
     {
-        needsAnyMemory();
+        needsCallersMemory();
         connect();
         try (Arena arena = Arena.ofShared())
         {
-            final MemorySegment segment = arena.allocate(128, 8);
+            final MemorySegment segment = allocate(arena);
+            segment.set(JAVA_LONG, 0, 40);
+            try (MemoryRegion region = a.domain.register(segment, AccessFlags.ALL_REMOTE))
+            {
+                segment.set(JAVA_LONG, 0, segment.get(JAVA_LONG, 0) + 1);
+                post(b, () -> b.queuePair.fetchAdd(
+                    1, SIGNALED, b.address(0), b.key(), region.address(), region.remoteKey(), 1));
+                assertThat(awaitOne(b).status()).isZero();
+                assertThat(b.getLong(0)).isEqualTo(41);
+                assertThat(segment.get(JAVA_LONG, 0)).isEqualTo(42);
+            }
+        }
+    }
+
+    @Test
+    void shouldReceiveIntoMemoryOfCaller()
+    {
+        needsCallersMemory();
+        connect();
+        try (Arena arena = Arena.ofShared())
+        {
+            final MemorySegment segment = allocate(arena);
+            try (MemoryRegion region = a.domain.register(segment, AccessFlags.LOCAL_WRITE))
+            {
+                assertThat(a.queuePair.postReceive(3, region.address() + 8, 8, region.localKey())).isZero();
+                b.putLong(0, 19);
+                post(b, () -> b.queuePair.send(1, SIGNALED, b.address(0), 8, b.key()));
+                assertThat(awaitOne(b).status()).isZero();
+                assertThat(awaitOne(a).status()).isZero();
+                assertThat(segment.get(JAVA_LONG, 8)).isEqualTo(19);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseToFreeMemoryOfCallerWhileRegistered()
+    {
+        needsCallersMemory();
+        connect();
+        final Arena arena = Arena.ofShared();
+        final MemorySegment segment = allocate(arena);
+        final MemoryRegion region = a.domain.register(segment, AccessFlags.ALL_REMOTE);
+        assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class);
+        b.putLong(0, 20);
+        post(b, () -> b.queuePair.write(1, SIGNALED, b.address(0), 8, b.key(), region.address(), region.remoteKey()));
+        assertThat(awaitOne(b).status()).isZero();
+        assertThat(segment.get(JAVA_LONG, 0)).isEqualTo(20);
+        region.close();
+        arena.close();
+        assertThat(segment.scope().isAlive()).isFalse();
+    }
+
+    @Test
+    void shouldRegisterTheSameMemoryOfCallerTwice()
+    {
+        needsCallersMemory();
+        connect();
+        try (Arena arena = Arena.ofShared())
+        {
+            final MemorySegment segment = allocate(arena);
+            final MemoryRegion first = a.domain.register(segment, AccessFlags.ALL_REMOTE);
+            try (MemoryRegion second = a.domain.register(segment.asSlice(64, 64), AccessFlags.ALL_REMOTE))
+            {
+                first.close();
+                b.putLong(0, 21);
+                post(b, () -> b.queuePair.write(
+                    1, SIGNALED, b.address(0), 8, b.key(), second.address() + 8, second.remoteKey()));
+                assertThat(awaitOne(b).status()).isZero();
+                assertThat(segment.get(JAVA_LONG, 72)).isEqualTo(21);
+            }
+            assertThat(segment.get(JAVA_LONG, 72)).isEqualTo(21);
+        }
+    }
+
+    @Test
+    void shouldRegisterMemoryOfCallerForLocalUse()
+    {
+        needsCallersMemory();
+        connect();
+        try (Arena arena = Arena.ofShared())
+        {
+            final MemorySegment segment = allocate(arena);
             try (MemoryRegion region = a.domain.register(segment, AccessFlags.LOCAL_WRITE))
             {
                 b.putLong(0, 18);
@@ -73,11 +163,11 @@ abstract class RegistrationContract extends VerbsHarness
     @Test
     void shouldRefuseOldKeyOfCallersMemory()
     {
-        needsAnyMemory();
+        needsCallersMemory();
         connect();
         try (Arena arena = Arena.ofShared())
         {
-            final MemorySegment segment = arena.allocate(128, 8);
+            final MemorySegment segment = allocate(arena);
             final MemoryRegion region = a.domain.register(segment, AccessFlags.ALL_REMOTE);
             final long address = region.address();
             final int key = region.remoteKey();
@@ -92,7 +182,7 @@ abstract class RegistrationContract extends VerbsHarness
     @Test
     void shouldRefuseToRegisterHeapMemory()
     {
-        needsAnyMemory();
+        needsCallersMemory();
         assertThatThrownBy(() -> a.domain.register(MemorySegment.ofArray(new byte[64]), 0))
             .isInstanceOf(RdmaException.class).isNotInstanceOf(UnsupportedVerbException.class);
     }
@@ -100,11 +190,11 @@ abstract class RegistrationContract extends VerbsHarness
     @Test
     void shouldRefuseToRegisterFreedMemory()
     {
-        needsAnyMemory();
+        needsCallersMemory();
         final MemorySegment segment;
         try (Arena arena = Arena.ofShared())
         {
-            segment = arena.allocate(64, 8);
+            segment = allocate(arena);
         }
         assertThatThrownBy(() -> a.domain.register(segment, 0))
             .isInstanceOf(RdmaException.class).isNotInstanceOf(UnsupportedVerbException.class);

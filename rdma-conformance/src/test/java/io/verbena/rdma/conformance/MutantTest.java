@@ -136,7 +136,7 @@ class MutantTest
     private static List<RuleResult> run(final String rule, final AllowList allowList, final Supplier<Mutant> mutant)
     {
         final ConformancePath path = ConformancePath.of("mutant", allowList, () -> new MutantRig(
-            new SimRig(new SimFabric(4711, new SimFabricOptions())), mutant.get()));
+            new SimRig(new SimFabric(4711, new SimFabricOptions().holdsCallersMemory(true))), mutant.get()));
         return ConformanceRun.run(path, Pattern.compile("^" + Pattern.quote(rule) + "$"), () -> 0, result -> { });
     }
 }

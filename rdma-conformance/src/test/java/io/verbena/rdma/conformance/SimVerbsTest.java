@@ -15,6 +15,7 @@ class SimVerbsTest
     List<DynamicTest> rules()
     {
         return ConformanceTests.on(ConformancePath.of(
-            "sim", AllowList.of("sim"), () -> new SimRig(new SimFabric(4711, new SimFabricOptions()))));
+            "sim", AllowList.of("sim"),
+            () -> new SimRig(new SimFabric(4711, new SimFabricOptions().holdsCallersMemory(true)))));
     }
 }

@@ -113,7 +113,8 @@ record DeviceQuery(DeviceAttributes attributes, int portNumber, int gidTableLeng
     {
         final Set<DeviceCapability> result = EnumSet.of(
             DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.COMPLETION_CHANNEL,
-            DeviceCapability.ASYNC_EVENT, DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_ANY_MEMORY);
+            DeviceCapability.ASYNC_EVENT, DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_ANY_MEMORY,
+            DeviceCapability.REGISTER_WHOLE_PAGES);
         if (maxReceives > 0)
         {
             result.add(DeviceCapability.SHARED_RECEIVE_QUEUE);

@@ -2,28 +2,30 @@ package io.verbena.rdma.ibverbs;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct ibv_mr} over memory of its own, which it frees, or of the caller, which it keeps reachable. */
+/** {@code struct ibv_mr} over memory of its own, which it frees, or of the caller, which it keeps from being freed. */
 final class IbverbsMemoryRegion implements MemoryRegion
 {
     private final IbverbsProtectionDomain domain;
     private final MemorySegment segment;
     private final int accessFlags;
-    private final Arena arena;
+    private final Runnable release;
     private final long mr;
     private final int localKey;
     private final int remoteKey;
     private boolean isClosed;
 
     IbverbsMemoryRegion(
-        final IbverbsProtectionDomain domain, final MemorySegment segment, final int accessFlags, final Arena arena)
+        final IbverbsProtectionDomain domain,
+        final MemorySegment segment,
+        final int accessFlags,
+        final Runnable release)
     {
         this.domain = domain;
         this.segment = segment;
         this.accessFlags = accessFlags;
-        this.arena = arena;
+        this.release = release;
         mr = Libibverbs.registerMemory("cannot register " + segment.byteSize() + " bytes on " + domain.device().name(),
             domain.pointer(), segment.address(), segment.byteSize(), accessFlags);
         localKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
@@ -80,10 +82,7 @@ final class IbverbsMemoryRegion implements MemoryRegion
         }
         Libibverbs.Destroyer.DEREG_MR.destroy("a memory region of " + lengthBytes() + " bytes", mr);
         isClosed = true;
-        if (arena != null)
-        {
-            arena.close();
-        }
+        release.run();
         domain.childClosed();
     }
 

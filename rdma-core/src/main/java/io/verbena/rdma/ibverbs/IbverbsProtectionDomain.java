@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -75,7 +76,7 @@ final class IbverbsProtectionDomain implements ProtectionDomain
         {
             final long mapped = lengthBytes + PAGE_BYTES - 1 & -PAGE_BYTES;
             final MemorySegment memory = arena.allocate(mapped, PAGE_BYTES).asSlice(0, lengthBytes);
-            return new IbverbsMemoryRegion(this, memory, accessFlags, arena);
+            return new IbverbsMemoryRegion(this, memory, accessFlags, arena::close);
         }
         catch (final OutOfMemoryError ex)
         {
@@ -95,18 +96,20 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     public MemoryRegion register(final MemorySegment segment, final int accessFlags)
     {
         checkRights(accessFlags);
-        if (!segment.isNative() || !segment.scope().isAlive() || segment.byteSize() == 0)
+        if (segment.byteSize() == 0)
         {
-            throw new RdmaException("only native memory that is still there can be registered: " + segment);
+            throw new RdmaException("region must have 1 byte or more: " + segment);
         }
+        final SegmentHold hold = SegmentHold.of(segment);
         childOpened();
         try
         {
-            return new IbverbsMemoryRegion(this, segment, accessFlags, null);
+            return new IbverbsMemoryRegion(this, segment, accessFlags, hold::close);
         }
         catch (final RdmaException ex)
         {
             childClosed();
+            hold.close();
             throw ex;
         }
     }

@@ -20,6 +20,7 @@ public final class SimFabricOptions
     private double lossProbability;
     private int maxDcContexts = 64;
     private long retryTimeoutNs = TimeUnit.MILLISECONDS.toNanos(20);
+    private boolean holdsCallersMemory;
     private RnicModel rnicModel;
     private long rnrTimeoutNs = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -126,6 +127,24 @@ public final class SimFabricOptions
     public SimFabricOptions readAfterAtomicNeedsFence(final boolean readAfterAtomicNeedsFence)
     {
         this.readAfterAtomicNeedsFence = readAfterAtomicNeedsFence;
+        return this;
+    }
+
+    /** @return whether registered memory of the caller cannot be freed. */
+    public boolean holdsCallersMemory()
+    {
+        return holdsCallersMemory;
+    }
+
+    /**
+     * @param holdsCallersMemory whether {@code Arena.close()} is refused while memory is registered, as on other
+     *                           providers; off, because it takes a thread for each region and killed nodes close none.
+     *                           Without it a request for freed memory ends the run with IllegalStateException.
+     * @return this.
+     */
+    public SimFabricOptions holdsCallersMemory(final boolean holdsCallersMemory)
+    {
+        this.holdsCallersMemory = holdsCallersMemory;
         return this;
     }
 

@@ -33,7 +33,8 @@ public final class SimFabricProvider implements FabricProvider
     @Override
     public Fabric open(final String argument)
     {
-        return new SimFabric(argument.isEmpty() ? FIRST_SEED : seed(argument), new SimFabricOptions());
+        return new SimFabric(
+            argument.isEmpty() ? FIRST_SEED : seed(argument), new SimFabricOptions().holdsCallersMemory(true));
     }
 
     private static long seed(final String argument)

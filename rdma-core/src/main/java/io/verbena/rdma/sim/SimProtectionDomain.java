@@ -3,6 +3,7 @@ package io.verbena.rdma.sim;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;
@@ -27,7 +28,7 @@ import java.util.Objects;
 final class SimProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
 {
     private final SimDevice device;
-    private final Map<RegisteredRegion, Arena> arenas = new IdentityHashMap<>();
+    private final Map<RegisteredRegion, Runnable> memory = new IdentityHashMap<>();
     private int childCount;
     private int regionCount;
     private boolean isClosed;
@@ -49,7 +50,7 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner, Window
         checkOpen();
         final Arena arena = Arena.ofShared();
         final RegisteredRegion region = add(arena.allocate(lengthBytes, 4096), accessFlags);
-        arenas.put(region, arena);
+        memory.put(region, arena::close);
         return region;
     }
 
@@ -63,7 +64,14 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner, Window
             throw new RdmaException(
                 "only native, writable memory that is not freed can be registered: segment=" + segment);
         }
-        return add(segment, accessFlags);
+        final SegmentHold hold =
+            device.fabric().options().holdsCallersMemory() ? SegmentHold.of(segment) : null;
+        final RegisteredRegion region = add(segment, accessFlags);
+        if (hold != null)
+        {
+            memory.put(region, hold::close);
+        }
+        return region;
     }
 
     @Override
@@ -170,10 +178,10 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner, Window
     {
         device.keys().remove(region);
         regionCount--;
-        final Arena arena = arenas.remove(region);
-        if (arena != null)
+        final Runnable free = memory.remove(region);
+        if (free != null)
         {
-            arena.close();
+            free.run();
         }
     }
 

@@ -40,13 +40,13 @@ final class SharedKeys
     /**
      * Registers a region for both.
      *
-     * @param factory    makes the region, under a new key of {@link #local}.
-     * @param domainId   of its protection domain.
-     * @param fileNumber of its file.
+     * @param factory  makes the region, under a new key of {@link #local}.
+     * @param domainId of its protection domain.
+     * @param file     in which it lies.
      * @return the region.
      */
     synchronized RegisteredRegion add(
-        final Supplier<RegisteredRegion> factory, final int domainId, final long fileNumber)
+        final Supplier<RegisteredRegion> factory, final int domainId, final SharedMemoryFile file)
     {
         final List<RegisteredRegion> skipped = new ArrayList<>();
         RegisteredRegion region = factory.get();
@@ -62,8 +62,8 @@ final class SharedKeys
         SharedWords.putInt(entry + QUEUE_PAIR_OFFSET, 0);
         SharedWords.putLong(entry + ADDRESS_OFFSET, region.address());
         SharedWords.putLong(entry + LENGTH_OFFSET, region.lengthBytes());
-        SharedWords.putLong(entry + FILE_OFFSET, fileNumber);
-        SharedWords.putLong(entry + FILE_POSITION_OFFSET, 0);
+        SharedWords.putLong(entry + FILE_OFFSET, file.number());
+        SharedWords.putLong(entry + FILE_POSITION_OFFSET, region.address() - file.segment().address());
         SharedWords.putIntRelease(entry + KEY_OFFSET, region.localKey());
         return region;
     }

@@ -23,26 +23,84 @@ final class SharedMemoryFile implements AutoCloseable
     private final Path path;
     private final long number;
     private final boolean isOwner;
-    private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
+    private final Runnable unmap;
+    private Runnable whenClosed;
+    private int users = 1;
 
     private SharedMemoryFile(
-        final Path path, final long number, final FileChannel channel, final long lengthBytes, final boolean isOwner)
-        throws IOException
+        final Path path,
+        final long number,
+        final boolean isOwner,
+        final MemorySegment segment,
+        final Runnable unmap)
     {
         this.path = path;
         this.number = number;
         this.isOwner = isOwner;
-        segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes, arena);
+        this.segment = segment;
+        this.unmap = unmap;
+    }
+
+    private static SharedMemoryFile map(
+        final Path path, final long number, final FileChannel channel, final long lengthBytes, final boolean isOwner)
+        throws IOException
+    {
+        final Arena arena = Arena.ofShared();
+        final MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes, arena);
+        return new SharedMemoryFile(path, number, isOwner, mapped, arena::close);
     }
 
     /** Maps a file of this process, whose blocks are all allocated. */
     static SharedMemoryFile ofOwner(
         final Path path, final long number, final FileChannel channel, final long lengthBytes) throws IOException
     {
-        final SharedMemoryFile file = new SharedMemoryFile(path, number, channel, lengthBytes, true);
+        final SharedMemoryFile file = map(path, number, channel, lengthBytes, true);
         OWN.put(path, file);
         return file;
+    }
+
+    /**
+     * A file of this process that is mapped at memory of the caller.
+     *
+     * @param unmap gives the caller's memory back.
+     */
+    static SharedMemoryFile ofCaller(
+        final Path path, final long number, final MemorySegment segment, final Runnable unmap)
+    {
+        final SharedMemoryFile file = new SharedMemoryFile(path, number, true, segment, unmap);
+        OWN.put(path, file);
+        return file;
+    }
+
+    /**
+     * A file of this process that a segment lies in.
+     *
+     * @param files   of the fabric that the file must be of.
+     * @param segment native.
+     * @return the file, for one more user; null when there is none.
+     */
+    static SharedMemoryFile useContaining(final FabricDirectory files, final MemorySegment segment)
+    {
+        for (final SharedMemoryFile file : OWN.values())
+        {
+            final long offset = segment.address() - file.segment.address();
+            if (offset >= 0 && offset <= file.segment.byteSize() - segment.byteSize() &&
+                file.path.equals(files.regionFile(files.ownerId(), file.number)) && file.use())
+            {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    private synchronized boolean use()
+    {
+        if (users > 0)
+        {
+            users++;
+        }
+        return users > 0;
     }
 
     /** The owner's mapping, or null when the file is another process's. */
@@ -56,7 +114,7 @@ final class SharedMemoryFile implements AutoCloseable
     {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
-            return new SharedMemoryFile(path, 0, channel, channel.size(), false);
+            return map(path, 0, channel, channel.size(), false);
         }
     }
 
@@ -70,9 +128,20 @@ final class SharedMemoryFile implements AutoCloseable
         return number;
     }
 
-    @Override
-    public void close()
+    /** What the last user's {@link #close} does at the end. */
+    void whenClosed(final Runnable action)
     {
+        whenClosed = action;
+    }
+
+    /** One user less; unmaps with the last one. */
+    @Override
+    public synchronized void close()
+    {
+        if (--users > 0)
+        {
+            return;
+        }
         try
         {
             if (isOwner)
@@ -87,7 +156,11 @@ final class SharedMemoryFile implements AutoCloseable
         }
         finally
         {
-            arena.close();
+            unmap.run();
+            if (whenClosed != null)
+            {
+                whenClosed.run();
+            }
         }
     }
 }

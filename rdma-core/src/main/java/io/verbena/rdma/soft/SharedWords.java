@@ -119,6 +119,11 @@ final class SharedWords
         MemorySegment.copy(source, 0, ALL, ValueLayout.JAVA_BYTE, address, source.length);
     }
 
+    static void copy(final long from, final long to, final long lengthBytes)
+    {
+        MemorySegment.copy(ALL, from, ALL, to, lengthBytes);
+    }
+
     static void zero(final long address, final long lengthBytes)
     {
         ALL.asSlice(address, lengthBytes).fill((byte)0);

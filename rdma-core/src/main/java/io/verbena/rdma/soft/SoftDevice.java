@@ -40,8 +40,8 @@ final class SoftDevice implements Device
         "soft",
         Set.of(
             DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
-            DeviceCapability.MEMORY_WINDOW, DeviceCapability.GLOBAL_ATOMICS,
-            DeviceCapability.SHARED_RECEIVE_QUEUE),
+            DeviceCapability.MEMORY_WINDOW, DeviceCapability.REGISTER_WHOLE_PAGES,
+            DeviceCapability.GLOBAL_ATOMICS, DeviceCapability.SHARED_RECEIVE_QUEUE),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,

@@ -3,6 +3,7 @@ package io.verbena.rdma.soft;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -26,7 +27,6 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     private final SoftDevice device;
     private final int id;
     private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
-    private final Map<RegisteredRegion, NamedMemory> named = new ConcurrentHashMap<>();
     private int queuePairCount;
     private int regionCount;
     private int windowCount;
@@ -55,7 +55,8 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        return add(device.fabric().files().allocate(lengthBytes), accessFlags);
+        final SharedMemoryFile file = device.fabric().files().allocate(lengthBytes);
+        return add(file, file.segment(), accessFlags);
     }
 
     @Override
@@ -68,11 +69,11 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         boolean isAdded = false;
         try
         {
-            final RegisteredRegion region = add(
-                held.map(lengthBytes, directory.nextRegionNumber(), device.address().gidLow()), accessFlags);
-            named.put(region, held);
+            final SharedMemoryFile file =
+                held.map(lengthBytes, directory.nextRegionNumber(), device.address().gidLow());
+            file.whenClosed(held::close);
             isAdded = true;
-            return region;
+            return add(file, file.segment(), accessFlags);
         }
         finally
         {
@@ -83,7 +84,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         }
     }
 
-    private RegisteredRegion add(final SharedMemoryFile file, final int accessFlags)
+    private RegisteredRegion add(final SharedMemoryFile file, final MemorySegment segment, final int accessFlags)
     {
         final RegisteredRegion region;
         synchronized (this)
@@ -94,10 +95,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
                 checkOpen();
             }
             region = device.keys().add(
-                () -> device.keys().local().add(
-                    file.segment(), file.segment().address(), accessFlags, this, this),
+                () -> device.keys().local().add(segment, segment.address(), accessFlags, this, this),
                 id,
-                file.number());
+                file);
             regionCount++;
         }
         files.put(region, file);
@@ -107,9 +107,12 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public MemoryRegion register(final MemorySegment segment, final int accessFlags)
     {
-        throw new RdmaException(
-            "the soft provider registers only memory that it allocates, because peers have to map it: " +
-            "use allocateRegistered, or ask for DeviceCapability.REGISTER_ANY_MEMORY first");
+        RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);
+        SegmentHold.checkCanBeHeld(segment);
+        checkOpen();
+        final FabricDirectory directory = device.fabric().files();
+        final SharedMemoryFile known = SharedMemoryFile.useContaining(directory, segment);
+        return add(known == null ? AdoptedPages.adopt(directory, segment) : known, segment, accessFlags);
     }
 
     @Override
@@ -220,11 +223,6 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         device.awaitOutside();
         device.keys().forget(region);
         files.remove(region).close();
-        final NamedMemory held = named.remove(region);
-        if (held != null)
-        {
-            held.close();
-        }
         synchronized (this)
         {
             regionCount--;

@@ -26,6 +26,12 @@ public enum DeviceCapability
     QUEUE_PAIR_STATES,
     /** {@link ProtectionDomain#register}: memory that the caller owns. */
     REGISTER_ANY_MEMORY,
+    /**
+     * {@link ProtectionDomain#register}: memory that the caller owns and that begins and ends at a page, of this
+     * process alone, which nobody writes while it is being registered and while the region is being closed. Goes along
+     * with {@link #REGISTER_ANY_MEMORY}, which asks for none of this.
+     */
+    REGISTER_WHOLE_PAGES,
     /** RDMA atomics are atomic with CPU atomics too ({@code IBV_ATOMIC_GLOB}). */
     GLOBAL_ATOMICS
 }

@@ -33,10 +33,11 @@ public interface ProtectionDomain extends AutoCloseable
     }
 
     /**
-     * Registers memory the caller owns ({@code ibv_reg_mr}); asked before use with
-     * {@link DeviceCapability#REGISTER_ANY_MEMORY}.
+     * Registers memory the caller owns ({@code ibv_reg_mr}), or a part of a region's once more; asked before use with
+     * {@link DeviceCapability#REGISTER_ANY_MEMORY} or {@link DeviceCapability#REGISTER_WHOLE_PAGES}.
      *
-     * @param segment     native memory, kept reachable until the region is closed; the caller must not free it before.
+     * @param segment     native memory of an arena that is not confined. It is kept: until the region is closed closing
+     *                    its arena throws {@link IllegalStateException} (memory of no arena must not be freed before).
      * @param accessFlags see {@link AccessFlags}.
      * @return the region, closed by the caller, which leaves the memory alone.
      * @throws RdmaException when the segment is no native memory, is closed, or cannot be reached by the device.

@@ -1,0 +1,123 @@
+package io.verbena.rdma.soft;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/** The few calls of {@code mmap(2)} and its relatives that {@link java.nio.channels.FileChannel#map} has no way to. */
+final class MemoryCalls
+{
+    private static final int PROT_READ_WRITE = 1 | 2;
+    private static final int MAP_SHARED = 1;
+    private static final int MAP_PRIVATE = 2;
+    private static final int MAP_FIXED = 0x10;
+    private static final int MAP_ANONYMOUS = 0x20;
+    private static final int MREMAP_MAYMOVE_FIXED = 1 | 2;
+    private static final int O_RDWR_CLOEXEC = 2 | 0x80000;
+    private static final long FAILED = -1;
+
+    private static final MethodHandle OPEN =
+        bind("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle PAGE_SIZE = bind("getpagesize", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle MMAP = bind(
+        "mmap",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MREMAP = bind(
+        "mremap",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
+        Linker.Option.firstVariadicArg(4));
+    private static final int PAGE_BYTES = pageSize();
+
+    private MemoryCalls()
+    {
+    }
+
+    /** Bytes of a page. */
+    static int pageBytes()
+    {
+        return PAGE_BYTES;
+    }
+
+    /**
+     * Puts a file in the place of what is mapped now.
+     *
+     * @param file        at least as long.
+     * @param address     of the first page.
+     * @param lengthBytes whole pages.
+     * @return whether it was done; nothing has changed otherwise.
+     */
+    static boolean mapOver(final Path file, final long address, final long lengthBytes)
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final int descriptor = (int)OPEN.invokeExact(arena.allocateFrom(file.toString()), O_RDWR_CLOEXEC);
+            if (descriptor < 0)
+            {
+                return false;
+            }
+            final long mapped = (long)MMAP.invokeExact(
+                address, lengthBytes, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0L);
+            final int _ = (int)CLOSE.invokeExact(descriptor);
+            return mapped == address;
+        }
+        catch (final Throwable ex)
+        {
+            throw new IllegalStateException("a downcall does not throw", ex);
+        }
+    }
+
+    /** Maps fresh memory of this process alone; 0 when there is none. */
+    static long mapPrivate(final long lengthBytes)
+    {
+        try
+        {
+            final long mapped =
+                (long)MMAP.invokeExact(0L, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+            return mapped == FAILED ? 0 : mapped;
+        }
+        catch (final Throwable ex)
+        {
+            throw new IllegalStateException("a downcall does not throw", ex);
+        }
+    }
+
+    /** Moves pages over others, which go; whether it was done. */
+    static boolean moveOver(final long from, final long lengthBytes, final long to)
+    {
+        try
+        {
+            return (long)MREMAP.invokeExact(from, lengthBytes, lengthBytes, MREMAP_MAYMOVE_FIXED, to) == to;
+        }
+        catch (final Throwable ex)
+        {
+            throw new IllegalStateException("a downcall does not throw", ex);
+        }
+    }
+
+    private static int pageSize()
+    {
+        try
+        {
+            return (int)PAGE_SIZE.invokeExact();
+        }
+        catch (final Throwable ex)
+        {
+            throw new IllegalStateException("a downcall does not throw", ex);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle bind(
+        final String name, final FunctionDescriptor descriptor, final Linker.Option... options)
+    {
+        final Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor, options);
+    }
+}
