@@ -43,6 +43,10 @@ final class Guard
     static final int TOMBSTONE = 1 << 18;
     /** An attempt whose answer was lost did not take away a word that another one of its engine took away. */
     static final int ONE_TAKER = 1 << 19;
+    /** A scan belongs to the epoch in which its stretch began. */
+    static final int SCAN_IN_EPOCH = 1 << 20;
+    /** A scan reads a slot again whose block is not what its word published. */
+    static final int SCAN_LOOKS_AGAIN = 1 << 21;
 
     private Guard()
     {

@@ -33,6 +33,7 @@ public final class TableEngine implements AutoCloseable
     private final EpochTracker epochs;
     private final OperationRunner runner;
     private final Int2ObjectHashMap<NodeLink> links = new Int2ObjectHashMap<>();
+    private final TableScan scan;
     private TableCreator creator;
     private long sequence;
     private long repeatedSequence;
@@ -58,6 +59,7 @@ public final class TableEngine implements AutoCloseable
         {
             operations[i] = new Operation(i, scratch);
         }
+        scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards());
         runner = new OperationRunner(
             operations, scratch, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks();
@@ -123,11 +125,20 @@ public final class TableEngine implements AutoCloseable
         {
             creator.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
+        if (scan.isInFlightAt(link))
+        {
+            scan.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
     }
 
     /** Reports the completion of a batch posted through a port; an error makes the outcome of its writes unknown. */
     public void onBatchComplete(final int cookie, final int status)
     {
+        if (cookie == TableScan.COOKIE)
+        {
+            scan.onComplete(status);
+            return;
+        }
         if (cookie == TableCreator.COOKIE)
         {
             if (creator != null)
@@ -320,7 +331,7 @@ public final class TableEngine implements AutoCloseable
     public int poll()
     {
         readClocks();
-        int worked = runner.unpark();
+        int worked = runner.unpark() + scan.poll(runner.nowNs);
         if (runner.nowNs >= earliestDeadlineNs)
         {
             worked += expire();
@@ -417,7 +428,7 @@ public final class TableEngine implements AutoCloseable
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
-        long oldest = epochs.epoch();
+        long oldest = Math.min(epochs.epoch(), scan.heldEpoch());
         for (final Operation op : operations)
         {
             // One that waits for memory has read nothing yet. It must not hold up the very epoch it waits for.
@@ -445,6 +456,12 @@ public final class TableEngine implements AutoCloseable
         }
         creator = new TableCreator(this, protectionDomain, attributes, plan.descriptor(), deadlineNs);
         return creator;
+    }
+
+    /** @return the engine's one scan. */
+    public TableScan scan()
+    {
+        return scan;
     }
 
     /** @return running totals, live. */
@@ -494,6 +511,7 @@ public final class TableEngine implements AutoCloseable
         {
             creator.close();
         }
+        scan.close();
         scratch.close();
     }
 

@@ -1,0 +1,468 @@
+package io.verbena.table;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+
+import org.agrona.DirectBuffer;
+
+/**
+ * Walks the slots of a table in the order in which they lie in memory, a stretch at a time: one READ for many groups,
+ * then one doorbell for many of the blocks that their words name.
+ *
+ * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met once,
+ * with a value that it had at some instant of that stretch's turn; a key that is never there is never met. A key that
+ * is written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
+ * slot as long as it is present, an update swaps the word in that slot, and each slot is read once; and the scan
+ * belongs to the epoch in which its stretch began, so that no block named by a word it has read is used again before
+ * it has read the block.
+ *
+ * <p>Owner thread of the engine only; one stretch at a time. Made by {@link TableEngine#scan()}.
+ */
+public final class TableScan
+{
+    /** Takes what a scan meets. */
+    @FunctionalInterface
+    public interface Sink
+    {
+        /**
+         * Takes a record.
+         *
+         * @param block       a whole block from the given offset on, see {@link BlockDescriptor}; for this call only.
+         * @param blockOffset of its first byte.
+         * @return false if there is no room for it: then the stretch ends before it.
+         */
+        boolean onRecord(DirectBuffer block, int blockOffset);
+    }
+
+    /** {@link #position()} when all slots have been walked. */
+    public static final long END = -1;
+    /** Cookie of its batches. */
+    static final int COOKIE = TableCreator.COOKIE | 4;
+    /** Groups in one READ. */
+    public static final int GROUPS_PER_READ = 320;
+    private static final int MAX_BLOCKS = 64;
+    private static final int BLOCKS_AT = GROUPS_PER_READ * BucketDescriptor.GROUP_BYTES;
+    private static final int BLOCKS_CAPACITY = 4 * SizeClasses.MAX_BLOCK_BYTES;
+    /** READs of groups in one stretch, so that a walk over an empty table lets others have their turn. */
+    private static final int MAX_GROUP_READS = 64;
+    private static final int MAX_DAMAGED_LOOKS = 3;
+
+    private final ProtectionDomain protectionDomain;
+    private final DeviceAttributes attributes;
+    private final EpochTracker epochs;
+    private final int droppedGuards;
+    private final long[] words = new long[MAX_BLOCKS];
+    private final long[] positions = new long[MAX_BLOCKS];
+    private Scratch scratch;
+    private OpenTable table;
+    private Sink sink;
+    private long deadlineNs;
+    private long beginEpoch;
+    private boolean isRunning;
+    private boolean inFlight;
+    private NodeLink link;
+    private int result;
+    private long position;
+    private long groupsBegin;
+    private long groupsEnd;
+    private int blockCount;
+    private int groupReads;
+    private int damagedLooks;
+    private long damagedPosition;
+    private long recordCount;
+    private long blockBytes;
+    private long tentativeCount;
+    private int verbs;
+    private int doorbells;
+
+    TableScan(
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final EpochTracker epochs,
+        final int droppedGuards)
+    {
+        this.droppedGuards = droppedGuards;
+        this.protectionDomain = protectionDomain;
+        this.attributes = attributes;
+        this.epochs = epochs;
+    }
+
+    /** @return how many positions a table has: one for each slot. */
+    public static long positions(final OpenTable table)
+    {
+        return (long)table.descriptor().subtableCount() * table.groupCount * BucketDescriptor.SLOTS_PER_GROUP;
+    }
+
+    /**
+     * Begins a stretch; {@link #isRunning()} until it has ended, by the engine's polls.
+     *
+     * @param scanned    opened by the engine.
+     * @param from       first position, 0 or {@link #position()} of the stretch before; any other one that the table
+     *                   does not have is its end.
+     * @param deadline   instant of the engine's clock at which it ends at the latest.
+     * @param records    takes records, or null: then words are counted, and no block is read.
+     */
+    public void begin(final OpenTable scanned, final long from, final long deadline, final Sink records)
+    {
+        if (isBusy())
+        {
+            throw new IllegalStateException("one stretch at a time: " + this);
+        }
+        if (scratch == null)
+        {
+            scratch = new Scratch(protectionDomain, attributes, BLOCKS_AT + BLOCKS_CAPACITY);
+        }
+        table = scanned;
+        sink = records;
+        deadlineNs = deadline;
+        beginEpoch = epochs.epoch();
+        isRunning = true;
+        position = from >= 0 && from < positions(scanned) ? from : END;
+        groupsBegin = 0;
+        groupsEnd = 0;
+        groupReads = 0;
+        damagedLooks = 0;
+        recordCount = 0;
+        blockBytes = 0;
+        tentativeCount = 0;
+        verbs = 0;
+        doorbells = 0;
+    }
+
+    /** @return whether the stretch has not ended. */
+    public boolean isRunning()
+    {
+        return isRunning;
+    }
+
+    /** @return whether nothing can begin: a stretch runs, or a request of one that ended is still under way. */
+    public boolean isBusy()
+    {
+        return isRunning || inFlight;
+    }
+
+    /** @return how the stretch ended: FOUND, or what {@link OperationResult} calls the failure. */
+    public int result()
+    {
+        return result;
+    }
+
+    /** @return where the next stretch begins, or {@link #END}; everything before was met. */
+    public long position()
+    {
+        return position;
+    }
+
+    /** @return committed words met in the stretch; when records were asked for, records taken. */
+    public long recordCount()
+    {
+        return recordCount;
+    }
+
+    /** @return bytes of the blocks that these words name. */
+    public long blockBytes()
+    {
+        return blockBytes;
+    }
+
+    /** @return undecided inserts, and remains of deletes, met in the stretch. */
+    public long tentativeCount()
+    {
+        return tentativeCount;
+    }
+
+    /** @return requests posted for the stretch. */
+    public int verbs()
+    {
+        return verbs;
+    }
+
+    /** @return doorbells rung for it, each a round trip. */
+    public int doorbells()
+    {
+        return doorbells;
+    }
+
+    /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
+    long heldEpoch()
+    {
+        return isBusy() && (droppedGuards & Guard.SCAN_IN_EPOCH) == 0 ? beginEpoch : Long.MAX_VALUE;
+    }
+
+    boolean isInFlightAt(final NodeLink node)
+    {
+        return inFlight && link == node;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (!isRunning)
+        {
+            return 0;
+        }
+        if (nowNs - deadlineNs >= 0)
+        {
+            // What was met counts: the next stretch goes on behind it.
+            end(recordCount > 0 ? OperationResult.FOUND : OperationResult.TIMED_OUT_NOT_APPLIED);
+            return 1;
+        }
+        return inFlight ? 0 : goOn();
+    }
+
+    private int goOn()
+    {
+        if (position == END || groupReads == MAX_GROUP_READS && position >= groupsEnd)
+        {
+            end(OperationResult.FOUND);
+            return 1;
+        }
+        link = table.link((int)(position / slotsPerSubtable()));
+        if (link.port != null && link.port.isFailed())
+        {
+            end(OperationResult.NODE_UNAVAILABLE);
+            return 1;
+        }
+        if (link.port == null || !link.port.isReady() || link.port.space() < 2)
+        {
+            return 0;
+        }
+        if (position >= groupsEnd)
+        {
+            readGroups();
+        }
+        else
+        {
+            readBlocks();
+        }
+        return 1;
+    }
+
+    private long slotsPerSubtable()
+    {
+        return (long)table.groupCount * BucketDescriptor.SLOTS_PER_GROUP;
+    }
+
+    /** From the group of the position on, within its subtable. */
+    private void readGroups()
+    {
+        final int suffix = (int)(position / slotsPerSubtable());
+        final int group = (int)(position % slotsPerSubtable() / BucketDescriptor.SLOTS_PER_GROUP);
+        final int groups = Math.min(GROUPS_PER_READ, table.groupCount - group);
+        groupsBegin = suffix * slotsPerSubtable() + (long)group * BucketDescriptor.SLOTS_PER_GROUP;
+        groupsEnd = groupsBegin + (long)groups * BucketDescriptor.SLOTS_PER_GROUP;
+        blockCount = 0;
+        link.port.begin();
+        link.port.read(scratch.region, 0, groups * BucketDescriptor.GROUP_BYTES,
+            table.groupsOffset(suffix) + (long)group * BucketDescriptor.GROUP_BYTES);
+        post(1);
+        groupReads++;
+    }
+
+    private void readBlocks()
+    {
+        final int most = Math.min(MAX_BLOCKS, link.port.space() / 2);
+        link.port.begin();
+        int used = 0;
+        blockCount = 0;
+        for (long at = position; at < groupsEnd && blockCount < most; at++)
+        {
+            final long word = word(at);
+            if (SlotWord.isCommitted(word))
+            {
+                final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+                if (used + length > BLOCKS_CAPACITY)
+                {
+                    break;
+                }
+                link.port.read(scratch.region, BLOCKS_AT + used, length, SlotWord.blockOffset(word));
+                words[blockCount] = word;
+                positions[blockCount++] = at;
+                used += length;
+            }
+        }
+        post(blockCount);
+    }
+
+    private void post(final int requests)
+    {
+        final int status = link.port.complete(COOKIE);
+        inFlight = status == PostStatus.OK;
+        if (inFlight)
+        {
+            verbs += requests;
+            doorbells++;
+        }
+        else
+        {
+            end(OperationResult.NODE_UNAVAILABLE);
+        }
+    }
+
+    /** Takes the completion of its batch. */
+    void onComplete(final int status)
+    {
+        if (!inFlight)
+        {
+            return;
+        }
+        inFlight = false;
+        if (!isRunning)
+        {
+            return;
+        }
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            end(OperationResult.NODE_UNAVAILABLE);
+        }
+        else if (blockCount == 0)
+        {
+            onGroups();
+        }
+        else
+        {
+            onBlocks();
+        }
+    }
+
+    private void onGroups()
+    {
+        final long header = table.bucketHeader((int)(groupsBegin / slotsPerSubtable()));
+        final int lengthBytes = (int)((groupsEnd - groupsBegin) / BucketDescriptor.SLOTS_PER_BUCKET) *
+            BucketDescriptor.BUCKET_BYTES;
+        for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
+        {
+            if (scratch.word(bucket + BucketDescriptor.HEADER_OFFSET) != header)
+            {
+                end(OperationResult.TABLE_CHANGED);
+                return;
+            }
+        }
+        for (long at = position; at < groupsEnd; at++)
+        {
+            final long word = word(at);
+            if (SlotWord.isRestructuring(word))
+            {
+                end(OperationResult.RESTRUCTURING);
+                return;
+            }
+            count(word);
+        }
+        skip(sink == null ? groupsEnd : position);
+    }
+
+    private void count(final long word)
+    {
+        if (SlotWord.isTentative(word))
+        {
+            tentativeCount++;
+        }
+        else if (sink == null && SlotWord.isCommitted(word))
+        {
+            recordCount++;
+            blockBytes += SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        }
+    }
+
+    private void onBlocks()
+    {
+        int block = BLOCKS_AT;
+        for (int i = 0; i < blockCount; i++)
+        {
+            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words[i]));
+            if (!BlockDescriptor.isValid(scratch.buffer, block, length, words[i]) ||
+                BlockDescriptor.tableId(scratch.buffer, block) != table.tableId)
+            {
+                if ((droppedGuards & Guard.SCAN_LOOKS_AGAIN) != 0)
+                {
+                    block += length;
+                    continue;
+                }
+                lookAgain(positions[i]);
+                return;
+            }
+            if (!sink.onRecord(scratch.buffer, block))
+            {
+                position = positions[i];
+                end(OperationResult.FOUND);
+                return;
+            }
+            recordCount++;
+            blockBytes += length;
+            block += length;
+        }
+        skip(positions[blockCount - 1] + 1);
+    }
+
+    /** The block is not what the word read published: damaged, or this node was late. The slot is read again. */
+    private void lookAgain(final long at)
+    {
+        damagedLooks = at == damagedPosition ? damagedLooks + 1 : 1;
+        damagedPosition = at;
+        position = at;
+        groupsEnd = 0;
+        if (damagedLooks == MAX_DAMAGED_LOOKS)
+        {
+            end(OperationResult.CORRUPT);
+        }
+    }
+
+    /** Goes to the next committed word of the groups read, or behind them. */
+    private void skip(final long from)
+    {
+        long at = from;
+        while (at < groupsEnd && !SlotWord.isCommitted(word(at)))
+        {
+            at++;
+        }
+        position = at < positions(table) ? at : END;
+        if (position == END)
+        {
+            groupsEnd = Long.MAX_VALUE;
+        }
+    }
+
+    private long word(final long at)
+    {
+        final int slot = (int)(at - groupsBegin);
+        return scratch.word(slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET +
+            slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES);
+    }
+
+    private void end(final int howItEnded)
+    {
+        result = howItEnded;
+        isRunning = false;
+        sink = null;
+    }
+
+    /** Ends it when no request can touch its memory any more. */
+    void close()
+    {
+        inFlight = false;
+        if (isRunning)
+        {
+            end(OperationResult.NODE_UNAVAILABLE);
+        }
+        if (scratch != null)
+        {
+            scratch.close();
+            scratch = null;
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "TableScan{running=" + isRunning + " inFlight=" + inFlight + " position=" + position + " records=" +
+            recordCount + " result=" + OperationResult.name(result) + '}';
+    }
+}
