@@ -6,6 +6,7 @@ import io.verbena.request.RequestKind;
 import io.verbena.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -32,6 +33,7 @@ final class AsyncCall<T>
     private final long expectedVersion;
     private final long deadlineNs;
     private final Conversion<T> conversion;
+    private final Executor completionExecutor;
     private final CompletableFuture<T> future = new CompletableFuture<>();
     private final int partition;
     private int attemptCount;
@@ -42,7 +44,8 @@ final class AsyncCall<T>
 
     AsyncCall(
         final AsyncCalls calls, final RequestKind kind, final TableReference table, final byte[] key,
-        final byte[] value, final long expectedVersion, final long deadlineNs, final Conversion<T> conversion)
+        final byte[] value, final long expectedVersion, final long deadlineNs, final Conversion<T> conversion,
+        final Executor completionExecutor)
     {
         this.calls = calls;
         this.kind = kind;
@@ -52,6 +55,7 @@ final class AsyncCall<T>
         this.expectedVersion = expectedVersion;
         this.deadlineNs = deadlineNs;
         this.conversion = conversion;
+        this.completionExecutor = completionExecutor;
         partition = RoutingView.partition(key);
     }
 
@@ -170,7 +174,7 @@ final class AsyncCall<T>
         };
         try
         {
-            calls.completionExecutor().execute(completion);
+            completionExecutor.execute(completion);
         }
         catch (final RejectedExecutionException ex)
         {

@@ -39,9 +39,14 @@ final class AsyncCalls
         this.sweepWaker = sweepWaker;
     }
 
+    /**
+     * Begins an operation.
+     *
+     * @param executor completes the future, and so runs what depends on it.
+     */
     <T> CompletableFuture<T> run(
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
-        final long expectedVersion, final long deadlineNs, final Conversion<T> conversion)
+        final long expectedVersion, final long deadlineNs, final Conversion<T> conversion, final Executor executor)
     {
         if (closed)
         {
@@ -54,7 +59,7 @@ final class AsyncCalls
                 "flight: maxAsyncInFlight=" + maxInFlight + "; wait for some of them, or raise the limit"));
         }
         final AsyncCall<T> call =
-            new AsyncCall<>(this, kind, table, key, value, expectedVersion, deadlineNs, conversion);
+            new AsyncCall<>(this, kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
         call.attempt();
         // Only now may the sweep see it: before, this thread drives it.
         outstanding.add(call);

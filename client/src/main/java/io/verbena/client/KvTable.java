@@ -430,4 +430,27 @@ public interface KvTable
 
     /** Stands for "whatever its version"; never a version of a record. */
     long ANY_VERSION = 0;
+
+    /**
+     * Walks over all records, each stretch of the walk with the client's default timeout.
+     *
+     * @return the walk; see there for what it meets while others write.
+     */
+    KvScan scan();
+
+    /**
+     * Walks over all records.
+     *
+     * @param timeoutNs of each stretch, 1 or more.
+     * @return the walk; see there for what it meets while others write.
+     */
+    KvScan scan(long timeoutNs);
+
+    /**
+     * Counts what is in the table, by reading its slots and no record.
+     *
+     * @return the sums.
+     * @throws KvException as for a read.
+     */
+    TableStat stat();
 }

@@ -20,5 +20,7 @@ public enum OperationKind
     /** {@link KvTable#increment(byte[], long)}. */
     INCREMENT,
     /** Both forms of delete. */
-    DELETE
+    DELETE,
+    /** One stretch of {@link KvTable#scan()} or {@link KvTable#stat()}. */
+    SCAN
 }

@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import io.verbena.request.RecordPage;
 import io.verbena.request.RequestKind;
 import io.verbena.request.TableReference;
 
@@ -7,11 +8,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 
 /** A table of a {@link RoutedKvClient}: checks arguments, and says which request each operation is. Thread-safe. */
 final class RoutedKvTable implements KvTable
 {
+    /** Of requests that are about no key. */
+    private static final byte[] ANY_KEY = {0};
+    /**
+     * For futures that this class alone waits for: completed by whoever ends the operation, because the user's executor
+     * may be busy with the very thread that waits.
+     */
+    private static final Executor DIRECTLY = Runnable::run;
+
     private final RoutedKvClient client;
     private final TableReference table;
 
@@ -178,7 +188,8 @@ final class RoutedKvTable implements KvTable
     public List<KvOutcome<Optional<KvEntry>>> getAll(final List<byte[]> keys, final long timeoutNs)
     {
         Arguments.checkKeys(keys);
-        return all(keys.size(), (i) -> getAsync(keys.get(i), timeoutNs));
+        return all(keys.size(),
+            (i) -> runAsync(RequestKind.GET, keys.get(i), null, 0, timeoutNs, Conversion::entry, DIRECTLY));
     }
 
     @Override
@@ -186,7 +197,8 @@ final class RoutedKvTable implements KvTable
         final List<byte[]> keys, final List<byte[]> values, final long timeoutNs)
     {
         Arguments.checkValues(keys, values);
-        return all(keys.size(), (i) -> putAsync(keys.get(i), values.get(i), timeoutNs));
+        return all(keys.size(), (i) ->
+            runAsync(RequestKind.PUT, keys.get(i), values.get(i), 0, timeoutNs, Conversion::version, DIRECTLY));
     }
 
     @Override
@@ -194,7 +206,7 @@ final class RoutedKvTable implements KvTable
     {
         Arguments.checkKeys(keys);
         return all(keys.size(),
-            (i) -> runAsync(RequestKind.DELETE, keys.get(i), null, 0, timeoutNs, Conversion::deleted));
+            (i) -> runAsync(RequestKind.DELETE, keys.get(i), null, 0, timeoutNs, Conversion::deleted, DIRECTLY));
     }
 
     /** Begins all, then waits for each; none outlasts its deadline. */
@@ -302,6 +314,32 @@ final class RoutedKvTable implements KvTable
         return runAsync(deleteKind(expectedVersion), key, null, expectedVersion, timeoutNs, Conversion::deleteResult);
     }
 
+    @Override
+    public KvScan scan()
+    {
+        return scan(client.defaultTimeoutNs());
+    }
+
+    @Override
+    public KvScan scan(final long timeoutNs)
+    {
+        Arguments.checkTimeout(timeoutNs);
+        return new KvScan((position) -> runAsync(RequestKind.SCAN, ANY_KEY, null, position, timeoutNs,
+            (request) -> new KvScan.Page(request.foundValue(), request.version()), DIRECTLY));
+    }
+
+    @Override
+    public TableStat stat()
+    {
+        final TableCount count = new TableCount();
+        long position = 0;
+        while (RecordPage.END != position)
+        {
+            position = run(RequestKind.COUNT, ANY_KEY, null, position, client.defaultTimeoutNs(), count::add);
+        }
+        return count.stat();
+    }
+
     private static RequestKind deleteKind(final long expectedVersion)
     {
         if (ANY_VERSION == expectedVersion)
@@ -335,9 +373,17 @@ final class RoutedKvTable implements KvTable
         final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
         final long timeoutNs, final Conversion<T> conversion)
     {
+        return runAsync(
+            kind, key, value, expectedVersion, timeoutNs, conversion, client.asyncCalls().completionExecutor());
+    }
+
+    private <T> CompletableFuture<T> runAsync(
+        final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
+        final long timeoutNs, final Conversion<T> conversion, final Executor executor)
+    {
         Arguments.checkKey(key);
         final long deadlineNs = client.deadlineNs(timeoutNs);
-        return client.asyncCalls().run(kind, table, key, value, expectedVersion, deadlineNs, conversion);
+        return client.asyncCalls().run(kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
     }
 
     @Override

@@ -70,6 +70,7 @@ final class StatisticsCells
             case APPEND -> OperationKind.APPEND;
             case INCREMENT -> OperationKind.INCREMENT;
             case DELETE, DELETE_BY_VERSION -> OperationKind.DELETE;
+            case SCAN, COUNT -> OperationKind.SCAN;
         };
     }
 }

@@ -37,6 +37,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
     private final NanoClock clock;
     private final JoinTimeline timeline;
+    private final ScanDesk scans;
     private final OperationRequest[] inFlight;
     private final int[] freeSlots;
     private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
@@ -50,6 +51,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     {
         this.clock = clock;
         this.timeline = timeline;
+        scans = new ScanDesk(clock);
         inFlight = new OperationRequest[slotCount];
         freeSlots = new int[slotCount];
         for (int i = 0; i < slotCount; i++)
@@ -63,6 +65,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     {
         this.engine = engine;
         this.tables = tables;
+        scans.open(engine);
     }
 
     void directListener(final OperationListener directListener)
@@ -79,7 +82,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     /** @return operations handed to the engine, or kept, and not answered. */
     int active()
     {
-        return inFlight.length - freeCount + overflow.size();
+        return inFlight.length - freeCount + overflow.size() + scans.active();
     }
 
     /** @return operations answered so far. */
@@ -91,7 +94,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     /** Begins operations whose table was opened while the engine had no room. */
     int poll()
     {
-        int workCount = 0;
+        int workCount = scans.poll();
         while (!overflow.isEmpty() && freeCount > 0 && engine.freeSlots() > 0)
         {
             accept(overflow.poll());
@@ -116,6 +119,11 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         if (null == table)
         {
             tables.await(request);
+            return;
+        }
+        if (request.kind().isStretch())
+        {
+            scans.accept(request, table);
             return;
         }
         begin(request, table);
@@ -218,7 +226,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 
-    private static OperationAnswer answerOf(final int result)
+    static OperationAnswer answerOf(final int result)
     {
         return switch (result)
         {
@@ -241,7 +249,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         };
     }
 
-    private static String detailOf(final int result)
+    static String detailOf(final int result)
     {
         return switch (result)
         {
@@ -295,6 +303,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
                 request.complete();
             }
         }
+        scans.close(detail);
         overflow.forEach((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
         overflow.clear();
     }

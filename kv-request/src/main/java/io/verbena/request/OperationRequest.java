@@ -30,7 +30,8 @@ public abstract class OperationRequest extends NodeRequest
      * @param table           where.
      * @param key             1 to 64 KiB.
      * @param value           for kinds that write one, else null.
-     * @param expectedVersion for kinds that compare; for INCREMENT what to add; else 0.
+     * @param expectedVersion for kinds that compare; for INCREMENT what to add; for SCAN and COUNT where to begin;
+     *                        else 0.
      * @param deadlineNs      on the fabric's clock.
      */
     public final void ask(

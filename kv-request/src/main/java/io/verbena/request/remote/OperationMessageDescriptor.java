@@ -180,7 +180,7 @@ final class OperationMessageDescriptor
         return switch (kind)
         {
             case PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, APPEND -> true;
-            case GET, EXISTS, DELETE, DELETE_BY_VERSION, INCREMENT -> false;
+            case GET, EXISTS, DELETE, DELETE_BY_VERSION, INCREMENT, SCAN, COUNT -> false;
         };
     }
 }

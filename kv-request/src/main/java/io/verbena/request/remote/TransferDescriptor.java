@@ -1,7 +1,7 @@
 package io.verbena.request.remote;
 
 import io.verbena.raas.RpcClient;
-import io.verbena.request.RequestLimits;
+import io.verbena.request.RecordPage;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -38,7 +38,7 @@ final class TransferDescriptor
     /** Longest part. */
     static final int MAX_PART_BYTES = RpcClient.MAX_MESSAGE_BYTES - BYTES_OFFSET;
     /** Longest whole. */
-    static final int MAX_TRANSFER_BYTES = RequestLimits.MAX_KEY_BYTES + RequestLimits.MAX_VALUE_BYTES;
+    static final int MAX_TRANSFER_BYTES = RecordPage.MAX_BYTES;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     private TransferDescriptor()

@@ -1,16 +1,22 @@
 package io.verbena.request.remote;
 
 import io.verbena.request.ControlRequest;
+import io.verbena.request.CountPage;
 import io.verbena.request.OperationAnswer;
+import io.verbena.request.RecordPage;
 import io.verbena.request.RequestKind;
+import io.verbena.request.RequestLimits;
 import io.verbena.request.TableReference;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.junit.jupiter.api.Test;
 
+import org.agrona.concurrent.UnsafeBuffer;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToIntFunction;
 
@@ -104,6 +110,35 @@ class KvMessagesTest
     }
 
     @Test
+    void shouldWriteTheseBytesForRecords()
+    {
+        final RecordPage page = new RecordPage();
+        assertThat(page.add(new UnsafeBuffer(new byte[]{0, 7, 8, 9}), 1, 1, 2, 0x0102)).isTrue();
+        final byte[] bytes = page.toByteArray();
+        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("01000000" + "02000000" + "0201000000000000" + "070809");
+        assertThat(RecordPage.isWhole(bytes)).isTrue();
+        assertThat(RecordPage.isWhole(Arrays.copyOf(bytes, bytes.length - 1))).as("cut").isFalse();
+        assertThat(RecordPage.isWhole(Arrays.copyOf(bytes, bytes.length + 1))).as("more").isFalse();
+        bytes[3] = -1;
+        assertThat(RecordPage.isWhole(bytes)).as("a length below 0").isFalse();
+        assertThat(RecordPage.isWhole(null)).isFalse();
+        assertThat(RecordPage.isWhole(new byte[0])).isTrue();
+
+        final UnsafeBuffer longest = new UnsafeBuffer(
+            new byte[RequestLimits.MAX_KEY_BYTES + RequestLimits.MAX_VALUE_BYTES]);
+        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1)).isFalse();
+        page.clear();
+        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1)).isTrue();
+        assertThat(page.toByteArray()).hasSize(RecordPage.MAX_BYTES);
+        assertThat(page.add(longest, 0, 1, 0, 1)).isFalse();
+
+        final CountPage count = new CountPage(1, 2, 3, 4, 5);
+        assertThat(count.toByteArray()).startsWith(1, 0, 0, 0, 0, 0, 0, 0, 2);
+        assertThat(CountPage.of(count.toByteArray())).isEqualTo(count);
+        assertThat(CountPage.of(new byte[39])).isNull();
+    }
+
+    @Test
     void shouldAgreeWithItsPage() throws IOException
     {
         final FormatPage page = new FormatPage("kv-messages.md");
@@ -112,6 +147,7 @@ class KvMessagesTest
         page.shouldAgreeWith(TransferDescriptor.class);
         page.shouldAgreeWith(ControlMessageDescriptor.class);
         page.shouldAgreeWith(ServiceStatusDescriptor.class);
+        page.shouldAgreeWith(RecordPage.class);
         for (final RequestKind kind : RequestKind.values())
         {
             assertThat(page.text()).contains("| `" + kind + "` | " + OperationMessageDescriptor.code(kind) + " |");

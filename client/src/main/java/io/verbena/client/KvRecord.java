@@ -1,0 +1,32 @@
+package io.verbena.client;
+
+import java.util.Arrays;
+
+/**
+ * A record that a {@link KvScan} met.
+ *
+ * @param key     of the record; a fresh array, the caller's.
+ * @param value   that it had; a fresh array, the caller's.
+ * @param version of that value.
+ */
+public record KvRecord(byte[] key, byte[] value, long version)
+{
+    @Override
+    public boolean equals(final Object other)
+    {
+        return other instanceof final KvRecord that && version == that.version && Arrays.equals(key, that.key) &&
+            Arrays.equals(value, that.value);
+    }
+
+    @Override
+    public int hashCode()
+    {
+        return 31 * Arrays.hashCode(key) + Long.hashCode(version);
+    }
+
+    @Override
+    public String toString()
+    {
+        return "KvRecord{keyBytes=" + key.length + ", valueBytes=" + value.length + ", version=" + version + '}';
+    }
+}

@@ -1,0 +1,46 @@
+package io.verbena.client;
+
+import io.verbena.request.CountPage;
+import io.verbena.request.OperationRequest;
+
+/** The sum over the stretches of a table. Not thread-safe. */
+final class TableCount
+{
+    private static final int SLOTS_PER_GROUP = 21;
+    private static final int GROUP_BYTES = 192;
+    private static final int SUBTABLE_HEADER_BYTES = 64;
+
+    private long records;
+    private long undecided;
+    private long blockBytes;
+    private long slots;
+    private long subtables;
+
+    /**
+     * Adds a stretch.
+     *
+     * @param request answered FOUND.
+     * @return where the next one begins.
+     */
+    long add(final OperationRequest request)
+    {
+        final CountPage page = CountPage.of(request.foundValue());
+        if (null == page)
+        {
+            throw new KvCorruptException("a compute node answered a count with bytes that are none");
+        }
+        records += page.records();
+        undecided += page.tentative();
+        blockBytes += page.blockBytes();
+        slots = page.slots();
+        subtables = page.subtables();
+        return request.version();
+    }
+
+    TableStat stat()
+    {
+        final long groups = slots / SLOTS_PER_GROUP;
+        return new TableStat(records, undecided, slots, groups, subtables, blockBytes,
+            groups * GROUP_BYTES + subtables * SUBTABLE_HEADER_BYTES);
+    }
+}

@@ -1,0 +1,166 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvLimits;
+import io.verbena.client.KvNoSuchTableException;
+import io.verbena.client.KvOutcome;
+import io.verbena.client.KvRecord;
+import io.verbena.client.KvScan;
+import io.verbena.client.KvTable;
+import io.verbena.client.OperationKind;
+import io.verbena.client.TableOptions;
+import io.verbena.client.TableStat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Walks over tables as clients see them, embedded and from another process. */
+@Timeout(120)
+class ClientScanTest
+{
+    private static final int RECORDS = 3_000;
+
+    @TempDir
+    private Path directory;
+
+    private static byte[] key(final int number)
+    {
+        return ("key-" + number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static Map<String, KvRecord> walk(final KvScan scan)
+    {
+        final Map<String, KvRecord> met = new HashMap<>();
+        while (scan.hasNext())
+        {
+            final KvRecord record = scan.next();
+            assertThat(met.put(new String(record.key(), StandardCharsets.UTF_8), record)).as("met twice").isNull();
+        }
+        assertThatThrownBy(scan::next).isInstanceOf(NoSuchElementException.class);
+        return met;
+    }
+
+    private static void shouldWalk(final KvClient client)
+    {
+        final KvTable table = client.createTable("scanned", new TableOptions(2 * RECORDS));
+        assertThat(walk(table.scan())).isEmpty();
+        final List<byte[]> keys = new ArrayList<>();
+        final List<byte[]> values = new ArrayList<>();
+        for (int i = 0; i < RECORDS; i++)
+        {
+            keys.add(key(i));
+            values.add(ByteBuffer.allocate(Integer.BYTES + i % 100).putInt(i).array());
+        }
+        table.putAll(keys, values, 20_000_000_000L).forEach((outcome) -> assertThat(outcome.failure()).isNull());
+        final byte[] longKey = new byte[KvLimits.MAX_KEY_BYTES];
+        longKey[0] = 'l';
+        final long version = table.put(longKey, new byte[KvLimits.MAX_VALUE_BYTES]);
+
+        final Map<String, KvRecord> met = walk(table.scan());
+        assertThat(met).hasSize(RECORDS + 1);
+        for (int i = 0; i < RECORDS; i++)
+        {
+            assertThat(met.get("key-" + i).value()).isEqualTo(values.get(i));
+        }
+        final KvRecord longest = met.get(new String(longKey, StandardCharsets.UTF_8));
+        assertThat(longest).isEqualTo(new KvRecord(longKey, new byte[KvLimits.MAX_VALUE_BYTES], version));
+        assertThat(client.statistics().count(OperationKind.SCAN)).isPositive();
+        final TableStat stat = table.stat();
+        assertThat(stat.records()).isEqualTo(RECORDS + 1);
+        assertThat(stat.slots()).isEqualTo(21 * stat.groups()).isGreaterThan(2 * RECORDS);
+        assertThat(stat.fill()).isBetween(0.2, 0.5);
+        assertThat(stat.blockBytes()).isGreaterThan(64L * RECORDS);
+        assertThat(stat.indexBytes()).isGreaterThan(8 * stat.slots());
+    }
+
+    private static void shouldMeetAllWhileOthersWrite(final KvClient client)
+    {
+        final KvTable table = client.table("scanned");
+        final AtomicBoolean isOver = new AtomicBoolean();
+        final CompletableFuture<Integer> writer = CompletableFuture.supplyAsync(() ->
+        {
+            int round = 0;
+            while (!isOver.get())
+            {
+                final int number = round++ * 7 % RECORDS;
+                table.put(key(number), ByteBuffer.allocate(Integer.BYTES + round % 300).putInt(number).array());
+                table.put(key(RECORDS + number % 50), new byte[4]);
+                table.delete(key(RECORDS + number % 50));
+            }
+            return round;
+        });
+        for (int i = 0; i < 5; i++)
+        {
+            final Map<Integer, Integer> met = new HashMap<>();
+            table.scan().forEachRemaining((record) ->
+            {
+                final String name = new String(record.key(), StandardCharsets.UTF_8);
+                if (name.startsWith("key-"))
+                {
+                    met.merge(Integer.parseInt(name.substring(4)), 1, Integer::sum);
+                }
+            });
+            for (int number = 0; number < RECORDS; number++)
+            {
+                assertThat(met.get(number)).as("walk %d, key-%d", i, number).isEqualTo(1);
+            }
+        }
+        isOver.set(true);
+        assertThat(writer.join()).isPositive();
+        client.dropTable("scanned");
+        assertThatThrownBy(() -> table.scan().hasNext()).isInstanceOf(KvNoSuchTableException.class);
+        assertThatThrownBy(table::stat).isInstanceOf(KvNoSuchTableException.class);
+    }
+
+    @Test
+    void shouldWalkInThisProcess()
+    {
+        try (EmbeddedCluster cluster = EmbeddedCluster.start(
+            new EmbeddedClusterOptions().memoryNodes(2).memoryBytesPerNode(64 << 20).computeNodes(2)))
+        {
+            shouldWalk(cluster.client());
+            shouldMeetAllWhileOthersWrite(cluster.client());
+        }
+    }
+
+    @Test
+    void shouldNotWaitForAnExecutorThatNeverRuns()
+    {
+        try (EmbeddedCluster cluster = EmbeddedCluster.start(
+            new EmbeddedClusterOptions().memoryBytesPerNode(64 << 20).computeNodes(1));
+            KvClient client = cluster.openClient(new KvClientOptions().completionExecutor((task) -> {})))
+        {
+            final KvTable table = client.createTable("busy", new TableOptions(100));
+            final List<byte[]> keys = List.of(key(1), key(2));
+            assertThat(table.putAll(keys, keys, 10_000_000_000L)).allMatch((outcome) -> null == outcome.failure());
+            assertThat(table.getAll(keys, 10_000_000_000L)).allMatch((outcome) -> outcome.result().isPresent());
+            assertThat(walk(table.scan())).hasSize(2);
+            assertThat(table.deleteAll(keys, 10_000_000_000L)).allMatch(KvOutcome::result);
+        }
+    }
+
+    @Test
+    void shouldWalkFromAnotherProcess()
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 2); KvClient client = cluster.client())
+        {
+            shouldWalk(client);
+            shouldMeetAllWhileOthersWrite(client);
+        }
+    }
+}

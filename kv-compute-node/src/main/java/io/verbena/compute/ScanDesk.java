@@ -1,0 +1,131 @@
+package io.verbena.compute;
+
+import io.verbena.request.CountPage;
+import io.verbena.request.NodeRequest;
+import io.verbena.request.OperationAnswer;
+import io.verbena.request.OperationRequest;
+import io.verbena.request.RecordPage;
+import io.verbena.request.RequestKind;
+import io.verbena.table.OpenTable;
+import io.verbena.table.OperationResult;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TableScan;
+import io.verbena.table.format.BlockDescriptor;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayDeque;
+
+/**
+ * Requests for stretches of tables: one at a time goes to the engine's scan, others wait in their order. Owned by the
+ * node's thread.
+ */
+final class ScanDesk
+{
+    private record Waiting(OperationRequest request, OpenTable table)
+    {
+    }
+
+    private final NanoClock clock;
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final RecordPage page = new RecordPage();
+    private TableScan scan;
+    private Waiting current;
+
+    ScanDesk(final NanoClock clock)
+    {
+        this.clock = clock;
+    }
+
+    void open(final TableEngine engine)
+    {
+        scan = engine.scan();
+    }
+
+    /** @return requests not answered. */
+    int active()
+    {
+        return waiting.size() + (null == current ? 0 : 1);
+    }
+
+    void accept(final OperationRequest request, final OpenTable table)
+    {
+        waiting.add(new Waiting(request, table));
+        poll();
+    }
+
+    /** @return stretches begun or ended. */
+    int poll()
+    {
+        int workCount = 0;
+        if (null != current && !scan.isRunning())
+        {
+            final OperationRequest request = current.request();
+            answer(request, current.table());
+            current = null;
+            request.complete();
+            workCount++;
+        }
+        while (null == current && !waiting.isEmpty() && !scan.isBusy())
+        {
+            begin(waiting.poll());
+            workCount++;
+        }
+        return workCount;
+    }
+
+    private void begin(final Waiting next)
+    {
+        final OperationRequest request = next.request();
+        if (request.deadlineNs() - clock.nanoTime() <= 0)
+        {
+            OperationDesk.refuse(request, OperationAnswer.TIMED_OUT, null);
+        }
+        else if (request.start())
+        {
+            current = next;
+            page.clear();
+            scan.begin(next.table(), request.expectedVersion(), request.deadlineNs(),
+                RequestKind.SCAN == request.kind() ? this::onRecord : null);
+        }
+    }
+
+    private boolean onRecord(final DirectBuffer block, final int offset)
+    {
+        return page.add(block, offset + BlockDescriptor.KEY_OFFSET, BlockDescriptor.keyLength(block, offset),
+            BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset));
+    }
+
+    private void answer(final OperationRequest request, final OpenTable table)
+    {
+        final OperationAnswer answer = OperationDesk.answerOf(scan.result());
+        if (OperationResult.FOUND != scan.result())
+        {
+            request.answer(answer, null, 0, OperationDesk.detailOf(scan.result()));
+        }
+        else
+        {
+            request.answer(answer, RequestKind.SCAN == request.kind() ? page.toByteArray() : new CountPage(
+                scan.recordCount(), scan.tentativeCount(), scan.blockBytes(), TableScan.positions(table),
+                table.descriptor().subtableCount()).toByteArray(), scan.position(), null);
+        }
+        request.cost(scan.verbs(), scan.doorbells(), scan.doorbells());
+    }
+
+    /** Answers everything that is left: the engine was closed. */
+    void close(final String detail)
+    {
+        if (null != current)
+        {
+            if (NodeRequest.STARTED == current.request().state())
+            {
+                current.request().answer(OperationAnswer.UNREACHABLE, null, 0, detail);
+                current.request().complete();
+            }
+            current = null;
+        }
+        waiting.forEach((left) -> OperationDesk.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
+        waiting.clear();
+    }
+}
