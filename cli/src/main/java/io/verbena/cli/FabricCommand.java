@@ -21,7 +21,8 @@ import java.util.stream.Collectors;
         FabricCheckCommand.class,
         FabricPerfCommand.class},
     footer = {"",
-        "A device is named PROVIDER or PROVIDER:ARGUMENT, such as soft, soft:DIRECTORY, sim:SEED, ibverbs:DEVICE."})
+        "A device is named PROVIDER or PROVIDER:ARGUMENT, such as soft, soft:DIRECTORY, sim:SEED, ibverbs:DEVICE.",
+        "soft:DIRECTORY,huge-pages asks for huge pages."})
 final class FabricCommand implements Runnable
 {
     @Spec

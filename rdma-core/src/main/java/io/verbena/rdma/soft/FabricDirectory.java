@@ -54,11 +54,13 @@ final class FabricDirectory implements AutoCloseable
     private final FileChannel ownerLock;
     private final AtomicLong lastRegion = new AtomicLong();
     private final Thread shutdownHook = new Thread(this::leave, "verbena-soft-fabric-cleanup");
+    private final boolean hugePages;
     private boolean hasLeft;
 
-    private FabricDirectory(final Path path) throws IOException
+    private FabricDirectory(final Path path, final boolean hugePages) throws IOException
     {
         this.path = path;
+        this.hugePages = hugePages;
         int id;
         do
         {
@@ -78,15 +80,16 @@ final class FabricDirectory implements AutoCloseable
     /**
      * Joins the directory, after removing what dead processes left in it.
      *
-     * @param path of the directory.
+     * @param path      of the directory.
+     * @param hugePages whether regions ask for huge pages.
      * @return this process's part of it, closed by the caller.
      */
-    static FabricDirectory open(final Path path)
+    static FabricDirectory open(final Path path, final boolean hugePages)
     {
         try (DirectoryLock _ = DirectoryLock.acquire(path))
         {
             removeDead(path);
-            return new FabricDirectory(path);
+            return new FabricDirectory(path, hugePages);
         }
         catch (final IOException ex)
         {
@@ -119,7 +122,7 @@ final class FabricDirectory implements AutoCloseable
             checkSpace(lengthBytes);
             try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
             {
-                fill(channel, 0, lengthBytes);
+                allocateBlocks(channel, file, lengthBytes);
                 return SharedMemoryFile.ofOwner(file, number, channel, lengthBytes);
             }
         }
@@ -184,6 +187,15 @@ final class FabricDirectory implements AutoCloseable
     private void removeFilesOf(final Set<String> owners)
     {
         removeFilesOf(path, owners);
+    }
+
+    /** Allocates all blocks of a new file, zeroed. */
+    void allocateBlocks(final FileChannel channel, final Path file, final long lengthBytes) throws IOException
+    {
+        if (!hugePages || !HugePages.allocate(channel, file, lengthBytes))
+        {
+            fill(channel, 0, lengthBytes);
+        }
     }
 
     /** Written, not only sized: a hole in a memory file is a SIGBUS at the first touch that finds no memory. */

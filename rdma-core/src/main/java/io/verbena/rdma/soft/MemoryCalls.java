@@ -20,6 +20,8 @@ final class MemoryCalls
     private static final int MAP_ANONYMOUS = 0x20;
     private static final int MREMAP_MAYMOVE_FIXED = 1 | 2;
     private static final int O_RDWR_CLOEXEC = 2 | 0x80000;
+    private static final int MADV_HUGEPAGE = 14;
+    private static final int MADV_POPULATE_WRITE = 23;
     private static final long FAILED = -1;
 
     private static final MethodHandle OPEN =
@@ -33,6 +35,8 @@ final class MemoryCalls
         "mremap",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
         Linker.Option.firstVariadicArg(4));
+    private static final MethodHandle MADVISE =
+        bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final int PAGE_BYTES = pageSize();
 
     private MemoryCalls()
@@ -94,6 +98,30 @@ final class MemoryCalls
         try
         {
             return (long)MREMAP.invokeExact(from, lengthBytes, lengthBytes, MREMAP_MAYMOVE_FIXED, to) == to;
+        }
+        catch (final Throwable ex)
+        {
+            throw new IllegalStateException("a downcall does not throw", ex);
+        }
+    }
+
+    /** Asks for huge pages; without effect where there are none. */
+    static void adviseHugePages(final long address, final long lengthBytes)
+    {
+        advise(address, lengthBytes, MADV_HUGEPAGE);
+    }
+
+    /** Allocates all pages, instead of at the first touch; false when that cannot be done, maybe for lack of memory. */
+    static boolean populate(final long address, final long lengthBytes)
+    {
+        return advise(address, lengthBytes, MADV_POPULATE_WRITE);
+    }
+
+    private static boolean advise(final long address, final long lengthBytes, final int advice)
+    {
+        try
+        {
+            return (int)MADVISE.invokeExact(address, lengthBytes, advice) == 0;
         }
         catch (final Throwable ex)
         {

@@ -180,7 +180,7 @@ final class NamedMemory implements AutoCloseable
             files.checkSpace(lengthBytes);
             try (FileChannel channel = FileChannel.open(unfinished, FabricDirectory.CREATE, FabricDirectory.FILE_MODE))
             {
-                FabricDirectory.fill(channel, 0, lengthBytes);
+                files.allocateBlocks(channel, unfinished, lengthBytes);
             }
             Files.move(unfinished, memory, StandardCopyOption.ATOMIC_MOVE);
             isMade = true;

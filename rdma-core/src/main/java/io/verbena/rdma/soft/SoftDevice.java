@@ -142,6 +142,12 @@ final class SoftDevice implements Device
     }
 
     @Override
+    public String memoryPages()
+    {
+        return fabric.memoryPages();
+    }
+
+    @Override
     public DeviceAddress address()
     {
         return address;

@@ -18,11 +18,13 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class SoftFabric implements Fabric
 {
+    private static final System.Logger LOGGER = System.getLogger(SoftFabric.class.getName());
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
     private final FabricDirectory files;
     private final long rnrTimeoutNs;
     private final boolean mayBeKilled;
+    private final String memoryPages;
     private final OutsideWait outside;
     private final FabricWatch watch;
     private final Map<DeviceAddress, SoftDevice> devices = new ConcurrentHashMap<>();
@@ -34,6 +36,12 @@ public final class SoftFabric implements Fabric
         this.files = files;
         rnrTimeoutNs = options.rnrTimeoutNs();
         mayBeKilled = options.mayBeKilled();
+        final String refusal = options.hugePages() ? HugePages.refusal(files) : null;
+        memoryPages = HugePages.describe(options.hugePages() && refusal == null, refusal);
+        if (refusal != null)
+        {
+            LOGGER.log(System.Logger.Level.WARNING, "no huge pages: " + refusal);
+        }
         outside = new OutsideWait(files, options.fenceTimeoutNs());
         watch = new FabricWatch(files, devices.values());
     }
@@ -49,7 +57,8 @@ public final class SoftFabric implements Fabric
     {
         SoftDevice.checkRange("rnrTimeoutNs", options.rnrTimeoutNs(), 0, Long.MAX_VALUE / 2);
         SoftDevice.checkRange("fenceTimeoutNs", options.fenceTimeoutNs(), 1, Long.MAX_VALUE / 2);
-        final SoftFabric fabric = new SoftFabric(FabricDirectory.open(options.directory()), options);
+        final SoftFabric fabric =
+            new SoftFabric(FabricDirectory.open(options.directory(), options.hugePages()), options);
         fabric.watch.start();
         return fabric;
     }
@@ -122,6 +131,12 @@ public final class SoftFabric implements Fabric
     long rnrTimeoutNs()
     {
         return rnrTimeoutNs;
+    }
+
+    /** Words for the pages of its memory. */
+    String memoryPages()
+    {
+        return memoryPages;
     }
 
     boolean mayBeKilled()

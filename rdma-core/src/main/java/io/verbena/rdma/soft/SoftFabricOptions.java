@@ -10,6 +10,7 @@ public final class SoftFabricOptions
     private long rnrTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long fenceTimeoutNs = TimeUnit.SECONDS.toNanos(60);
     private boolean mayBeKilled;
+    private boolean hugePages;
 
     /** @return where registered memory lives. */
     public Path directory()
@@ -60,6 +61,24 @@ public final class SoftFabricOptions
     public SoftFabricOptions fenceTimeoutNs(final long fenceTimeoutNs)
     {
         this.fenceTimeoutNs = fenceTimeoutNs;
+        return this;
+    }
+
+    /** @return whether registered memory asks for huge pages. */
+    public boolean hugePages()
+    {
+        return hugePages;
+    }
+
+    /**
+     * @param hugePages whether memory that is allocated asks for huge pages, default false. They are given when the
+     *                  directory is on a tmpfs mounted with {@code huge=advise} or more; otherwise opening warns in one
+     *                  line, and pages are small. {@link io.verbena.rdma.verbs.Device#memoryPages} tells.
+     * @return this.
+     */
+    public SoftFabricOptions hugePages(final boolean hugePages)
+    {
+        this.hugePages = hugePages;
         return this;
     }
 

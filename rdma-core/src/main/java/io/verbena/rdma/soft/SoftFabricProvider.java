@@ -6,9 +6,11 @@ import io.verbena.rdma.verbs.Fabric;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Opens {@code soft} and {@code soft:DIRECTORY}. */
+/** Opens {@code soft} and {@code soft:DIRECTORY}; with huge pages {@code soft:DIRECTORY,huge-pages}. */
 public final class SoftFabricProvider implements FabricProvider
 {
+    private static final String HUGE_PAGES = ",huge-pages";
+
     @Override
     public String name()
     {
@@ -32,7 +34,10 @@ public final class SoftFabricProvider implements FabricProvider
     @Override
     public Fabric open(final String argument)
     {
-        final SoftFabricOptions options = new SoftFabricOptions();
-        return SoftFabric.open(argument.isEmpty() ? options : options.directory(Path.of(argument)));
+        final boolean hugePages = argument.endsWith(HUGE_PAGES);
+        final String directory =
+            hugePages ? argument.substring(0, argument.length() - HUGE_PAGES.length()) : argument;
+        final SoftFabricOptions options = new SoftFabricOptions().hugePages(hugePages);
+        return SoftFabric.open(directory.isEmpty() ? options : options.directory(Path.of(directory)));
     }
 }

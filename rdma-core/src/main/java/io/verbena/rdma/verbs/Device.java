@@ -21,6 +21,12 @@ public interface Device extends AutoCloseable
         throw new UnsupportedVerbException("port attributes", name());
     }
 
+    /** @return words for the pages of memory that it allocates, and why not huge ones if these were asked for. */
+    default String memoryPages()
+    {
+        return "as the operating system gives them";
+    }
+
     /** @return its address on the fabric. */
     DeviceAddress address();
 
