@@ -2,20 +2,31 @@ package io.verbena.memory;
 
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SuperblockDescriptor;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Shows the chunk table to clients: one header for each chunk behind the last chunk of the region, and the view version
- * in the superblock's page, which grows after headers have changed. One thread.
+ * in the superblock's page, which grows after headers have changed. Each header goes to a journal in that page first:
+ * the next process finds it whole when this one is killed halfway. One thread.
  */
 final class ChunkHeaders
 {
+    private static final int JOURNAL_HEADER_OFFSET = Long.BYTES;
+    private static final int JOURNAL_CHECK_OFFSET = JOURNAL_HEADER_OFFSET + ChunkDescriptor.HEADER_BYTES;
+    private static final int JOURNAL_BYTES = JOURNAL_CHECK_OFFSET + Long.BYTES;
+
     private final MemorySegment region;
     private final MemorySegment headers;
     private final UnsafeBuffer header = new UnsafeBuffer();
+    private final UnsafeBuffer journal;
+    private final int chunkCount;
     private long version;
     private boolean hasChanged;
 
@@ -27,7 +38,10 @@ final class ChunkHeaders
     ChunkHeaders(final MemorySegment region, final long headersOffset, final int chunkCount)
     {
         this.region = region;
+        this.chunkCount = chunkCount;
         headers = region.asSlice(headersOffset, (long)chunkCount * ChunkDescriptor.HEADER_BYTES);
+        journal = new UnsafeBuffer(
+            region.asSlice(SuperblockDescriptor.JOURNAL_OFFSET, JOURNAL_BYTES).address(), JOURNAL_BYTES);
         version = SuperblockDescriptor.viewVersion(region);
     }
 
@@ -35,17 +49,21 @@ final class ChunkHeaders
     void write(
         final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber)
     {
-        header.wrap(
-            headers.address() + (long)index * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
+        // At most one of journal and header is halfway at any moment.
+        VarHandle.releaseFence();
+        journal.putLong(0, index, LITTLE_ENDIAN);
         ChunkDescriptor.write(
-            header,
-            0,
+            journal,
+            JOURNAL_HEADER_OFFSET,
             state,
             null == owner ? 0 : owner.nodeId(),
             null == owner ? 0 : owner.incarnation(),
             null == reaper ? 0 : reaper.nodeId(),
             null == reaper ? 0 : reaper.incarnation(),
             leaseNumber);
+        journal.putLong(JOURNAL_CHECK_OFFSET, journalCheck(), LITTLE_ENDIAN);
+        VarHandle.releaseFence();
+        copyFromJournal(index);
         hasChanged = true;
     }
 
@@ -57,5 +75,60 @@ final class ChunkHeaders
             hasChanged = false;
             SuperblockDescriptor.writeViewVersion(region, ++version);
         }
+    }
+
+    /** Ends what the process before was writing when it was killed; before anything is read. */
+    void redo()
+    {
+        final long index = journal.getLong(0, LITTLE_ENDIAN);
+
+        if (ChunkDescriptor.isWhole(journal, JOURNAL_HEADER_OFFSET) &&
+            journalCheck() == journal.getLong(JOURNAL_CHECK_OFFSET, LITTLE_ENDIAN) &&
+            index >= 0 && index < chunkCount)
+        {
+            copyFromJournal((int)index);
+            hasChanged = true;
+        }
+    }
+
+    /**
+     * Reads a header that the process before has left.
+     *
+     * @param index of the chunk.
+     * @return where its header begins is 0 in this; good until the next call.
+     * @throws FormatException when it is damaged.
+     */
+    UnsafeBuffer read(final int index)
+    {
+        at(index);
+
+        try
+        {
+            ChunkDescriptor.check(header, 0);
+        }
+        catch (final FormatException ex)
+        {
+            throw new FormatException("chunk " + index + ": " + ex.getMessage());
+        }
+
+        return header;
+    }
+
+    private void copyFromJournal(final int index)
+    {
+        at(index);
+        header.putBytes(0, journal, JOURNAL_HEADER_OFFSET, ChunkDescriptor.HEADER_BYTES);
+    }
+
+    private void at(final int index)
+    {
+        header.wrap(headers.address() + (long)index * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
+    }
+
+    /** Ties the index to the header, which has a checksum of its own. */
+    private long journalCheck()
+    {
+        return ~journal.getLong(0, LITTLE_ENDIAN) ^
+            journal.getLong(JOURNAL_HEADER_OFFSET + ChunkDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN);
     }
 }

@@ -6,6 +6,8 @@ import io.verbena.control.ChunkRun;
 import io.verbena.control.ControlException;
 import io.verbena.control.ControlStatus;
 import io.verbena.raas.PeerIdentity;
+import io.verbena.table.format.ChunkDescriptor;
+import org.agrona.concurrent.UnsafeBuffer;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -59,13 +61,7 @@ final class ChunkTable
     ChunkTable(
         final long chunksOffset, final int chunkLengthBytes, final int chunkCount, final ChunkHeaders headers)
     {
-        this.chunksOffset = chunksOffset;
-        this.chunkLengthBytes = chunkLengthBytes;
-        states = new byte[chunkCount];
-        owners = new PeerIdentity[chunkCount];
-        reapers = new PeerIdentity[chunkCount];
-        leaseNumbers = new long[chunkCount];
-        this.headers = headers;
+        this(chunksOffset, chunkLengthBytes, headers, chunkCount);
         counts[STATE_FREE] = chunkCount;
 
         for (int i = 0; i < chunkCount; i++)
@@ -74,6 +70,56 @@ final class ChunkTable
         }
 
         headers.publish();
+    }
+
+    private ChunkTable(
+        final long chunksOffset, final int chunkLengthBytes, final ChunkHeaders headers, final int chunkCount)
+    {
+        this.chunksOffset = chunksOffset;
+        this.chunkLengthBytes = chunkLengthBytes;
+        states = new byte[chunkCount];
+        owners = new PeerIdentity[chunkCount];
+        reapers = new PeerIdentity[chunkCount];
+        leaseNumbers = new long[chunkCount];
+        this.headers = headers;
+    }
+
+    /**
+     * Takes the table up where the headers say that the process before left it. Which requests it answered is
+     * forgotten: one that comes again gets other chunks, and the first ones are found when their owner's are swept.
+     *
+     * @param chunksOffset     where the first chunk begins in the region.
+     * @param chunkLengthBytes of each.
+     * @param chunkCount       1 or more.
+     * @param headers          of the process before.
+     * @return the table.
+     * @throws io.verbena.table.format.FormatException when a header is damaged.
+     */
+    static ChunkTable restore(
+        final long chunksOffset, final int chunkLengthBytes, final int chunkCount, final ChunkHeaders headers)
+    {
+        final ChunkTable table = new ChunkTable(chunksOffset, chunkLengthBytes, headers, chunkCount);
+        headers.redo();
+
+        for (int i = 0; i < chunkCount; i++)
+        {
+            final UnsafeBuffer header = headers.read(i);
+            table.states[i] = (byte)ChunkDescriptor.state(header, 0);
+            table.owners[i] =
+                identity(ChunkDescriptor.ownerNodeId(header, 0), ChunkDescriptor.ownerIncarnation(header, 0));
+            table.reapers[i] =
+                identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
+            table.leaseNumbers[i] = ChunkDescriptor.leaseNumber(header, 0);
+            table.counts[table.states[i]]++;
+        }
+
+        headers.publish();
+        return table;
+    }
+
+    private static PeerIdentity identity(final int nodeId, final int incarnation)
+    {
+        return 0 == nodeId ? null : new PeerIdentity(nodeId, incarnation);
     }
 
     /**

@@ -18,6 +18,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -38,7 +39,8 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>It admits members only, and only while it has a lease itself: when the lease ends on its own clock it closes
  * every connection before the meta server can take it for lost, then tries to come back under the same node id. What
- * is in the region survives that; connections do not.
+ * is in the region survives that; connections do not. With a {@link MemoryFolder} the region survives its process too:
+ * the next one finds it, checks it, and is the same node again.
  */
 public final class MemoryNode implements Agent, AutoCloseable
 {
@@ -54,7 +56,8 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final MemoryAnswers answers;
     private final MetaLink metaLink;
     private final Membership membership;
-    private final long joinDeadlineNs;
+    private long joinDeadlineNs;
+    private AdoptionCheck adoption;
     private RpcServer server;
     private ComputeAdmission admission;
     private volatile MemoryNodeState state = MemoryNodeState.JOINING;
@@ -79,19 +82,41 @@ public final class MemoryNode implements Agent, AutoCloseable
         this.raas = raas;
         this.region = region;
         clock = device.clock();
-        final int chunkCount = chunkCount(configuration);
-        final ChunkHeaders headers = new ChunkHeaders(region.segment(), headersOffset(configuration), chunkCount);
-        chunks = new ChunkTable(
-            SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers);
+        final boolean isFound = RegionAdoption.isFound(region.segment(), configuration.folder(), superblock(0, 0));
+        chunks = chunks(isFound);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        final NodeRegistration request = new NodeRegistration(
-            0, NodeRole.MEMORY_NODE, device.address(), configuration.servicePort(), RemoteRegion.of(region),
-            ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE), 0);
+        adoption = isFound ? new AdoptionCheck(
+            metaLink, this::readForCheck, configuration.folder().nodeId(), configuration.callTimeoutNs(),
+            configuration.retryPauseNs(), clock.nanoTime()) : null;
+        final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
         serve();
+    }
+
+    private NodeRegistration registration(final Device device)
+    {
+        final MemoryFolder folder = configuration.folder();
+        return new NodeRegistration(
+            null == folder ? 0 : folder.nodeId(),
+            NodeRole.MEMORY_NODE,
+            device.address(),
+            configuration.servicePort(),
+            RemoteRegion.of(region),
+            null == folder ? ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
+            null == folder ? 0 : folder.clusterId());
+    }
+
+    private ChunkTable chunks(final boolean isFound)
+    {
+        final int chunkCount = chunkCount(configuration);
+        final ChunkHeaders headers = new ChunkHeaders(region.segment(), headersOffset(configuration), chunkCount);
+        return isFound ?
+            ChunkTable.restore(
+                SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers) :
+            new ChunkTable(SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers);
     }
 
     /**
@@ -119,8 +144,15 @@ public final class MemoryNode implements Agent, AutoCloseable
 
         try
         {
-            region = allocate(raas, configuration.regionLengthBytes());
+            region = allocate(raas, configuration);
             return new MemoryNode(device, metaServer, configuration, raas, region);
+        }
+        catch (final FormatException ex)
+        {
+            CloseHelper.quietClose(region);
+            CloseHelper.quietClose(raas);
+            throw new MemoryNodeException("memory of the node of " + configuration.folder().path() +
+                " cannot be used: " + ex.getMessage(), ex);
         }
         catch (final RuntimeException ex)
         {
@@ -152,7 +184,11 @@ public final class MemoryNode implements Agent, AutoCloseable
             return workCount + 1;
         }
 
-        if (0 != membership.poll(nowNs))
+        if (null != adoption)
+        {
+            workCount += checkMemory(nowNs);
+        }
+        else if (0 != membership.poll(nowNs))
         {
             onMembership(nowNs);
             noteMetaServer();
@@ -162,7 +198,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         if (!wasReady && MemoryNodeState.JOINING == state && joinDeadlineNs - nowNs <= 0)
         {
             fail(
-                "did not join within " + configuration.joinTimeoutNs() / 1_000_000 + " ms: " + membership.failure(),
+                "did not join within " + configuration.joinTimeoutNs() / 1_000_000 + " ms: " +
+                (null == adoption ? membership.failure() : adoption.failure()),
                 nowNs);
         }
 
@@ -275,6 +312,45 @@ public final class MemoryNode implements Agent, AutoCloseable
         close();
     }
 
+    /** Before it registers: it would not hear of its lease while it walks the memory. */
+    private int checkMemory(final long nowNs)
+    {
+        final int workCount = adoption.poll(nowNs);
+
+        if (adoption.isDone())
+        {
+            final AdoptionCheck done = adoption;
+            adoption = null;
+            joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
+
+            if (done.failure().isEmpty())
+            {
+                LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
+                membership.rejoin(clock.nanoTime());
+            }
+            else
+            {
+                fail("the memory that it found again is damaged: " + done.failure(), nowNs);
+            }
+        }
+
+        return workCount;
+    }
+
+    /** Zeros where there is no memory, which no check takes for anything. */
+    private void readForCheck(
+        final int id, final long offset, final MutableDirectBuffer target, final int lengthBytes)
+    {
+        if (offset < 0 || offset > region.lengthBytes() - lengthBytes)
+        {
+            target.setMemory(0, lengthBytes, (byte)0);
+        }
+        else
+        {
+            readRegion(offset, target, lengthBytes);
+        }
+    }
+
     private void noteMetaServer()
     {
         if (isMetaServerAway != membership.isUnheard())
@@ -324,16 +400,13 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         nodeId = membership.nodeId();
         incarnation = membership.incarnation();
-        SuperblockDescriptor.write(
-            region.segment(),
-            new Superblock(
-                nodeId,
-                incarnation,
-                region.lengthBytes(),
-                SuperblockDescriptor.SPACE_BYTES,
-                configuration.chunkLengthBytes(),
-                chunks.chunkCount(),
-                headersOffset(configuration)));
+
+        if (null != configuration.folder())
+        {
+            configuration.folder().joined(nodeId, membership.clusterId());
+        }
+
+        SuperblockDescriptor.writeBoth(region.segment(), superblock(nodeId, incarnation));
         admission = new ComputeAdmission(incarnation, membership.membersAtStart());
         // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
         chunks.orphanUnless(admission::admits);
@@ -341,6 +414,18 @@ public final class MemoryNode implements Agent, AutoCloseable
         failure = "";
         state = MemoryNodeState.READY;
         LOGGER.info("memory node ready: nodeId={} incarnation={} {}", nodeId, incarnation, answers.stat());
+    }
+
+    private Superblock superblock(final int id, final int life)
+    {
+        return new Superblock(
+            id,
+            life,
+            region.lengthBytes(),
+            SuperblockDescriptor.SPACE_BYTES,
+            configuration.chunkLengthBytes(),
+            chunkCount(configuration),
+            headersOffset(configuration));
     }
 
     private void fail(final String why, final long nowNs)
@@ -446,11 +531,16 @@ public final class MemoryNode implements Agent, AutoCloseable
             (long)chunkCount(configuration) * configuration.chunkLengthBytes();
     }
 
-    private static MemoryRegion allocate(final RaasContext raas, final long lengthBytes)
+    private static MemoryRegion allocate(final RaasContext raas, final MemoryNodeConfiguration configuration)
     {
+        final long lengthBytes = configuration.regionLengthBytes();
+
         try
         {
-            return raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE);
+            return null == configuration.folder() ?
+                raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE) :
+                raas.protectionDomain().allocateNamed(
+                    configuration.folder().memoryName(), lengthBytes, AccessFlags.ALL_REMOTE);
         }
         catch (final RdmaException ex)
         {

@@ -9,6 +9,7 @@ public final class MemoryNodeConfiguration
     private long regionLengthBytes = 256L << 20;
     private int chunkLengthBytes = 256 << 10;
     private int maxPeers = 128;
+    private MemoryFolder folder;
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
@@ -59,6 +60,24 @@ public final class MemoryNodeConfiguration
     {
         this.chunkLengthBytes = lengthBytes;
         return this;
+    }
+
+    /** @return who it is, or null. */
+    public MemoryFolder folder()
+    {
+        return folder;
+    }
+
+    /**
+     * @param memoryFolder says who the node is; open until after the node is closed. The node then has memory that
+     *                     outlives its process, as long as the folder says, and finds it again. Default: none, each
+     *                     process is a new node.
+     * @return this.
+     */
+    public MemoryNodeConfiguration folder(final MemoryFolder memoryFolder)
+    {
+        folder = memoryFolder;
+        return null == memoryFolder ? this : regionLengthBytes(memoryFolder.regionLengthBytes());
     }
 
     /** @return most connections at a time. */

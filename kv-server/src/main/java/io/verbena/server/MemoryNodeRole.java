@@ -1,6 +1,7 @@
 package io.verbena.server;
 
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
@@ -15,14 +16,17 @@ public final class MemoryNodeRole implements Role
 {
     private final Device device;
     private final MemoryNode node;
+    private final MemoryFolder folder;
     private final long regionLengthBytes;
     private volatile int nodeId;
     private volatile int incarnation;
     private volatile MemoryNodeState state;
     private boolean draining;
 
-    private MemoryNodeRole(final Device device, final MemoryNode node, final long regionLengthBytes)
+    private MemoryNodeRole(
+        final Device device, final MemoryNode node, final MemoryFolder folder, final long regionLengthBytes)
     {
+        this.folder = folder;
         this.device = device;
         this.node = node;
         this.regionLengthBytes = regionLengthBytes;
@@ -39,15 +43,37 @@ public final class MemoryNodeRole implements Role
      */
     public static MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer, final long lengthBytes)
     {
+        return open(fabric, metaServer, new MemoryNodeConfiguration().regionLengthBytes(lengthBytes), null);
+    }
+
+    /**
+     * Starts a memory node whose memory outlives its process.
+     *
+     * @param fabric     open; closed by the caller after the role.
+     * @param metaServer to join.
+     * @param folder     says who the node is; closed by the role, also when this throws.
+     * @return the role.
+     * @throws io.verbena.memory.MemoryNodeException when its memory is gone, or damaged.
+     */
+    public static MemoryNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder)
+    {
+        return open(fabric, metaServer, new MemoryNodeConfiguration().folder(folder), folder);
+    }
+
+    private static MemoryNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final MemoryNodeConfiguration configuration,
+        final MemoryFolder folder)
+    {
         final Device device = fabric.openDevice("memory-" + ProcessHandle.current().pid());
         try
         {
-            return new MemoryNodeRole(device, MemoryNode.open(
-                device, metaServer, new MemoryNodeConfiguration().regionLengthBytes(lengthBytes)), lengthBytes);
+            return new MemoryNodeRole(
+                device, MemoryNode.open(device, metaServer, configuration), folder, configuration.regionLengthBytes());
         }
         catch (final RuntimeException ex)
         {
-            device.close();
+            new Closing().step(device::close).step(() -> close(folder));
             throw ex;
         }
     }
@@ -114,6 +140,14 @@ public final class MemoryNodeRole implements Role
     @Override
     public void close()
     {
-        new Closing().step(node::close).step(device::close).throwIfFailed();
+        new Closing().step(node::close).step(device::close).step(() -> close(folder)).throwIfFailed();
+    }
+
+    private static void close(final MemoryFolder folder)
+    {
+        if (null != folder)
+        {
+            folder.close();
+        }
     }
 }

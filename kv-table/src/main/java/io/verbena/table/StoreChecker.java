@@ -30,6 +30,7 @@ public final class StoreChecker
     private final RegionReader reader;
     private final List<TableDescriptor> tables;
     private final List<HeldStretch> held;
+    private int onlyNodeId;
 
     /** One memory node while it is checked. */
     private static final class Node
@@ -95,7 +96,7 @@ public final class StoreChecker
         for (final TableDescriptor table : tables)
         {
             noteIndex(table, nodes, check);
-            check.tables().put(table.name(), new TableChecker(table, reader)
+            check.tables().put(table.name(), new TableChecker(table, reader).onlyAt(onlyNodeId)
                 .committedWords((memoryNodeId, word) -> noteNamed(nodes.get(memoryNodeId), word, check))
                 .check());
         }
@@ -133,11 +134,27 @@ public final class StoreChecker
         }
     }
 
-    private static void noteIndex(
+    /**
+     * Checks one memory node by itself: its superblock and chunk headers, and what of the tables is there.
+     *
+     * @param memoryNodeId whose.
+     * @return what was found.
+     */
+    public StoreCheck checkOnly(final int memoryNodeId)
+    {
+        onlyNodeId = memoryNodeId;
+        return check(List.of(memoryNodeId));
+    }
+
+    private void noteIndex(
         final TableDescriptor table, final Int2ObjectHashMap<Node> nodes, final StoreCheck check)
     {
         for (int suffix = 0; suffix < table.subtableCount(); suffix++)
         {
+            if (0 != onlyNodeId && onlyNodeId != DirectoryEntry.memoryNodeId(table.entry(suffix)))
+            {
+                continue;
+            }
             final Node node = nodes.get(DirectoryEntry.memoryNodeId(table.entry(suffix)));
             if (node == null)
             {

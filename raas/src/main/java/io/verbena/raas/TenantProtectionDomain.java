@@ -25,6 +25,12 @@ final class TenantProtectionDomain implements ProtectionDomain
     }
 
     @Override
+    public MemoryRegion allocateNamed(final String name, final long lengthBytes, final int accessFlags)
+    {
+        return new TenantRegion(this, delegate.allocateNamed(name, lengthBytes, accessFlags));
+    }
+
+    @Override
     public MemoryRegion register(final MemorySegment segment, final int accessFlags)
     {
         return new TenantRegion(this, delegate.register(segment, accessFlags));

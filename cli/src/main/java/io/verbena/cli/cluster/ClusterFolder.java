@@ -2,13 +2,18 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.memory.MemoryFolder;
+import io.verbena.memory.MemoryNodeException;
 
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Properties;
+import java.util.stream.Stream;
 
 /**
  * The folder of a cluster of processes on this host: {@code token}, {@code cluster.properties} with its address and
@@ -43,6 +48,48 @@ record ClusterFolder(Path path)
     Path logs()
     {
         return path.resolve("logs");
+    }
+
+    /** Folder of a memory node. */
+    Path memoryNode(final String name)
+    {
+        return path.resolve(name);
+    }
+
+    /** Names of the memory nodes whose memory is to be found again. */
+    List<String> memoryNodes()
+    {
+        if (!Files.isDirectory(path))
+        {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(path))
+        {
+            return files.filter((file) -> null != MemoryFolder.memoryName(file))
+                .map((file) -> file.getFileName().toString())
+                .sorted(Comparator.comparing(String::length).thenComparing(Comparator.naturalOrder())).toList();
+        }
+        catch (final IOException | MemoryNodeException ex)
+        {
+            throw new CommandFailedException(ExitStatus.BAD_DATA, "folder of the cluster: " + ex.getMessage(), ex);
+        }
+    }
+
+    /** Forgets a memory node, whose memory is gone. */
+    void removeMemoryNode(final String name)
+    {
+        try (Stream<Path> files = Files.walk(memoryNode(name)))
+        {
+            for (final Path file : files.sorted(Comparator.reverseOrder()).toList())
+            {
+                Files.delete(file);
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, "cannot remove " + memoryNode(name) + ": " + ex, ex);
+        }
     }
 
     /** Where the cluster is found. */

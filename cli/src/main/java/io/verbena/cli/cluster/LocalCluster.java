@@ -3,7 +3,9 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.memory.MemoryFolder;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
@@ -22,6 +24,8 @@ final class LocalCluster implements AutoCloseable
     private static final String META = "meta-server";
     private static final String MEMORY = "memory-";
     private static final String COMPUTE = "compute-";
+    /** What {@code up} listens at when it is not told. */
+    static final String ANY_PORT = "verbena://127.0.0.1:0";
     private static final long END_TIMEOUT_MS = 15_000;
 
     private final ClusterFolder folder;
@@ -86,16 +90,16 @@ final class LocalCluster implements AutoCloseable
 
     /**
      * Starts the cluster; when a process does not start, ends those that did. When it is up but for some processes,
-     * starts those again.
+     * starts those again. When all are dead, the memory of its memory nodes is found again.
      *
      * @param listen       where it is to be found.
      * @param memoryNodes  1 or more.
-     * @param memoryMib    of each.
+     * @param memoryMib    of each; null: as it was, or the node's default.
      * @param computeNodes 1 or more.
      * @param progress     hears what happened.
      */
     void up(
-        final String listen, final int memoryNodes, final int memoryMib, final int computeNodes,
+        final String listen, final int memoryNodes, final Integer memoryMib, final int computeNodes,
         final Consumer<String> progress)
     {
         if (!live().isEmpty())
@@ -104,26 +108,60 @@ final class LocalCluster implements AutoCloseable
             return;
         }
         table.entries().forEach(table::forget); // died, or were killed, since
+        final List<String> earlier = folder.memoryNodes();
         try
         {
-            final String fabric = fabricName();
-            final List<String> arguments = new ArrayList<>(metaServer(listen, fabric));
-            arguments.add("--fresh");
-            final String ready = launcher.start(META, arguments);
-            final int at = ready.indexOf("verbena://");
-            folder.write(ready.substring(at, ready.indexOf(' ', at)), fabric);
-            progress.accept(ready);
+            startMetaServer(listen, !earlier.isEmpty(), progress);
+            for (final String name : earlier)
+            {
+                progress.accept(startMemoryNode(name, memoryMib));
+            }
             for (int i = 1; i <= memoryNodes; i++)
             {
-                progress.accept(launcher.start(MEMORY + i, node("memory-node", "--memory", "" + memoryMib)));
+                if (!earlier.contains(MEMORY + i))
+                {
+                    progress.accept(startMemoryNode(MEMORY + i, memoryMib));
+                }
             }
             scale(computeNodes, progress);
         }
         catch (final RuntimeException ex)
         {
-            down((line) -> {});
+            end((line) -> {});
+            if (earlier.isEmpty())
+            {
+                discard();
+            }
             throw ex;
         }
+    }
+
+    /** On the data of the cluster that was here, and at its address, when its memory is to be found again. */
+    private void startMetaServer(final String listen, final boolean isEarlier, final Consumer<String> progress)
+    {
+        final String fabric = fabricName();
+        final boolean isAny = ANY_PORT.equals(listen);
+        final List<String> arguments =
+            new ArrayList<>(metaServer(isEarlier && isAny ? folder.address() : listen, fabric));
+        if (!isEarlier)
+        {
+            arguments.add("--fresh");
+        }
+        final String ready = launcher.start(META, arguments);
+        final int at = ready.indexOf("verbena://");
+        folder.write(ready.substring(at, ready.indexOf(' ', at)), fabric);
+        progress.accept(ready);
+    }
+
+    private String startMemoryNode(final String name, final Integer memoryMib)
+    {
+        final List<String> arguments =
+            new ArrayList<>(node("memory-node", "--data", folder.memoryNode(name).toString()));
+        if (null != memoryMib)
+        {
+            arguments.addAll(List.of("--memory", memoryMib.toString()));
+        }
+        return launcher.start(name, arguments);
     }
 
     /** Starts again what died, where it was and on the data that it had; what lives finds it again by itself. */
@@ -152,9 +190,8 @@ final class LocalCluster implements AutoCloseable
         return switch (prefix)
         {
             case META -> launcher.start(META, metaServer(folder.address(), folder.fabric()));
-            case COMPUTE -> launcher.start(entry.name(), node("compute-node"));
-            default -> throw new CommandFailedException(ExitStatus.UNAVAILABLE, entry.name() +
-                " died, and its records with it: 'verbena down', then 'verbena up'", null);
+            case MEMORY -> startMemoryNode(entry.name(), null);
+            default -> launcher.start(entry.name(), node("compute-node"));
         };
     }
 
@@ -185,8 +222,15 @@ final class LocalCluster implements AutoCloseable
         }
     }
 
-    /** Ends what still runs, compute nodes first, and removes what dead processes left in shared memory. */
+    /** Ends what still runs, and removes what it had in memory. */
     void down(final Consumer<String> progress)
+    {
+        end(progress);
+        discard();
+    }
+
+    /** Ends what still runs, compute nodes first. */
+    private void end(final Consumer<String> progress)
     {
         final List<Entry> entries = table.entries();
         for (final String prefix : List.of(COMPUTE, MEMORY, META))
@@ -194,18 +238,28 @@ final class LocalCluster implements AutoCloseable
             entries.stream().filter((entry) -> entry.name().startsWith(prefix)).forEach((entry) ->
                 end(entry, progress));
         }
-        final String fabric = folder.fabric();
-        if (null != fabric)
+    }
+
+    /** Frees the memory of memory nodes, and what dead processes left in shared memory; nothing runs any more. */
+    private void discard()
+    {
+        final String name = folder.fabric();
+        if (null == name)
         {
-            try
+            return;
+        }
+        try (Fabric fabric = Fabrics.open(name))
+        {
+            for (final String memoryNode : folder.memoryNodes())
             {
-                Fabrics.open(fabric).close();
+                fabric.discardNamed(MemoryFolder.memoryName(folder.memoryNode(memoryNode)));
+                folder.removeMemoryNode(memoryNode);
             }
-            catch (final RdmaException ex)
-            {
-                throw new CommandFailedException(ExitStatus.FAILED, "processes have ended, but shared memory of " +
-                    fabric + " is left: " + ex.getMessage(), ex);
-            }
+        }
+        catch (final RdmaException ex)
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "processes have ended, but shared memory of " +
+                name + " is left: " + ex.getMessage(), ex);
         }
     }
 

@@ -3,6 +3,9 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.MemoryFolder;
+import io.verbena.memory.MemoryNodeException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
@@ -14,6 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /** {@code verbena memory-node}. */
@@ -25,15 +29,22 @@ import java.util.concurrent.Callable;
     defaultValueProvider = SettingsProvider.class)
 public final class MemoryNodeCommand implements Callable<Integer>
 {
+    private static final long DEFAULT_LENGTH_BYTES = 256L << 20;
+
     @Spec
     private CommandSpec spec;
 
     @Mixin
     private RoleOptions options;
 
-    @Option(names = "--memory", paramLabel = "MIB", defaultValue = "256",
-        description = "Registered memory, in MiB. Default: ${DEFAULT-VALUE}.")
-    private int memoryMib;
+    @Option(names = "--memory", paramLabel = "MIB",
+        description = "Registered memory, in MiB. Default: as the folder says, 256 for a new node.")
+    private Integer memoryMib;
+
+    @Option(names = "--data", paramLabel = "DIR",
+        description = "Folder that says who the node is: its next process finds the memory of this one, also after " +
+            "kill -9. Default: none, the memory ends with the process.")
+    private Path data;
 
     @Override
     public Integer call()
@@ -44,9 +55,9 @@ public final class MemoryNodeCommand implements Callable<Integer>
         try
         {
             fabric = Fabrics.open(cluster.fabric());
-            role = MemoryNodeRole.open(fabric, options.locator(cluster), (long)memoryMib << 20);
+            role = open(fabric, options.locator(cluster));
         }
-        catch (final RdmaException ex)
+        catch (final RdmaException | MemoryNodeException ex)
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "memory node: " + ex.getMessage(), ex);
         }
@@ -59,5 +70,13 @@ public final class MemoryNodeCommand implements Callable<Integer>
         }
         return RoleProcess.run(fabric, role, options.healthPort(), spec.commandLine().getOut(),
             "on " + cluster.fabric());
+    }
+
+    private MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
+    {
+        final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
+        return null == data ?
+            MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes) :
+            MemoryNodeRole.open(fabric, metaServer, MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES));
     }
 }

@@ -20,7 +20,8 @@ import java.util.concurrent.Callable;
     name = "up",
     description = "Start a cluster of processes on this host, in the background, and print how to reach it; or start " +
         "again the processes of one that died.",
-    footer = {"", "Records live in shared memory of the memory nodes: they are gone after 'verbena down'."},
+    footer = {"", "Records live in shared memory of the memory nodes: they survive the death of every process, and " +
+        "are gone when the host restarts and after 'verbena down'."},
     defaultValueProvider = SettingsProvider.class)
 public final class UpCommand implements Callable<Integer>
 {
@@ -33,7 +34,7 @@ public final class UpCommand implements Callable<Integer>
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
 
-    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "verbena://127.0.0.1:0",
+    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = LocalCluster.ANY_PORT,
         description = "Where the cluster is found; port 0, the default, for any.")
     private String listen;
 
@@ -41,9 +42,9 @@ public final class UpCommand implements Callable<Integer>
         description = "Memory nodes. Default: ${DEFAULT-VALUE}.")
     private int memoryNodes;
 
-    @Option(names = "--memory", paramLabel = "MIB", defaultValue = "256",
-        description = "Registered memory of each memory node, in MiB. Default: ${DEFAULT-VALUE}.")
-    private int memoryMib;
+    @Option(names = "--memory", paramLabel = "MIB",
+        description = "Registered memory of each memory node, in MiB. Default: 256, or what it was.")
+    private Integer memoryMib;
 
     @Option(names = "--compute-nodes", paramLabel = "N", defaultValue = "1",
         description = "Compute nodes. Default: ${DEFAULT-VALUE}.")
@@ -54,7 +55,7 @@ public final class UpCommand implements Callable<Integer>
     {
         check("--memory-nodes", memoryNodes, 1, MAX_NODES);
         check("--compute-nodes", computeNodes, 1, MAX_NODES);
-        check("--memory", memoryMib, 1, MAX_MIB);
+        check("--memory", null == memoryMib ? 1 : memoryMib, 1, MAX_MIB);
         final PrintWriter out = spec.commandLine().getOut();
         final ClusterFolder folder = ClusterFolder.of(data);
         try (LocalCluster cluster = LocalCluster.open(folder))

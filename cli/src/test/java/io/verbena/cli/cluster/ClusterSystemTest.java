@@ -5,6 +5,8 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +27,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** A cluster of real processes, as a new user would use it, and what can go wrong with it. */
 @Timeout(400)
@@ -177,6 +181,104 @@ class ClusterSystemTest
             succeed("status");
             assertThat(last.out()).doesNotContain("meta_server:away", "dead");
         }
+    }
+
+    /** One thread that writes numbers to keys in turn, and knows what was acknowledged. */
+    private static final class Writer implements Runnable
+    {
+        private static final int KEYS = 500;
+        private final KvTable table;
+        private final int[] acknowledged = new int[KEYS];
+        private final int[] attempted = new int[KEYS];
+        private volatile boolean isStopped;
+        private volatile int rounds;
+
+        Writer(final KvTable table)
+        {
+            this.table = table;
+        }
+
+        private static byte[] bytes(final int number)
+        {
+            return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
+        }
+
+        @Override
+        public void run()
+        {
+            for (int round = 1; !isStopped; round++)
+            {
+                for (int key = 0; key < KEYS && !isStopped; key++)
+                {
+                    attempted[key] = round;
+                    try
+                    {
+                        table.put(bytes(key), bytes(round), STEP_NS);
+                        acknowledged[key] = round;
+                    }
+                    catch (final KvOutcomeUnknownException ex)
+                    {
+                        // Either is right.
+                    }
+                }
+                rounds = round;
+            }
+        }
+
+        void awaitRound(final int round)
+        {
+            while (rounds < round)
+            {
+                Thread.onSpinWait();
+            }
+        }
+
+        void check()
+        {
+            for (int key = 0; key < KEYS; key++)
+            {
+                assertThat(ByteBuffer.wrap(table.get(bytes(key), STEP_NS).orElseThrow().value()).getInt())
+                    .as("key %d", key).isBetween(acknowledged[key], attempted[key]);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepEveryAcknowledgedWriteWhenAMemoryNodeIsKilled() throws InterruptedException
+    {
+        succeed("up", "--memory", "64");
+        final ClusterFolder folder = ClusterFolder.of(directory);
+        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        {
+            final Writer writer = new Writer(client.table("default"));
+            final Thread thread = new Thread(writer);
+            thread.start();
+            writer.awaitRound(3);
+            kill("memory-1");
+            assertThatThrownBy(() -> client.table("default").get(new byte[]{1}, TimeUnit.MILLISECONDS.toNanos(300)))
+                .as("within its deadline").isInstanceOf(KvException.class);
+            assertThat(run("status")).isEqualTo(ExitStatus.FAILED);
+            succeed("up");
+            assertThat(last.out()).contains("memory-1 was dead, started again");
+            writer.awaitRound(writer.rounds + 3);
+            writer.isStopped = true;
+            thread.join();
+            writer.check();
+
+            entries().forEach(ClusterSystemTest::kill);
+            succeed("up");
+            succeed("status");
+        }
+        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        {
+            final KvTable table = client.table("default");
+            assertThat(table.get(Writer.bytes(Writer.KEYS - 1), STEP_NS)).isPresent();
+            table.put(Writer.bytes(0), new byte[]{1}, STEP_NS);
+        }
+        succeed("down");
+        assertThat(Path.of(folder.fabric().substring("soft:".length()))).doesNotExist();
+        succeed("up", "--memory", "64");
+        assertThat(run("get", "00000000", "--hex")).as("ended with its records").isEqualTo(ExitStatus.FAILED);
     }
 
     @Test

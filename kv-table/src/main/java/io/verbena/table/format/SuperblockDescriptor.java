@@ -4,6 +4,7 @@ import net.openhft.hashing.LongHashFunction;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
@@ -56,6 +57,10 @@ public final class SuperblockDescriptor
     public static final int VIEW_VERSION_OFFSET = LENGTH;
     /** Bytes that a reader of superblock and view version fetches. */
     public static final int READ_BYTES = VIEW_VERSION_OFFSET + Long.BYTES;
+    /** A copy of the superblock, for the node that finds the region again; written before the superblock itself. */
+    public static final int COPY_OFFSET = 1024;
+    /** The chunk header that is written next, see {@code docs/format/superblock.md}. */
+    public static final int JOURNAL_OFFSET = 2048;
     /** Bytes set aside for it: the first chunk begins here. */
     public static final int SPACE_BYTES = 4096;
 
@@ -98,6 +103,58 @@ public final class SuperblockDescriptor
 
         // Release: the checksum says that all before it is there.
         LONG_LE.varHandle().setRelease(segment, (long)CHECKSUM_OFFSET, checksum(segment));
+    }
+
+    /**
+     * Writes copy and superblock; at any moment one of them is whole.
+     *
+     * @param region     from its first byte.
+     * @param superblock what to write.
+     */
+    public static void writeBoth(final MemorySegment region, final Superblock superblock)
+    {
+        write(region.asSlice(COPY_OFFSET, LENGTH), superblock);
+        VarHandle.releaseFence();
+        write(region, superblock);
+    }
+
+    /**
+     * Finds the superblock of a region that somebody else has left, and mends it from its copy when the writer died in
+     * between. Nobody else may use the region.
+     *
+     * @param region from its first byte.
+     * @return what it says; null when none was ever finished, so that nobody was ever let in.
+     * @throws FormatException when it is damaged, or of an unknown version.
+     */
+    public static Superblock recover(final MemorySegment region)
+    {
+        final MemorySegment copy = region.asSlice(COPY_OFFSET, LENGTH);
+
+        if (isZero(region.asSlice(0, LENGTH)) && !isWhole(copy))
+        {
+            return null;
+        }
+
+        if (isWhole(region) || !isWhole(copy))
+        {
+            return read(region);
+        }
+
+        final Superblock superblock = read(copy);
+        write(region, superblock);
+        return superblock;
+    }
+
+    private static boolean isZero(final MemorySegment segment)
+    {
+        return -1 == segment.mismatch(MemorySegment.ofArray(new byte[LENGTH]));
+    }
+
+    private static boolean isWhole(final MemorySegment segment)
+    {
+        return MAGIC == segment.get(LONG_LE, MAGIC_OFFSET) &&
+            FORMAT_VERSION == segment.get(INT_LE, VERSION_OFFSET) &&
+            (long)LONG_LE.varHandle().getAcquire(segment, (long)CHECKSUM_OFFSET) == checksum(segment);
     }
 
     /**

@@ -1,0 +1,190 @@
+package io.verbena.memory;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.TableEntry;
+import io.verbena.control.TablePage;
+import io.verbena.table.RegionReader;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.StoreChecker;
+import io.verbena.table.TableCheck;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Checks a region that a node has found again, before anybody is let in: asks the meta server for the tables, and then
+ * walks the memory by the rules of a table check. Tentative words and blocks that no word names are what dying writers
+ * leave; they are no damage. Driven by the node's thread; time comes in.
+ */
+final class AdoptionCheck
+{
+    private final MetaLink link;
+    private final RegionReader reader;
+    private final int nodeId;
+    private final long callTimeoutNs;
+    private final long retryPauseNs;
+    private final List<String> names = new ArrayList<>();
+    private final List<TableDescriptor> tables = new ArrayList<>();
+    private ControlCall<TablePage> listing;
+    private ControlCall<TableEntry> asking;
+    private boolean isListed;
+    private boolean isDone;
+    private int next;
+    private long nextCallNs;
+    private String failure = "";
+    private String report = "";
+
+    AdoptionCheck(
+        final MetaLink link,
+        final RegionReader reader,
+        final int nodeId,
+        final long callTimeoutNs,
+        final long retryPauseNs,
+        final long nowNs)
+    {
+        this.link = link;
+        this.reader = reader;
+        this.nodeId = nodeId;
+        this.callTimeoutNs = callTimeoutNs;
+        this.retryPauseNs = retryPauseNs;
+        nextCallNs = nowNs;
+    }
+
+    /** @return whether the memory was walked; {@link #failure} says with which result. */
+    boolean isDone()
+    {
+        return isDone;
+    }
+
+    /** @return what is wrong with the memory, or, before, why the meta server cannot be asked; empty: nothing. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return what was found, for people. */
+    String report()
+    {
+        return report;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (nextCallNs - nowNs > 0)
+        {
+            return 0;
+        }
+
+        if (!isListed)
+        {
+            return list(nowNs);
+        }
+
+        if (next < names.size())
+        {
+            return describe(nowNs);
+        }
+
+        walk();
+        return 1;
+    }
+
+    private int list(final long nowNs)
+    {
+        if (null == listing)
+        {
+            listing = link.client().tables(names.isEmpty() ? "" : names.getLast(), callTimeoutNs);
+            return 1;
+        }
+
+        if (!listing.isDone())
+        {
+            return 0;
+        }
+
+        final ControlCall<TablePage> ended = listing;
+        listing = null;
+
+        if (ControlStatus.OK == ended.status())
+        {
+            names.addAll(ended.result().names());
+            isListed = !ended.result().hasMore();
+        }
+        else
+        {
+            retryLater(ended, nowNs);
+        }
+
+        return 1;
+    }
+
+    private int describe(final long nowNs)
+    {
+        if (null == asking)
+        {
+            asking = link.client().table(names.get(next), callTimeoutNs);
+            return 1;
+        }
+
+        if (!asking.isDone())
+        {
+            return 0;
+        }
+
+        final ControlCall<TableEntry> ended = asking;
+        asking = null;
+
+        switch (ended.status())
+        {
+            case OK ->
+            {
+                add(ended.result());
+                next++;
+            }
+            case NO_SUCH_TABLE -> next++;
+            default -> retryLater(ended, nowNs);
+        }
+
+        return 1;
+    }
+
+    private void add(final TableEntry entry)
+    {
+        try
+        {
+            tables.add(TableDescriptor.decode(entry.descriptor()));
+        }
+        catch (final FormatException ex)
+        {
+            isDone = true;
+            failure = "table " + entry.name() + ": " + ex.getMessage();
+        }
+    }
+
+    private void retryLater(final ControlCall<?> ended, final long nowNs)
+    {
+        failure = ended.status() + ": " + ended.failure();
+        nextCallNs = nowNs + retryPauseNs;
+    }
+
+    private void walk()
+    {
+        final StoreCheck check = new StoreChecker(reader, tables, List.of()).checkOnly(nodeId);
+        final List<String> problems = new ArrayList<>(check.problems());
+        long records = 0;
+
+        for (final TableCheck table : check.tables().values())
+        {
+            problems.addAll(table.problems());
+            records += table.committed;
+        }
+
+        report = records + " records in " + tables.size() + " tables, " + check.tentative() + " undecided inserts";
+        failure = problems.isEmpty() ? "" : problems.size() + " violations of what must hold, the first: " +
+            problems.getFirst();
+        isDone = true;
+    }
+}

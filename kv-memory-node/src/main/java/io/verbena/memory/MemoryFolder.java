@@ -1,0 +1,305 @@
+package io.verbena.memory;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+
+/**
+ * The data folder of a memory node: who it is, so that its next process is the same node. {@code node.properties} says
+ * that, {@code node.lock} is locked while a process has the folder. Not thread-safe. Closed by its opener, after the
+ * node.
+ */
+public final class MemoryFolder implements AutoCloseable
+{
+    /** Format of {@code node.properties}. */
+    public static final int FORMAT_VERSION = 1;
+    private static final String PROPERTIES = "node.properties";
+    private static final String UNFINISHED = "node.properties.unfinished";
+    private static final String LOCK = "node.lock";
+    private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, "lost+found");
+    private static final int HEX = 16;
+
+    private final Path path;
+    private final FileChannel lockFile;
+    private final long memoryId;
+    private final long regionLengthBytes;
+    private int nodeId;
+    private long clusterId;
+
+    private MemoryFolder(final Path path, final FileChannel lockFile, final Properties properties)
+    {
+        this.path = path;
+        this.lockFile = lockFile;
+        memoryId = Long.parseUnsignedLong(properties.getProperty("memory_id"), HEX);
+        regionLengthBytes = Long.parseLong(properties.getProperty("region_length_bytes"));
+        nodeId = Integer.parseInt(properties.getProperty("node_id"));
+        clusterId = Long.parseUnsignedLong(properties.getProperty("cluster_id"), HEX);
+    }
+
+    /**
+     * Locks a folder, and makes it when it is absent or empty.
+     *
+     * @param path              of the folder.
+     * @param regionLengthBytes of the node's memory; 0: as it is there, or {@code defaultLengthBytes} when it is new.
+     * @param defaultLengthBytes of a new node's memory.
+     * @return the folder.
+     * @throws MemoryNodeException when it cannot be used; one line that says why.
+     */
+    public static MemoryFolder open(final Path path, final long regionLengthBytes, final long defaultLengthBytes)
+    {
+        refuseForeign(path);
+        FileChannel lockFile = null;
+        boolean isOpen = false;
+
+        try
+        {
+            Files.createDirectories(path);
+            lockFile = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+
+            if (!tryLock(lockFile))
+            {
+                throw new MemoryNodeException(
+                    "data folder " + path + " is in use by another memory node: stop it, or use another folder", null);
+            }
+
+            if (!Files.exists(path.resolve(PROPERTIES)))
+            {
+                write(path, ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE),
+                    0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0);
+            }
+
+            final MemoryFolder folder = new MemoryFolder(path, lockFile, read(path));
+
+            if (0 != regionLengthBytes && folder.regionLengthBytes != regionLengthBytes)
+            {
+                throw new MemoryNodeException("memory node of " + path + " has " + folder.regionLengthBytes +
+                    " bytes, asked for are " + regionLengthBytes + ": its memory cannot change its size", null);
+            }
+
+            isOpen = true;
+            return folder;
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
+        finally
+        {
+            if (!isOpen)
+            {
+                closeQuietly(lockFile);
+            }
+        }
+    }
+
+    /**
+     * @param path of a folder, which another process may have open.
+     * @return name of its memory on the fabric; null when the folder is none of a memory node.
+     */
+    public static String memoryName(final Path path)
+    {
+        return Files.exists(path.resolve(PROPERTIES)) ?
+            memoryName(Long.parseUnsignedLong(read(path).getProperty("memory_id"), HEX)) : null;
+    }
+
+    private static String memoryName(final long memoryId)
+    {
+        return "memory-" + Long.toHexString(memoryId);
+    }
+
+    /** @return name of its memory on the fabric. */
+    String memoryName()
+    {
+        return memoryName(memoryId);
+    }
+
+    Path path()
+    {
+        return path;
+    }
+
+    long memoryId()
+    {
+        return memoryId;
+    }
+
+    /** @return length of the node's memory. */
+    public long regionLengthBytes()
+    {
+        return regionLengthBytes;
+    }
+
+    /** @return its id, 0 as long as it was never a member. */
+    int nodeId()
+    {
+        return nodeId;
+    }
+
+    /** @return the cluster that it belongs to, 0 as long as it was never a member. */
+    long clusterId()
+    {
+        return clusterId;
+    }
+
+    /** Writes down who the node has become; on disk when this returns. */
+    void joined(final int newNodeId, final long newClusterId)
+    {
+        if (newNodeId != nodeId || newClusterId != clusterId)
+        {
+            write(path, memoryId, regionLengthBytes, newNodeId, newClusterId);
+            nodeId = newNodeId;
+            clusterId = newClusterId;
+        }
+    }
+
+    private static void write(
+        final Path path, final long memoryId, final long regionLengthBytes, final int nodeId, final long clusterId)
+    {
+        final Properties properties = new Properties();
+        properties.setProperty("format_version", Integer.toString(FORMAT_VERSION));
+        properties.setProperty("memory_id", Long.toHexString(memoryId));
+        properties.setProperty("region_length_bytes", Long.toString(regionLengthBytes));
+        properties.setProperty("node_id", Integer.toString(nodeId));
+        properties.setProperty("cluster_id", Long.toHexString(clusterId));
+
+        try
+        {
+            final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            properties.store(bytes, "memory node: do not change, do not copy to a second node");
+            final Path unfinished = path.resolve(UNFINISHED);
+
+            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE))
+            {
+                channel.write(ByteBuffer.wrap(bytes.toByteArray()));
+                channel.force(true);
+            }
+
+            Files.move(unfinished, path.resolve(PROPERTIES), StandardCopyOption.ATOMIC_MOVE);
+
+            try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
+            {
+                self.force(true);
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
+    }
+
+    private static Properties read(final Path path)
+    {
+        final Properties properties = new Properties();
+
+        try (InputStream in = Files.newInputStream(path.resolve(PROPERTIES)))
+        {
+            properties.load(in);
+        }
+        catch (final IOException | IllegalArgumentException ex)
+        {
+            throw unusable(path, ex);
+        }
+
+        final String version = properties.getProperty("format_version", "none");
+
+        if (!Integer.toString(FORMAT_VERSION).equals(version))
+        {
+            throw new MemoryNodeException("data folder " + path + " has format version " + version +
+                ", this build knows version " + FORMAT_VERSION + ": use the build that wrote it", null);
+        }
+
+        for (final String name : List.of("memory_id", "region_length_bytes", "node_id", "cluster_id"))
+        {
+            if (!properties.getProperty(name, "").matches("[0-9a-f]{1,19}"))
+            {
+                throw new MemoryNodeException("data folder " + path + " is damaged: " + PROPERTIES + " has no " + name +
+                    "; restore it from a copy, or start the node with an empty folder", null);
+            }
+        }
+
+        return properties;
+    }
+
+    private static void refuseForeign(final Path path)
+    {
+        if (Files.exists(path) && !Files.isDirectory(path))
+        {
+            throw new MemoryNodeException("data folder " + path + " is not a folder: use another path", null);
+        }
+
+        if (!Files.isDirectory(path))
+        {
+            return;
+        }
+
+        try (Stream<Path> entries = Files.list(path))
+        {
+            final List<String> foreign =
+                entries.map((e) -> e.getFileName().toString()).filter((n) -> !OURS.contains(n)).sorted().toList();
+
+            if (!foreign.isEmpty())
+            {
+                throw new MemoryNodeException("data folder " + path + " holds something else ('" + foreign.getFirst() +
+                    "'): use an empty folder or one made by a memory node", null);
+            }
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            throw unusable(path, ex);
+        }
+    }
+
+    private static boolean tryLock(final FileChannel lockFile) throws IOException
+    {
+        try
+        {
+            return null != lockFile.tryLock();
+        }
+        catch (final OverlappingFileLockException ex)
+        {
+            return false;
+        }
+    }
+
+    private static MemoryNodeException unusable(final Path path, final Exception ex)
+    {
+        return new MemoryNodeException("data folder " + path + " cannot be read and written (" + ex +
+            "): give this user the rights, or use another folder", ex);
+    }
+
+    private static void closeQuietly(final FileChannel channel)
+    {
+        try
+        {
+            if (null != channel)
+            {
+                channel.close();
+            }
+        }
+        catch (final IOException ignore)
+        {
+            // Nothing was buffered.
+        }
+    }
+
+    /** Gives the folder up; idempotent. */
+    @Override
+    public void close()
+    {
+        closeQuietly(lockFile);
+    }
+}

@@ -1,0 +1,213 @@
+package io.verbena.memory;
+
+import io.verbena.control.ChunkPurpose;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What is found again of a region, after its writer was killed anywhere; and what is refused as damage. */
+class RegionAdoptionTest
+{
+    private static final int CHUNKS = 8;
+    private static final int CHUNK_BYTES = 64 << 10;
+    private static final long HEADERS = SuperblockDescriptor.SPACE_BYTES + (long)CHUNKS * CHUNK_BYTES;
+    private static final long LENGTH = HEADERS + (long)CHUNKS * ChunkDescriptor.HEADER_BYTES;
+    private static final Superblock SUPERBLOCK =
+        new Superblock(3, 7, LENGTH, SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS);
+    private static final PeerIdentity OWNER = new PeerIdentity(5, 6);
+
+    @TempDir
+    private Path directory;
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment region = arena.allocate(LENGTH, 4096);
+
+    @AfterEach
+    void free()
+    {
+        arena.close();
+    }
+
+    private MemoryFolder folder()
+    {
+        return MemoryFolder.open(directory.resolve("node"), 0, LENGTH);
+    }
+
+    private boolean isFound()
+    {
+        try (MemoryFolder folder = folder())
+        {
+            return RegionAdoption.isFound(region, folder, SUPERBLOCK);
+        }
+    }
+
+    private void join()
+    {
+        try (MemoryFolder folder = folder())
+        {
+            folder.joined(3, 99);
+        }
+        SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
+    }
+
+    private void flip(final long offset)
+    {
+        region.set(ValueLayout.JAVA_BYTE, offset, (byte)~region.get(ValueLayout.JAVA_BYTE, offset));
+    }
+
+    private ChunkTable restore()
+    {
+        return ChunkTable.restore(SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS,
+            new ChunkHeaders(region, HEADERS, CHUNKS));
+    }
+
+    private ChunkTable newTable()
+    {
+        return new ChunkTable(SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS,
+            new ChunkHeaders(region, HEADERS, CHUNKS));
+    }
+
+    @Test
+    void shouldTakeARegionAsNewOnlyWhenNobodyWasEverLetIn()
+    {
+        assertThat(isFound()).isFalse();
+        join();
+        assertThat(isFound()).isTrue();
+        region.fill((byte)0);
+        assertThatThrownBy(this::isFound).isInstanceOf(MemoryNodeException.class).hasMessageContaining("is gone");
+    }
+
+    @Test
+    void shouldMendASuperblockThatIsTornAtAnyByte()
+    {
+        join();
+        for (int torn = 0; torn < SuperblockDescriptor.LENGTH; torn++)
+        {
+            flip(torn);
+            assertThat(isFound()).as("superblock, byte %d", torn).isTrue();
+            assertThat(SuperblockDescriptor.read(region)).isEqualTo(SUPERBLOCK);
+            flip(SuperblockDescriptor.COPY_OFFSET + torn);
+            assertThat(isFound()).as("copy, byte %d", torn).isTrue();
+            flip(SuperblockDescriptor.COPY_OFFSET + torn);
+        }
+    }
+
+    @Test
+    void shouldRefuseASuperblockThatIsDamagedWithItsCopy()
+    {
+        join();
+        flip(20);
+        flip(SuperblockDescriptor.COPY_OFFSET + 21);
+        assertThatThrownBy(this::isFound).isInstanceOf(FormatException.class).hasMessageContaining("damaged");
+        flip(20);
+        flip(8);
+        assertThatThrownBy(this::isFound).isInstanceOf(FormatException.class).hasMessageContaining("format version");
+        assertThat(region.get(ValueLayout.JAVA_BYTE, SuperblockDescriptor.COPY_OFFSET + 21L))
+            .as("nothing was overwritten").isNotZero();
+    }
+
+    @Test
+    void shouldRefuseTheMemoryOfAnotherNode()
+    {
+        join();
+        SuperblockDescriptor.writeBoth(region, new Superblock(
+            4, 7, LENGTH, SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS));
+        assertThatThrownBy(this::isFound).isInstanceOf(FormatException.class)
+            .hasMessageContaining("not the memory of this node");
+    }
+
+    @Test
+    void shouldKnowWhoHasWhichChunk()
+    {
+        final ChunkTable table = newTable();
+        table.lease(OWNER, 1, ChunkPurpose.INDEX, 2, true);
+        table.lease(OWNER, 2, ChunkPurpose.BLOCKS, 3, false);
+        final PeerIdentity reaper = new PeerIdentity(9, 9);
+        table.claim(OWNER, table.lease(OWNER, 3, ChunkPurpose.BLOCKS, 1, false));
+        final PeerIdentity dead = new PeerIdentity(8, 8);
+        table.lease(dead, 1, ChunkPurpose.BLOCKS, 1, false);
+        table.orphan(dead);
+        final long version = SuperblockDescriptor.viewVersion(region);
+
+        final ChunkTable found = restore();
+        assertThat(found.indexCount()).isEqualTo(2);
+        assertThat(found.blockCount()).isEqualTo(3);
+        assertThat(found.orphanCount()).isEqualTo(2);
+        assertThat(found.freeCount()).isEqualTo(1);
+        assertThat(found.blockChunksByOwner()).isEqualTo(table.blockChunksByOwner());
+        assertThat(found.lease(reaper, 1, ChunkPurpose.BLOCKS, 1, false)).hasSize(1);
+        assertThat(SuperblockDescriptor.viewVersion(region)).isGreaterThan(version);
+    }
+
+    @Test
+    void shouldEndTheHeaderThatWasBeingWrittenWhenItsWriterWasKilled()
+    {
+        final ChunkTable table = newTable();
+        table.lease(OWNER, 1, ChunkPurpose.INDEX, 1, false);
+        for (int torn = 0; torn < ChunkDescriptor.HEADER_BYTES; torn++)
+        {
+            flip(HEADERS + torn);
+            assertThat(restore().indexCount()).as("torn at %d, journal whole", torn).isEqualTo(1);
+            flip(SuperblockDescriptor.JOURNAL_OFFSET + Long.BYTES + torn);
+            assertThat(restore().indexCount()).as("header whole, journal torn at %d", torn).isEqualTo(1);
+            flip(SuperblockDescriptor.JOURNAL_OFFSET + Long.BYTES + torn);
+        }
+    }
+
+    @Test
+    void shouldNotTakeAHeaderFromTheJournalToAnotherChunk()
+    {
+        final ChunkTable table = newTable();
+        table.lease(OWNER, 1, ChunkPurpose.INDEX, 1, false);
+        // The next one was about to be written: its index is there, the rest is still the one before.
+        region.set(ValueLayout.JAVA_LONG, SuperblockDescriptor.JOURNAL_OFFSET, 5);
+        final ChunkTable found = restore();
+        assertThat(found.indexCount()).isEqualTo(1);
+        assertThat(found.freeCount()).isEqualTo(CHUNKS - 1);
+    }
+
+    @Test
+    void shouldRefuseAHeaderThatIsDamagedWithoutAJournal()
+    {
+        newTable();
+        flip(HEADERS + 3L * ChunkDescriptor.HEADER_BYTES + 8);
+        assertThatThrownBy(this::restore).isInstanceOf(FormatException.class).hasMessageContaining("chunk 3: ");
+    }
+
+    @Test
+    void shouldRefuseFoldersThatAreNotItsOwn() throws IOException
+    {
+        try (MemoryFolder first = folder())
+        {
+            assertThat(first.nodeId()).isZero();
+            assertThatThrownBy(this::folder).isInstanceOf(MemoryNodeException.class).hasMessageContaining("in use");
+        }
+        final Path node = directory.resolve("node");
+        assertThatThrownBy(() -> MemoryFolder.open(node, LENGTH + 1, 0)).isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("cannot change its size");
+        final Path properties = node.resolve("node.properties");
+        final String text = Files.readString(properties);
+        Files.writeString(properties, text.replace("format_version=1", "format_version=2"));
+        assertThatThrownBy(this::folder).isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("format version 2, this build knows version 1");
+        Files.writeString(properties, text.replace("memory_id", "memory"));
+        assertThatThrownBy(this::folder).isInstanceOf(MemoryNodeException.class).hasMessageContaining("no memory_id");
+        Files.writeString(node.resolve("poem.txt"), "roses");
+        assertThatThrownBy(this::folder).isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("holds something else ('poem.txt')");
+    }
+}
