@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * What is known of the place where output goes. Stateless.
  */
-final class Terminal
+public final class Terminal
 {
     private Terminal()
     {
@@ -18,8 +18,10 @@ final class Terminal
 
     /**
      * Progress on standard error, as fits it.
+     *
+     * @return on a terminal one line that is written over, else lines.
      */
-    static Progress progress()
+    public static Progress progress()
     {
         final Console console = System.console();
         return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM")) ?

@@ -3,12 +3,16 @@ package io.verbena.cli;
 import io.verbena.cli.cluster.ComputeNodeCommand;
 import io.verbena.cli.cluster.DeleteCommand;
 import io.verbena.cli.cluster.DownCommand;
+import io.verbena.cli.cluster.DumpCommand;
 import io.verbena.cli.cluster.ExistsCommand;
 import io.verbena.cli.cluster.GetCommand;
+import io.verbena.cli.cluster.LoadCommand;
 import io.verbena.cli.cluster.MemoryNodeCommand;
 import io.verbena.cli.cluster.MetaServerCommand;
 import io.verbena.cli.cluster.PutCommand;
+import io.verbena.cli.cluster.ReplaceCommand;
 import io.verbena.cli.cluster.ScaleCommand;
+import io.verbena.cli.cluster.ScanCommand;
 import io.verbena.cli.cluster.StatusCommand;
 import io.verbena.cli.cluster.TableCommand;
 import io.verbena.cli.cluster.UpCommand;
@@ -41,6 +45,10 @@ import java.io.PrintWriter;
         GetCommand.class,
         DeleteCommand.class,
         ExistsCommand.class,
+        ReplaceCommand.class,
+        ScanCommand.class,
+        LoadCommand.class,
+        DumpCommand.class,
         TableCommand.class,
         MetaServerCommand.class,
         MemoryNodeCommand.class,

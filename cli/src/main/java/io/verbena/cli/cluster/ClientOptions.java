@@ -35,6 +35,12 @@ final class ClientOptions
         description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
     private int timeoutMs;
 
+    /** @return deadline of each operation. */
+    long timeoutNs()
+    {
+        return TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    }
+
     /** Connects, works, and turns what the store throws into one line and a status. */
     int with(final Work work)
     {
@@ -57,7 +63,8 @@ final class ClientOptions
         }
     }
 
-    private static int status(final KvException.Category category)
+    /** Exit status for a failure of the store. */
+    static int status(final KvException.Category category)
     {
         return switch (category)
         {

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -15,9 +16,8 @@ import java.util.HexFormat;
 /** Which record a command means, and how bytes are written. */
 final class RecordOptions
 {
-    @Option(names = {"-t", "--table"}, paramLabel = "NAME", defaultValue = "default",
-        description = "Table. Default: ${DEFAULT-VALUE}, which 'verbena up' makes.")
-    private String table;
+    @Mixin
+    private TableOption table;
 
     @Option(names = "--hex", description = "Keys and values are hex digits instead of text in UTF-8.")
     private boolean hex;
@@ -27,7 +27,7 @@ final class RecordOptions
 
     String table()
     {
-        return table;
+        return table.name();
     }
 
     byte[] key()

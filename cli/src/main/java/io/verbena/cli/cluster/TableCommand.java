@@ -3,6 +3,8 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.client.TableOptions;
+import io.verbena.client.TableStat;
+import io.verbena.load.report.JsonWriter;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -12,16 +14,21 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 /** {@code verbena table}. */
 @Command(
     name = "table",
-    description = "Create, list and drop tables.",
+    description = "Create, list, measure and drop tables.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
         TableCommand.CreateCommand.class,
         TableCommand.ListCommand.class,
+        TableCommand.StatCommand.class,
         TableCommand.DropCommand.class})
 public final class TableCommand implements Runnable
 {
@@ -83,6 +90,57 @@ public final class TableCommand implements Runnable
                 client.tables().forEach(spec.commandLine().getOut()::println);
                 return ExitStatus.OK;
             });
+        }
+    }
+
+    /** {@code verbena table stat}. */
+    @Command(name = "stat", description = "Count what is in a table, by its slots.",
+        defaultValueProvider = SettingsProvider.class)
+    static final class StatCommand implements Callable<Integer>
+    {
+        @Spec
+        private CommandSpec spec;
+
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Option(names = "--json", description = "As one JSON object.")
+        private boolean json;
+
+        @Parameters(paramLabel = "NAME", arity = "0..1", defaultValue = "default",
+            description = "Of the table. Default: ${DEFAULT-VALUE}.")
+        private String name;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                final TableStat stat = client.table(name).stat();
+                final PrintWriter out = spec.commandLine().getOut();
+                out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
+                    "records     %,d%nfill        %.3f of %,d slots%ngroups      %,d in %,d subtables%n" +
+                    "records'    %,d bytes%nindex       %,d bytes%nundecided   %,d%n",
+                    stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.blockBytes(),
+                    stat.indexBytes(), stat.undecided()));
+                out.flush();
+                return ExitStatus.OK;
+            });
+        }
+
+        static Map<String, Object> figures(final String name, final TableStat stat)
+        {
+            final Map<String, Object> figures = new LinkedHashMap<>();
+            figures.put("table", name);
+            figures.put("records", stat.records());
+            figures.put("fill", stat.fill());
+            figures.put("slots", stat.slots());
+            figures.put("groups", stat.groups());
+            figures.put("subtables", stat.subtables());
+            figures.put("record_bytes", stat.blockBytes());
+            figures.put("index_bytes", stat.indexBytes());
+            figures.put("undecided", stat.undecided());
+            return figures;
         }
     }
 

@@ -116,6 +116,52 @@ class ClusterSystemTest
     }
 
     @Test
+    void shouldScanLoadAndDump() throws IOException
+    {
+        succeed("up", "--compute-nodes", "2", "--memory", "64");
+        assertThat(run("replace", "hello", "nobody")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.err()).contains("not written: no such record");
+        succeed("put", "hello", "world");
+        succeed("replace", "hello", "again");
+        final String version = last.out().strip();
+        succeed("replace", "hello", "more", "--if-version", version);
+        assertThat(run("replace", "hello", "less", "--if-version", version)).isEqualTo(ExitStatus.FAILED);
+        succeed("put", "--hex", "ff", "00");
+        succeed("scan", "--hex");
+        assertThat(last.out().lines()).containsExactlyInAnyOrder("68656c6c6f\t6d6f7265", "ff\t00");
+        succeed("scan", "--limit", "1", "--keys");
+        assertThat(last.out()).hasLineCount(1).doesNotContain("\t");
+
+        final StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 20_000; i++)
+        {
+            lines.append("{\"key\":\"key-").append(i).append("\",\"value\":\"").append(i % 9).append("\"}\n");
+        }
+        final Path file = Files.writeString(directory.resolve("in.jsonl"), lines);
+        final Path csv = directory.resolve("out.csv");
+        final Path back = directory.resolve("back.jsonl");
+        succeed("table", "create", "loaded", "--records", "30000");
+        succeed("load", file.toString(), "--table", "loaded");
+        assertThat(last.out()).startsWith("loaded 20,000 records in ");
+        succeed("table", "stat", "loaded");
+        assertThat(last.out()).containsPattern("records +20,000\n");
+        succeed("dump", csv.toString(), "--table", "loaded");
+        succeed("table", "create", "copy", "--records", "30000");
+        succeed("load", csv.toString(), "--table", "copy");
+        succeed("dump", back.toString(), "--table", "copy");
+        assertThat(Files.readAllLines(back)).containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));
+
+        assertThat(run("dump", csv.toString())).as("not text, and not --hex").isEqualTo(ExitStatus.FAILED);
+        assertThat(Files.readAllLines(csv)).as("the file that was there stays").hasSize(20_001);
+        Files.writeString(file, "{\"key\":\"a\"}\n");
+        assertThat(run("load", file.toString())).isEqualTo(ExitStatus.BAD_DATA);
+        assertThat(last.err()).contains("in.jsonl: line 1: ", "0 records were put").hasLineCount(1);
+        succeed("table", "create", "small", "--records", "1000");
+        assertThat(run("load", csv.toString(), "--table", "small")).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("expectedRecords").hasLineCount(1);
+    }
+
+    @Test
     void shouldComeUpAndGoDownAfterACrashOfEveryProcess() throws IOException
     {
         succeed("up", "--memory", "64");

@@ -1,0 +1,64 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvTable;
+import io.verbena.client.ReplaceResult;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** {@code verbena replace}. */
+@Command(
+    name = "replace",
+    description = "Write a record that is there, and print its new version.",
+    footer = {"", "Exit status 0: written; 1: not written, because there is none or it has another version; 2: it is " +
+        "unknown whether it was written."},
+    defaultValueProvider = SettingsProvider.class)
+public final class ReplaceCommand implements Callable<Integer>
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ClientOptions clientOptions;
+
+    @Mixin
+    private RecordOptions record;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "VALUE", description = "New value of the record.")
+    private String value;
+
+    @Option(names = "--file", paramLabel = "FILE", description = "The value is the content of this file.")
+    private Path file;
+
+    @Option(names = "--if-version", paramLabel = "VERSION", description = "Only if the record has this version.")
+    private Long ifVersion;
+
+    @Override
+    public Integer call()
+    {
+        final byte[] bytes = record.value(value, file);
+        return clientOptions.with((client) ->
+        {
+            final KvTable table = client.table(record.table());
+            final ReplaceResult result = null == ifVersion ?
+                table.putIfPresent(record.key(), bytes) : table.replace(record.key(), bytes, ifVersion);
+            if (ReplaceResult.Outcome.REPLACED != result.outcome())
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, "not written: " +
+                    (ReplaceResult.Outcome.NOT_FOUND == result.outcome() ?
+                        "no such record" : "the record has version " + result.version()), null);
+            }
+            spec.commandLine().getOut().println(result.version());
+            return ExitStatus.OK;
+        });
+    }
+}

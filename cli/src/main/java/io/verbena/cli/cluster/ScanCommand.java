@@ -1,0 +1,89 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvRecord;
+import io.verbena.client.KvScan;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Callable;
+
+/** {@code verbena scan}. */
+@Command(
+    name = "scan",
+    description = "Print the records of a table, in no order: key, tab, value.",
+    footer = {"", "A key that is there from the beginning to the end of the scan is printed once; one that others " +
+        "write or delete meanwhile may be printed, or not, or twice. For files, see 'verbena dump'."},
+    defaultValueProvider = SettingsProvider.class)
+public final class ScanCommand implements Callable<Integer>
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ClientOptions clientOptions;
+
+    @Mixin
+    private TableOption table;
+
+    @Option(names = "--hex", description = "Print keys and values as hex digits instead of text in UTF-8.")
+    private boolean hex;
+
+    @Option(names = "--keys", description = "Print keys only.")
+    private boolean keysOnly;
+
+    @Option(names = "--show-version", description = "Print the record's version, and a tab, before the value.")
+    private boolean showVersion;
+
+    @Option(names = "--limit", paramLabel = "N", description = "Print no more records than that.")
+    private Long limit;
+
+    @Override
+    public Integer call()
+    {
+        if (null != limit && limit < 0)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--limit " + limit + ": must be 0 or more", null);
+        }
+        return clientOptions.with(this::scan);
+    }
+
+    private int scan(final KvClient client)
+    {
+        final PrintWriter out = spec.commandLine().getOut();
+        final KvScan scan = client.table(table.name()).scan();
+        for (long left = null == limit ? Long.MAX_VALUE : limit; left > 0 && scan.hasNext(); left--)
+        {
+            final KvRecord record = scan.next();
+            final StringBuilder line = new StringBuilder(text(record.key()));
+            if (showVersion)
+            {
+                line.append('\t').append(record.version());
+            }
+            if (!keysOnly)
+            {
+                line.append('\t').append(text(record.value()));
+            }
+            out.print(line.append('\n'));
+            if (out.checkError())
+            {
+                break; // nobody reads on
+            }
+        }
+        out.flush();
+        return ExitStatus.OK;
+    }
+
+    private String text(final byte[] bytes)
+    {
+        return hex ? RecordFile.hex(bytes) : new String(bytes, StandardCharsets.UTF_8);
+    }
+}
