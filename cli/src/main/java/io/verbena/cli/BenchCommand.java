@@ -28,7 +28,8 @@ import java.util.concurrent.Callable;
     description = "Measure parts of Verbena.",
     subcommands = {
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class, BenchSimCommand.class,
-        BenchQpScalingCommand.class, BenchVerbsCommand.class, BenchSoakCommand.class})
+        BenchQpScalingCommand.class, BenchVerbsCommand.class, BenchSequencerCommand.class,
+        BenchSoakCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -38,7 +39,7 @@ final class BenchCommand implements Runnable
     public void run()
     {
         throw new ParameterException(
-            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling, verbs or soak");
+            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling, verbs, sequencer or soak");
     }
 
     /**

@@ -27,11 +27,13 @@ import java.util.stream.Collectors;
     description = {
         "Measure one operation between two nodes on a device: posted and polled by one thread, each request " +
         "signalled. With --depth 1 the latency is that of a request alone; a deeper queue shows message rate and " +
-        "bandwidth. Time is that of the fabric: virtual with sim."},
+        "bandwidth. Time is that of the fabric: virtual with sim.",
+        "With --setup: the way from nothing to a first READ, each step for the first time in this process, and again."},
     footer = {"",
         "Exit status 0; 64: no such device or a value that cannot be; 69: the device cannot do it.", "",
         "Examples: verbena fabric perf --device soft --operation read --size 64",
-        "          verbena fabric perf --device soft -o write --size 65536 --depth 16 --json perf.json"})
+        "          verbena fabric perf --device soft -o write --size 65536 --depth 16 --json perf.json",
+        "          verbena fabric perf --device ibverbs:rxe0 --setup"})
 final class FabricPerfCommand implements Callable<Integer>
 {
     private static final int MOST_BYTES = 1 << 20;
@@ -69,12 +71,25 @@ final class FabricPerfCommand implements Callable<Integer>
         description = "Duration, 0.001 to 3600, after a tenth of it to warm up. Default: ${DEFAULT-VALUE}.")
     private double seconds;
 
+    @Option(names = "--setup", description =
+        "Measure the set-up instead: library, device, domain, queues, states, address exchange, first READ.")
+    private boolean setup;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "21",
+        description = "With --setup: how often, 2 to 10000. Default: ${DEFAULT-VALUE}.")
+    private int rounds;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
     private Path json;
 
     @Override
     public Integer call()
     {
+        if (setup)
+        {
+            new SetupReport(device, rounds).run(spec.commandLine().getOut(), OutputFile.open("--json", json));
+            return ExitStatus.OK;
+        }
         final PerfOptions options = options();
         final OutputFile output = OutputFile.open("--json", json);
         final PerfResult result = FabricCommand.on(device, () ->

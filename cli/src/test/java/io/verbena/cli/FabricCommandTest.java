@@ -48,6 +48,28 @@ class FabricCommandTest
     }
 
     @Test
+    void shouldMeasureEachStepOfSetup() throws Exception
+    {
+        final Path json = folder.resolve("setup.json");
+        assertThat(run("perf", "-d", device, "--setup", "--rounds", "3", "--json", json.toString()))
+            .as(err.toString()).isZero();
+        assertThat(out.toString()).contains(
+            "set-up on " + device, "start of the JVM", "library load", "device open", "queue pair", "connect",
+            "first read");
+        assertThat(Files.readString(json))
+            .contains("\"step\":\"connect\",\"cold_ns\":", "\"warm_median_ns\":", "\"warm_least_ns\":");
+    }
+
+    @Test
+    void shouldNotMeasureSetupWhereTimeIsSimulatedOrRoundsAreMissing()
+    {
+        assertThat(run("perf", "-d", "sim:1", "--setup")).isEqualTo(ExitStatus.USAGE);
+        assertThat(err.toString()).contains("takes no real time");
+        assertThat(run("perf", "-d", device, "--setup", "--rounds", "1")).isEqualTo(ExitStatus.USAGE);
+        assertThat(err.toString()).contains("--rounds 1: must be 2 to 10000");
+    }
+
+    @Test
     void shouldMeasureLatencyRateAndBandwidth() throws Exception
     {
         for (final String operation : new String[] {"read", "write", "write-with-imm", "send", "compare-swap"})

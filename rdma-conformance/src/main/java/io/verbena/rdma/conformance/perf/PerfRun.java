@@ -3,9 +3,7 @@ package io.verbena.rdma.conformance.perf;
 import io.verbena.rdma.conformance.VerbsRig;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
-import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
-import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -30,12 +28,10 @@ import java.util.concurrent.TimeUnit;
 public final class PerfRun implements AutoCloseable
 {
     private static final int SERVICE_PORT = 18_515;
-    private static final long CONNECT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long DRAIN_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long HIGHEST_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int WARM_UP_SHARE = 10;
     private static final int BATCH = 64;
-    private static final byte[] NOTHING = {};
 
     private final VerbsRig rig;
     private final PerfOptions options;
@@ -235,7 +231,8 @@ public final class PerfRun implements AutoCloseable
             {
                 requesters[i] = own(from.createQueuePair(requesterCompletions, requesterCompletions, capabilities));
                 responders[i] = own(to.createQueuePair(responderCompletions, responderCompletions, capabilities));
-                connect(listener, i);
+                PairConnection.make(rig.requester(), requesters[i], rig.responder(), SERVICE_PORT, listener,
+                    responders[i], rig::progress);
                 freeCounts[i] = depth;
                 for (int slot = 0; slot < depth; slot++)
                 {
@@ -247,27 +244,6 @@ public final class PerfRun implements AutoCloseable
                     }
                 }
             }
-        }
-    }
-
-    private void connect(final ConnectionListener listener, final int index)
-    {
-        final ConnectionAttempt attempt = rig.requester().connect(
-            requesters[index], rig.responder().address(), SERVICE_PORT, NOTHING, CONNECT_NS);
-        boolean isAccepted = false;
-        while (attempt.poll() == ConnectionAttempt.State.PENDING)
-        {
-            rig.progress();
-            final ConnectionRequest request = isAccepted ? null : listener.poll();
-            if (request != null)
-            {
-                request.accept(responders[index], AccessFlags.ALL_REMOTE, NOTHING);
-                isAccepted = true;
-            }
-        }
-        if (attempt.poll() != ConnectionAttempt.State.ESTABLISHED)
-        {
-            throw new RdmaException("cannot connect queue pair " + index + ": " + attempt.poll());
         }
     }
 
