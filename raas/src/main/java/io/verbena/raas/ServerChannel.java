@@ -16,7 +16,8 @@ final class ServerChannel extends Channel
     private final PeerIdentity identity;
     private int repliesOutstanding;
     private boolean isProbing;
-    private boolean wasHeard;
+    /** At first as if it had been: a probe that comes before the peer is RTR is lost, seven times if it takes long. */
+    private boolean wasHeard = true;
 
     ServerChannel(final RaasContext context, final RpcServer server, final PeerIdentity identity)
     {

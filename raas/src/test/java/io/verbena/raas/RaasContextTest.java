@@ -73,6 +73,20 @@ class RaasContextTest
     }
 
     @Test
+    void shouldNotProbeAPeerThatMayNotBeReadyYet()
+    {
+        try (SoftPair pair = new SoftPair(
+            directory, new RaasConfiguration().probeIntervalNs(1), new RaasConfiguration()))
+        {
+            final VirtualQp vqp = pair.client.connect(pair.peer(), listener, SoftPair.TIMEOUT_NS);
+            pair.runUntil(() -> pair.rpcServer.connections() == 1);
+            assertThat(vqp.state()).isEqualTo(VirtualQp.State.CONNECTING);
+            assertThat(pair.server.counters().reads).as("probes in the duty cycle that accepted").isZero();
+            pair.runUntil(() -> pair.server.counters().reads > 0);
+        }
+    }
+
+    @Test
     void shouldConnectAnewUnderANewIdentityAndCloseTheOldQueuePairWithItsLastUser()
     {
         try (SoftPair pair = new SoftPair(directory))

@@ -9,9 +9,14 @@ import io.verbena.embedded.FabricUnusableException;
 import io.verbena.load.LoadException;
 import io.verbena.rdma.verbs.VerbCounters;
 
+import java.util.concurrent.TimeUnit;
+
 /** A demo's cluster inside this process. */
 final class EmbeddedDemoCluster implements DemoCluster
 {
+    /** Far beyond what a busy machine takes; an emulated one needs half a minute for the classes of a first call. */
+    private static final long STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(120);
+
     private final EmbeddedCluster cluster;
     private final String fabric;
 
@@ -29,6 +34,7 @@ final class EmbeddedDemoCluster implements DemoCluster
                 .fabric(needs.fabric())
                 .memoryNodes(needs.memoryNodes())
                 .memoryBytesPerNode(needs.memoryBytesPerNode())
+                .stepTimeoutNs(STEP_TIMEOUT_NS)
                 .computeNodes(1)), needs.fabric());
         }
         catch (final FabricUnusableException ex)
