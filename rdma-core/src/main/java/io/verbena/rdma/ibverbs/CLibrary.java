@@ -11,7 +11,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** The few functions of the C library with which threads wait for file descriptors of the verbs. */
+/** The few functions of the C library that the verbs need beside them: waiting for descriptors, pages of memory. */
 @SuppressWarnings("restricted")
 final class CLibrary
 {
@@ -21,6 +21,12 @@ final class CLibrary
     private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT);
     private static final MethodHandle EVENTFD_WRITE = handle("eventfd_write", JAVA_INT, JAVA_LONG);
     private static final MethodHandle CLOSE = handle("close", JAVA_INT);
+    private static final MethodHandle MMAP = handle(
+        "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MUNMAP = handle("munmap", JAVA_LONG, JAVA_LONG);
+    private static final int PROT_READ_WRITE = 1 | 2;
+    private static final int MAP_PRIVATE_ANONYMOUS = 2 | 0x20;
+    private static final long MAP_FAILED = -1;
 
     private CLibrary()
     {
@@ -88,10 +94,47 @@ final class CLibrary
         }
     }
 
+    /**
+     * Maps pages of zeros. They do not count against the JVM's limit for direct memory, which is that of the heap and
+     * has nothing to do with how much memory a node may register.
+     *
+     * @param lengthBytes 1 or more; rounded up to whole pages.
+     * @return their address, or 0 when there is no memory.
+     */
+    static long mapPages(final long lengthBytes)
+    {
+        try
+        {
+            final long address =
+                (long)MMAP.invokeExact(0L, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0L);
+            return address == MAP_FAILED ? 0 : address;
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
+    static void unmapPages(final long address, final long lengthBytes)
+    {
+        try
+        {
+            final int ignored = (int)MUNMAP.invokeExact(address, lengthBytes);
+        }
+        catch (final Throwable ex)
+        {
+            throw Libibverbs.unexpected(ex);
+        }
+    }
+
     private static MethodHandle handle(final String name, final MemoryLayout... parameters)
     {
+        return handle(name, FunctionDescriptor.of(JAVA_INT, parameters));
+    }
+
+    private static MethodHandle handle(final String name, final FunctionDescriptor descriptor)
+    {
         final Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-            linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(JAVA_INT, parameters));
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor);
     }
 }

@@ -11,14 +11,12 @@ import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** {@code struct ibv_pd}. */
 final class IbverbsProtectionDomain implements ProtectionDomain
 {
-    private static final int PAGE_BYTES = 4096;
 
     private final IbverbsDevice device;
     private final long pd;
@@ -71,22 +69,22 @@ final class IbverbsProtectionDomain implements ProtectionDomain
         IbverbsDevice.checkRange("lengthBytes", lengthBytes, 1, Long.MAX_VALUE / 2);
         checkRights(accessFlags);
         childOpened();
-        final Arena arena = Arena.ofShared();
+        final RegionPages pages = RegionPages.map(lengthBytes);
         try
         {
-            final long mapped = lengthBytes + PAGE_BYTES - 1 & -PAGE_BYTES;
-            final MemorySegment memory = arena.allocate(mapped, PAGE_BYTES).asSlice(0, lengthBytes);
-            return new IbverbsMemoryRegion(this, memory, accessFlags, arena::close);
-        }
-        catch (final OutOfMemoryError ex)
-        {
-            arena.close();
-            childClosed();
-            throw new RdmaException("no memory for a region of " + lengthBytes + " bytes", ex);
+            if (pages == null)
+            {
+                throw new RdmaException("no memory for a region of " + lengthBytes + " bytes: free some, or allow " +
+                    "the process more (ulimit -v, the container's limit)");
+            }
+            return new IbverbsMemoryRegion(this, pages.segment(), accessFlags, pages::close);
         }
         catch (final RdmaException ex)
         {
-            arena.close();
+            if (pages != null)
+            {
+                pages.close();
+            }
             childClosed();
             throw ex;
         }
