@@ -148,6 +148,7 @@ final class FabricPerfCommand implements Callable<Integer>
                 result.latencyNsAt(percentile));
         }
         out.printf(Locale.ROOT, "  %-16s %,14d ns%n", "latency max", result.latencyNsAt(MAX));
+        out.printf(Locale.ROOT, "  %-16s %,14d bytes in all%n", "allocated", result.allocatedBytes());
         out.flush();
     }
 
@@ -172,6 +173,7 @@ final class FabricPerfCommand implements Callable<Integer>
                 result.latencyNsAt(percentile));
         }
         fields.put("latency_max_ns", result.latencyNsAt(MAX));
+        fields.put("allocated_bytes", result.allocatedBytes());
         fields.put("processors", (long)Runtime.getRuntime().availableProcessors());
         final StringBuilder text = new StringBuilder();
         JsonWriter.appendValue(text, fields);

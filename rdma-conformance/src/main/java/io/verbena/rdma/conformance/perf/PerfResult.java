@@ -9,8 +9,10 @@ import org.HdrHistogram.Histogram;
  * @param requestsCount  completed in the time measured.
  * @param durationNs     time measured, by the clock of the fabric.
  * @param latencyNs      from post to poll of each request.
+ * @param allocatedBytes of heap, by the measuring thread in the time measured; -1 where the JVM does not count them.
  */
-public record PerfResult(PerfOptions options, long requestsCount, long durationNs, Histogram latencyNs)
+public record PerfResult(
+    PerfOptions options, long requestsCount, long durationNs, Histogram latencyNs, long allocatedBytes)
 {
     private static final double NS_PER_S = 1e9;
 

@@ -17,6 +17,7 @@ import io.verbena.rdma.verbs.WorkCompletions;
 
 import org.HdrHistogram.Histogram;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -100,12 +101,21 @@ public final class PerfRun implements AutoCloseable
         runUntil(measureNs);
         latencyNs.reset();
         completedCount = 0;
+        final long allocatedBefore = allocatedBytes();
         final long measuredFromNs = now();
         runUntil(measuredFromNs + options.durationNs());
         final long measuredNs = Math.max(1, now() - measuredFromNs);
-        final PerfResult result = new PerfResult(options, completedCount, measuredNs, latencyNs.copy());
+        final long allocatedBytes = allocatedBefore < 0 ? -1 : allocatedBytes() - allocatedBefore;
+        final PerfResult result =
+            new PerfResult(options, completedCount, measuredNs, latencyNs.copy(), allocatedBytes);
         drain();
         return result;
+    }
+
+    private static long allocatedBytes()
+    {
+        return ManagementFactory.getThreadMXBean() instanceof final com.sun.management.ThreadMXBean threads ?
+            threads.getCurrentThreadAllocatedBytes() : -1;
     }
 
     private void runUntil(final long endNs)
