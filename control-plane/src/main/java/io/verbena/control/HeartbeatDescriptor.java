@@ -16,9 +16,9 @@ import java.nio.ByteOrder;
  *     |    node id    |  incarnation  |     |             epoch             |
  *  16 +---------------+---------------+  16 +-------------------------------+
  *     |         passed epoch          |     |          safe epoch           |
- *  24 +-------------------------------+  24 +-------------------------------+
- *                                           |      membership version       |
- *                                        32 +-------------------------------+
+ *  24 +---------------+---------------+  24 +-------------------------------+
+ *     | wants epochs  |    reserved   |     |      membership version       |
+ *  32 +---------------+---------------+  32 +-------------------------------+
  *                                           |       lease, nanoseconds      |
  *                                        40 +-------------------------------+
  * </pre>
@@ -28,7 +28,9 @@ final class HeartbeatDescriptor
     static final int NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
     static final int PASSED_EPOCH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = PASSED_EPOCH_OFFSET + Long.BYTES;
+    static final int WANTS_EPOCHS_OFFSET = PASSED_EPOCH_OFFSET + Long.BYTES;
+    static final int RESERVED_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
 
     static final int REPLY_EPOCH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
@@ -46,6 +48,7 @@ final class HeartbeatDescriptor
         final int nodeId,
         final int incarnation,
         final long passedEpoch,
+        final boolean wantsEpochs,
         final MutableDirectBuffer buffer,
         final int offset)
     {
@@ -53,6 +56,8 @@ final class HeartbeatDescriptor
         buffer.putInt(offset + NODE_ID_OFFSET, nodeId, ORDER);
         buffer.putInt(offset + INCARNATION_OFFSET, incarnation, ORDER);
         buffer.putLong(offset + PASSED_EPOCH_OFFSET, passedEpoch, ORDER);
+        buffer.putInt(offset + WANTS_EPOCHS_OFFSET, wantsEpochs ? 1 : 0, ORDER);
+        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -74,6 +79,11 @@ final class HeartbeatDescriptor
     static long passedEpoch(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + PASSED_EPOCH_OFFSET, ORDER);
+    }
+
+    static boolean wantsEpochs(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + WANTS_EPOCHS_OFFSET, ORDER) != 0;
     }
 
     static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)

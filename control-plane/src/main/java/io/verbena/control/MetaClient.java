@@ -43,15 +43,21 @@ public final class MetaClient
      * @param nodeId      of this node.
      * @param incarnation of this life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
      * @param timeoutNs   deadline.
      * @return the call.
      */
     public ControlCall<Heartbeat> heartbeat(
-        final int nodeId, final int incarnation, final long passedEpoch, final long timeoutNs)
+        final int nodeId,
+        final int incarnation,
+        final long passedEpoch,
+        final boolean wantsEpochs,
+        final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.HEARTBEAT,
-            (buffer, offset) -> HeartbeatDescriptor.encodeRequest(nodeId, incarnation, passedEpoch, buffer, offset),
+            (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
+                nodeId, incarnation, passedEpoch, wantsEpochs, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

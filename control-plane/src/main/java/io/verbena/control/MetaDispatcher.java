@@ -60,7 +60,8 @@ public final class MetaDispatcher extends ControlDispatcher
         final Heartbeat heartbeat = service.heartbeat(
             HeartbeatDescriptor.nodeId(request, offset),
             HeartbeatDescriptor.incarnation(request, offset),
-            HeartbeatDescriptor.passedEpoch(request, offset));
+            HeartbeatDescriptor.passedEpoch(request, offset),
+            HeartbeatDescriptor.wantsEpochs(request, offset));
         return HeartbeatDescriptor.encodeReply(heartbeat, reply, replyOffset);
     }
 

@@ -23,9 +23,10 @@ public interface MetaService
      * @param nodeId      of the node.
      * @param incarnation of its life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @param wantsEpochs whether the node waits for epochs.
      * @return epochs and the new lease.
      */
-    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch);
+    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs);
 
     /**
      * A node leaves for good and will touch no memory any more.

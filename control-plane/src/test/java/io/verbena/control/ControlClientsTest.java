@@ -106,10 +106,13 @@ class ControlClientsTest
         assertThat(await(call).result()).isEqualTo(RecordingMetaService.REGISTRATION);
         assertThat(call.calledAtNs() - beforeNs).isNotNegative();
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
-        assertThat(await(meta.heartbeat(7, 2, 41, TIMEOUT_NS)).result()).isEqualTo(new Heartbeat(42, 41, 3, 9));
+        assertThat(await(meta.heartbeat(7, 2, 41, false, TIMEOUT_NS)).result()).isEqualTo(
+            new Heartbeat(42, 41, 3, 9));
+        assertThat(await(meta.heartbeat(7, 2, 42, true, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
-            "register by node 3 incarnation 1: " + request, "heartbeat 7 2 41", "leave 7 2");
+            "register by node 3 incarnation 1: " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
+            "leave 7 2");
     }
 
     @Test

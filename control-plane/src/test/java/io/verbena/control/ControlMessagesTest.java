@@ -62,8 +62,9 @@ class ControlMessagesTest
     @Test
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {
-        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, to, AT))).isEqualTo(
-            HEADER + "0300000009000000" + "0201000000000000");
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "0201000000000000" + "0100000000000000");
+        assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
         final Heartbeat reply = new Heartbeat(100, 97, 12, 1);
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000");

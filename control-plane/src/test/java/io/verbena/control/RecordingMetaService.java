@@ -26,9 +26,10 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
-    public Heartbeat heartbeat(final int nodeId, final int incarnation, final long passedEpoch)
+    public Heartbeat heartbeat(
+        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs)
     {
-        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch);
+        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
         return new Heartbeat(42, 41, 3, 9);
     }
 

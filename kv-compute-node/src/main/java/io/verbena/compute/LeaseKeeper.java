@@ -9,6 +9,7 @@ import io.verbena.table.TableEngine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,6 +26,7 @@ final class LeaseKeeper
     private final TableEngine engine;
     private final CatalogWatch catalog;
     private final LongSupplier passedEpoch;
+    private final BooleanSupplier wantsEpochs;
     private final int nodeId;
     private final int incarnation;
     private final long intervalNs;
@@ -42,13 +44,14 @@ final class LeaseKeeper
     LeaseKeeper(
         final SessionParts session, final ControlCall<Registration> registered,
         final ComputeNodeConfiguration configuration, final LongSupplier operationCount,
-        final LongSupplier passedEpoch)
+        final LongSupplier passedEpoch, final BooleanSupplier wantsEpochs)
     {
         final Registration registration = registered.result();
         metaLink = session.metaLink();
         engine = session.engine();
         catalog = session.catalog();
         this.passedEpoch = passedEpoch;
+        this.wantsEpochs = wantsEpochs;
         nodeId = registration.nodeId();
         incarnation = registration.incarnation();
         leaseEndsNs = registered.calledAtNs() + registration.leaseNs();
@@ -96,7 +99,8 @@ final class LeaseKeeper
         }
         else if (nowNs - nextAtNs >= 0)
         {
-            call = metaLink.client().heartbeat(nodeId, incarnation, passedEpoch.getAsLong(), timeoutNs);
+            call = metaLink.client().heartbeat(
+                nodeId, incarnation, passedEpoch.getAsLong(), wantsEpochs.getAsBoolean(), timeoutNs);
             final long operations = operationCount.getAsLong();
             nextAtNs = nowNs + (operations == operationsAtLastBeat ? idleIntervalNs : intervalNs);
             operationsAtLastBeat = operations;

@@ -106,12 +106,6 @@ final class MemoryLink implements AutoCloseable
         return State.READY == state && reclaimer.isDue();
     }
 
-    /** @return true while reclamation waits for epochs. */
-    boolean wantsEpoch()
-    {
-        return State.READY == state && reclaimer.wantsEpoch();
-    }
-
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     long passableEpoch()
     {

@@ -173,6 +173,12 @@ final class NodeSession implements AutoCloseable
         return passed;
     }
 
+    /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
+    private boolean wantsEpochs()
+    {
+        return engine.wantsEpochs() || !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
+    }
+
     /**
      * @param nowNs time now.
      * @return true if operations may be begun.
@@ -280,7 +286,8 @@ final class NodeSession implements AutoCloseable
             reclaimCounters,
             configuration.callTimeoutNs(),
             configuration.droppedGuards());
-        lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch);
+        lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
+            this::wantsEpochs);
     }
 
     private OpenTable openTable(final TableDescriptor descriptor)

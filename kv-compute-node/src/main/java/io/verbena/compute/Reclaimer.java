@@ -63,6 +63,7 @@ final class Reclaimer
     private OrphanScan scan;
     private long triedVersion = -1;
     private long freshEpoch = 1;
+    private boolean sweepAsked;
     private long waitEpoch;
     private long listedVersion;
     private long refusalsSeen;
@@ -98,9 +99,16 @@ final class Reclaimer
         changing = null;
     }
 
-    /** Sweeps all own chunks as soon as possible. */
+    /** Sweeps all own chunks, those too that no look has shown yet: so after the next look. */
     void sweepOwn()
     {
+        sweepAsked = true;
+        freshEpoch = Math.max(freshEpoch, engine.epoch() + 1);
+    }
+
+    private void markOwn()
+    {
+        sweepAsked = false;
         final ChunkView view = watch.view();
         for (int i = 0; null != view && i < view.chunkCount(); i++)
         {
@@ -117,19 +125,12 @@ final class Reclaimer
         return null != client && Step.IDLE != step;
     }
 
-    /** @return true while it works, or has something to begin with. */
+    /** @return true while it works, or has something to begin with: most of that waits for epochs. */
     boolean isDue()
     {
         return null != client &&
             (Step.IDLE != step || watch.epoch() < freshEpoch || triedVersion != watch.version() ||
             !ownToSweep.isEmpty());
-    }
-
-    /** @return true while it waits for epochs. */
-    boolean wantsEpoch()
-    {
-        return Step.CLOSING == step || Step.SETTLING == step || Step.RETURNING == step ||
-            Step.IDLE == step && watch.epoch() < freshEpoch;
     }
 
     Step step()
@@ -159,7 +160,15 @@ final class Reclaimer
     private int pollIdle(final long refusals)
     {
         noteShortage(refusals);
-        if (watch.epoch() < freshEpoch || triedVersion == watch.version() && ownToSweep.isEmpty())
+        if (watch.epoch() < freshEpoch)
+        {
+            return 0;
+        }
+        if (sweepAsked)
+        {
+            markOwn();
+        }
+        if (triedVersion == watch.version() && ownToSweep.isEmpty())
         {
             return 0;
         }

@@ -293,7 +293,7 @@ final class Membership
         {
             if (nextCallNs - nowNs <= 0)
             {
-                renewing = link.client().heartbeat(nodeId, incarnation, 0, callTimeoutNs);
+                renewing = link.client().heartbeat(nodeId, incarnation, 0, false, callTimeoutNs);
                 nextCallNs = nowNs + leaseNs / HEARTBEATS_PER_LEASE;
                 return 1;
             }

@@ -109,7 +109,8 @@ final class SimComputeNode implements Agent
         if (null == renewing && nextHeartbeatNs - nowNs <= 0 && !lost)
         {
             // It runs no operation that outlives a duty cycle, so it has passed what it heard before.
-            renewing = meta.heartbeat(registration.nodeId(), registration.incarnation(), epoch - 1, TIMEOUT_NS);
+            renewing = meta.heartbeat(
+                registration.nodeId(), registration.incarnation(), epoch - 1, true, TIMEOUT_NS);
             nextHeartbeatNs = nowNs + registration.leaseNs() / 20;
             return 1;
         }

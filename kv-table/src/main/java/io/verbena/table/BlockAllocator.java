@@ -16,6 +16,8 @@ public final class BlockAllocator
     /** No block. */
     static final long NONE = 0;
     private static final int SLAB_BYTES = 16 * 1024;
+    /** Retired blocks of so many bytes wait for an epoch that comes by itself, and ask for none. */
+    static final long PATIENT_BYTES = 4 << 20;
     private static final int LOW_WATER_BYTES = 2 * SizeClasses.MAX_BLOCK_BYTES;
 
     private final EpochTracker epochs;
@@ -226,6 +228,18 @@ public final class BlockAllocator
         requested = false;
         refusals++;
         refusedLately = true;
+    }
+
+    /**
+     * Asked before each heartbeat. An epoch lets nodes forget where keys were, so a little in quarantine is not worth
+     * one.
+     *
+     * @return whether memory is short, or enough of it waits for epochs.
+     */
+    boolean wantsEpochs()
+    {
+        return refusedLately || waitingRegionBytes > 0 ||
+            quarantinedBytes > Math.min(PATIENT_BYTES, maxQuarantineBytes / 4);
     }
 
     /** An epoch has passed: blocks may have become free, here or at the node that leases chunks. */

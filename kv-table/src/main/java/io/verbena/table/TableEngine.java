@@ -425,6 +425,26 @@ public final class TableEngine implements AutoCloseable
         }
     }
 
+    /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
+    public boolean wantsEpochs()
+    {
+        for (final NodeLink link : links.values())
+        {
+            if (link.allocator.wantsEpochs())
+            {
+                return true;
+            }
+        }
+        for (final Operation op : operations)
+        {
+            if (op.step == Step.START)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {

@@ -98,9 +98,15 @@ final class MetaAnswers implements MetaService
     }
 
     @Override
-    public Heartbeat heartbeat(final int nodeId, final int incarnation, final long passedEpoch)
+    public Heartbeat heartbeat(
+        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs)
     {
         answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
+        if (wantsEpochs)
+        {
+            conductor.wantEpoch();
+        }
+
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs());
     }

@@ -246,6 +246,7 @@ public final class MetaServer implements Agent, AutoCloseable
         return new ConductorOptions(
             new MembershipOptions(configuration.leaseNs(), configuration.leaseMarginNs(), configuration.maxNodes()),
             configuration.epochIntervalNs(),
+            Math.max(configuration.epochIntervalNs(), configuration.idleEpochIntervalNs()),
             configuration.fenceRetryNs(),
             configuration.previousNodesAreGone());
     }

@@ -10,6 +10,7 @@ public final class MetaServerConfiguration
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
+    private long idleEpochIntervalNs = TimeUnit.SECONDS.toNanos(2);
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
@@ -93,6 +94,24 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration epochIntervalNs(final long intervalNs)
     {
         this.epochIntervalNs = intervalNs;
+        return this;
+    }
+
+    /** @return least time between two epochs that nobody waits for. */
+    public long idleEpochIntervalNs()
+    {
+        return idleEpochIntervalNs;
+    }
+
+    /**
+     * @param intervalNs least time between two epochs while no node waits for one. A cached location is used for two
+     *                   epochs after it was seen last, so epochs that nobody needs cost round trips. Default 2 s; never
+     *                   less than {@link #epochIntervalNs}.
+     * @return this.
+     */
+    public MetaServerConfiguration idleEpochIntervalNs(final long intervalNs)
+    {
+        this.idleEpochIntervalNs = intervalNs;
         return this;
     }
 

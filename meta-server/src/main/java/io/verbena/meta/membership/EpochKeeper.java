@@ -12,6 +12,8 @@ import org.agrona.collections.MutableLong;
  * <ol>
  * <li>The epoch grows by one, and only when every counted node has passed the previous one. So a counted node knows the
  * present epoch or the one before, never an older one.</li>
+ * <li>It grows at once when somebody {@linkplain #want waits for it}, else after the idle interval: an epoch makes the
+ * nodes forget what they cached, so it is not spent for nothing.</li>
  * <li>The safe epoch is the smallest one passed by a counted node. It never goes back.</li>
  * <li>A node counts from its registration until {@link #release}, which is for its owner to call only when the node can
  * change nothing any more. A silent node therefore stops the epoch instead of being overlooked.</li>
@@ -29,22 +31,31 @@ public final class EpochKeeper
 
     private final MetaLedger ledger;
     private final long intervalNs;
+    private final long idleIntervalNs;
     private final long barrierEpoch;
     private final Int2ObjectHashMap<MutableLong> passedByNodeId = new Int2ObjectHashMap<>();
     private long epoch;
     private long advancedAtNs;
     private boolean barrierPassed;
+    private boolean wanted;
 
     /**
      * @param ledger     where ceilings are reserved.
      * @param isRestart  whether epochs were announced from this ledger before.
      * @param intervalNs least time between two epochs.
+     * @param idleIntervalNs least time between two epochs that nobody waits for.
      * @param nowNs      the clock now.
      */
-    public EpochKeeper(final MetaLedger ledger, final boolean isRestart, final long intervalNs, final long nowNs)
+    public EpochKeeper(
+        final MetaLedger ledger,
+        final boolean isRestart,
+        final long intervalNs,
+        final long idleIntervalNs,
+        final long nowNs)
     {
         this.ledger = ledger;
         this.intervalNs = intervalNs;
+        this.idleIntervalNs = idleIntervalNs;
         this.advancedAtNs = nowNs;
         this.epoch = ledger.counters().epochCeiling();
         this.barrierEpoch = isRestart ? epoch + RESTART_BARRIER_EPOCHS : 0;
@@ -115,6 +126,12 @@ public final class EpochKeeper
         noteBarrier();
     }
 
+    /** Somebody waits for the next epoch: it comes after the short interval. */
+    public void want()
+    {
+        wanted = true;
+    }
+
     /**
      * Begins the next epoch if it is time and all nodes have passed the previous one.
      *
@@ -123,13 +140,14 @@ public final class EpochKeeper
      */
     public boolean advance(final long nowNs)
     {
-        if (nowNs - advancedAtNs < intervalNs || leastPassed() < epoch - 1)
+        if (nowNs - advancedAtNs < (wanted ? intervalNs : idleIntervalNs) || leastPassed() < epoch - 1)
         {
             return false;
         }
 
         reserveBeyond(epoch + 1);
         epoch++;
+        wanted = false;
         advancedAtNs = nowNs;
         noteBarrier();
         return true;

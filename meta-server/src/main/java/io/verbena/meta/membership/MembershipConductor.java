@@ -51,7 +51,8 @@ public final class MembershipConductor
         this.lastWorkNs = nowNs;
         table = new MembershipTable(
             ledger, options.membership(), options.nodesAreGone() ? gone(ledger, state) : state.nodes(), nowNs);
-        epochs = new EpochKeeper(ledger, !state.isNew(), options.epochIntervalNs(), nowNs);
+        epochs = new EpochKeeper(
+            ledger, !state.isNew(), options.epochIntervalNs(), options.idleEpochIntervalNs(), nowNs);
 
         for (final Member member : table.members())
         {
@@ -199,6 +200,12 @@ public final class MembershipConductor
         return epochs.advance(nowNs) ? workCount + 1 : workCount;
     }
 
+    /** Somebody waits for the next epoch. */
+    public void wantEpoch()
+    {
+        epochs.want();
+    }
+
     /** @return the registrations. */
     public MembershipTable table()
     {
@@ -325,6 +332,8 @@ public final class MembershipConductor
         final Member member = table.member(round.nodeId());
         table.forget(round.nodeId(), round.incarnation());
         epochs.release(round.nodeId());
+        // Nodes look for chunks without an owner when they hear a new epoch.
+        epochs.want();
         listener.onFenced(member);
     }
 }

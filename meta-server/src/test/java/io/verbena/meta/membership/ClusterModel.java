@@ -118,7 +118,11 @@ final class ClusterModel
             ledger,
             state,
             new ConductorOptions(
-                new MembershipOptions(LEASE_NS, MARGIN_NS, 64), EPOCH_INTERVAL_NS, FENCE_RETRY_NS, false),
+                new MembershipOptions(LEASE_NS, MARGIN_NS, 64),
+                EPOCH_INTERVAL_NS,
+                EPOCH_INTERVAL_NS,
+                FENCE_RETRY_NS,
+                false),
             new Released(),
             nowNs);
         lastSafeEpoch = 0;

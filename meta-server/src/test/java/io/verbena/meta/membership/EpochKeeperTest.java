@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class EpochKeeperTest
 {
     private static final long INTERVAL_NS = 10;
+    private static final long IDLE_INTERVAL_NS = 1000;
 
     private final InMemoryMetaStore store = new InMemoryMetaStore();
     private long nowNs;
@@ -23,8 +24,23 @@ class EpochKeeperTest
     }
 
     @Test
+    void shouldGrowSlowlyWhileNobodyWaits()
+    {
+        nowNs += IDLE_INTERVAL_NS - 1;
+        assertThat(epochs.advance(nowNs)).isFalse();
+        nowNs++;
+        assertThat(epochs.advance(nowNs)).isTrue();
+
+        epochs.want();
+        assertThat(advance()).isTrue();
+        nowNs += IDLE_INTERVAL_NS - 1;
+        assertThat(epochs.advance(nowNs)).as("a wish is good for one epoch").isFalse();
+    }
+
+    @Test
     void shouldNotGrowFasterThanItsInterval()
     {
+        epochs.want();
         nowNs += INTERVAL_NS - 1;
         assertThat(epochs.advance(nowNs)).isFalse();
         nowNs++;
@@ -124,11 +140,12 @@ class EpochKeeperTest
     {
         final MetaState state = store.load();
         return new EpochKeeper(
-            MembershipConductor.openLedger(store, state, 1), !state.isNew(), INTERVAL_NS, nowNs);
+            MembershipConductor.openLedger(store, state, 1), !state.isNew(), INTERVAL_NS, IDLE_INTERVAL_NS, nowNs);
     }
 
     private boolean advance()
     {
+        epochs.want();
         nowNs += INTERVAL_NS;
         return epochs.advance(nowNs);
     }

@@ -332,7 +332,7 @@ class MembershipConductorTest
         return new MembershipConductor(
             MembershipConductor.openLedger(writes, state, 1),
             state,
-            new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 2 * LEASE_NS, nodesAreGone),
+            new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 10, 2 * LEASE_NS, nodesAreGone),
             new Events(),
             nowNs);
     }
