@@ -3,6 +3,7 @@ package io.verbena.cli;
 import io.verbena.elle.history.JsonWriter;
 import io.verbena.rdma.bench.VerbsBenchmark;
 import io.verbena.rdma.bench.VerbsBenchmarkRow;
+import io.verbena.rdma.bench.WakeUpRow;
 import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +28,8 @@ import java.util.concurrent.Callable;
         "Measure verbs on the soft fabric against the same memory accesses made bare, in one run on the same lines: " +
         "READ and CMP_SWAP of random 64-byte lines in processor time, and a ping-pong by SEND and receive between " +
         "two polling processes, against one on two shared cache lines, in elapsed time. The ping-pong needs two " +
-        "processors of its own. Times are medians of the rounds.",
+        "processors of its own. Times are medians of the rounds. Then how long a process that sleeps takes to wake, " +
+        "from before the SEND is posted until its completion channel returns, against a bare futex.",
         "With less than the default bytes or operations the caches help: only the shape of the figures is meant."},
     footer = {"", "Exit status 0: all goals were reached, or the run was smaller than the default; 1: one was not; " +
         "69: not enough memory."})
@@ -66,6 +68,7 @@ final class BenchVerbsCommand implements Callable<Integer>
         final OutputFile output = OutputFile.open("--json", json);
         final boolean isJudged = bytes >= DEFAULT_BYTES && operations >= DEFAULT_OPERATIONS;
         final List<VerbsBenchmarkRow> rows = new ArrayList<>();
+        final List<WakeUpRow> wakeUps = new ArrayList<>();
         final PrintWriter out = spec.commandLine().getOut();
         out.println("operation                   bare ns   posted ns   ratio   goal   allocated bytes");
         FabricCommand.on("soft", () ->
@@ -75,10 +78,14 @@ final class BenchVerbsCommand implements Callable<Integer>
                 rows.add(row);
                 out.println(line(row, isJudged));
                 out.flush();
+            }, row ->
+            {
+                wakeUps.add(row);
+                out.println(line(row));
             });
             return rows;
         });
-        output.write(json(rows));
+        output.write(json(rows, wakeUps));
         return !isJudged || rows.stream().allMatch(VerbsBenchmarkRow::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
@@ -110,7 +117,13 @@ final class BenchVerbsCommand implements Callable<Integer>
             row.bareNs(), row.postedNs(), row.ratio(), row.goalRatio(), row.allocatedBytes(), verdict);
     }
 
-    private String json(final List<VerbsBenchmarkRow> rows)
+    private static String line(final WakeUpRow row)
+    {
+        return String.format(Locale.ROOT, "%-24s bare futex p50 %,d ns, p99 %,d ns; posted p50 %,d ns, p99 %,d ns",
+            row.operation(), row.bareP50Ns(), row.bareP99Ns(), row.postedP50Ns(), row.postedP99Ns());
+    }
+
+    private String json(final List<VerbsBenchmarkRow> rows, final List<WakeUpRow> wakeUps)
     {
         final Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("benchmark", "verbs");
@@ -120,6 +133,7 @@ final class BenchVerbsCommand implements Callable<Integer>
         fields.put("operations_count", (long)operations);
         fields.put("rounds_count", (long)rounds);
         fields.put("rows", rows.stream().map(VerbsBenchmarkRow::fields).toList());
+        fields.put("wake_ups", wakeUps.stream().map(WakeUpRow::fields).toList());
         final StringBuilder text = new StringBuilder();
         JsonWriter.appendValue(text, fields);
         return text.append('\n').toString();

@@ -33,7 +33,7 @@ class BenchVerbsCommandTest
         final Path json = folder.resolve("verbs.json");
         assertThat(run("bench", "verbs", "--bytes", "1048576", "--operations", "16000", "--rounds", "5", "--json",
             json.toString())).as(err.toString()).isZero();
-        assertThat(out.toString().lines()).hasSize(1 + OPERATIONS.size());
+        assertThat(out.toString().lines()).hasSize(1 + OPERATIONS.size() + 1);
         final String text = Files.readString(json);
         assertThat(text).contains("\"benchmark\":\"verbs\"", "\"target_bytes\":1048576",
             "\"operations_count\":16000", "\"rounds_count\":5");
@@ -43,7 +43,11 @@ class BenchVerbsCommandTest
                 "\"posted_ns\":[0-9.]+,\"posted_to_bare_ratio\":[0-9.]+,\"goal_ratio\":[0-9.]+," +
                 "\"allocated_bytes\":0(\\.0)?,\"reached\":(true|false)");
         }
-        assertThat(Pattern.compile("\"operation\":").matcher(text).results()).hasSize(OPERATIONS.size());
+        assertThat(text).containsPattern("\"wake_ups\":\\[\\{\"operation\":\"send_wake_up\"," +
+            "\"bare_p50_ns\":[1-9][0-9]*," +
+            "\"bare_p99_ns\":[1-9][0-9]*,\"posted_p50_ns\":[1-9][0-9]*,\"posted_p99_ns\":[1-9][0-9]*," +
+            "\"samples_count\":4000\\}\\]");
+        assertThat(Pattern.compile("\"operation\":").matcher(text).results()).hasSize(OPERATIONS.size() + 1);
         assertThat(Path.of("/dev/shm", "verbena-bench-" + ProcessHandle.current().pid())).doesNotExist();
     }
 

@@ -204,7 +204,7 @@ final class PingPong implements AutoCloseable
         }
     }
 
-    private static MemorySegment map(final Path file, final Arena arena)
+    static MemorySegment map(final Path file, final Arena arena)
     {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {

@@ -5,6 +5,7 @@ import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
@@ -21,39 +22,49 @@ final class PingPongMain
 
     /**
      * @param args as {@link PingPongProcess} gives them: fabric directory, file of lines, the device address in three
-     *             numbers, service port, rounds, round trips of a round.
+     *             numbers, rounds, round trips of a round, wake-ups to warm up, wake-ups.
      */
     public static void main(final String[] args)
     {
         Thread.ofPlatform().daemon().name("ping-pong-parent").start(PingPongMain::endWithParent);
         final DeviceAddress address =
             new DeviceAddress(Long.parseLong(args[2]), Long.parseLong(args[3]), Long.parseLong(args[4]));
-        final int rounds = Integer.parseInt(args[6]);
-        final int count = Integer.parseInt(args[7]);
+        final int rounds = Integer.parseInt(args[5]);
+        final int count = Integer.parseInt(args[6]);
         try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(Path.of(args[0])));
             Device device = fabric.openDevice("pong");
-            PingPong side = new PingPong(device, Path.of(args[1]), () -> true))
+            PingPong side = new PingPong(device, Path.of(args[1]), () -> true);
+            WakeUp wakeUp = new WakeUp(device, Path.of(args[1]), () -> true))
         {
-            connect(device, side, address, Integer.parseInt(args[5]));
+            connect(device, address, PingPongProcess.SERVICE_PORT, side.queuePair(), side::postReceives);
+            connect(device, address, PingPongProcess.SERVICE_PORT + 1, wakeUp.queuePair(), wakeUp::postReceives);
             for (int round = 0; round < rounds; round++)
             {
                 side.bareAnswer(count);
                 side.answer(count);
             }
+            wakeUp.sleep(Integer.parseInt(args[7]), Integer.parseInt(args[8]));
         }
     }
 
     private static void connect(
-        final Device device, final PingPong side, final DeviceAddress address, final int servicePort)
+        final Device device,
+        final DeviceAddress address,
+        final int servicePort,
+        final QueuePair queuePair,
+        final Runnable postReceives)
     {
         final long deadlineNs = device.clock().nanoTime() + CONNECT_TIMEOUT_NS;
         ConnectionAttempt.State state;
         do
         {
             final ConnectionAttempt attempt =
-                device.connect(side.queuePair(), address, servicePort, new byte[0], CONNECT_TIMEOUT_NS);
-            side.postReceives();
+                device.connect(queuePair, address, servicePort, new byte[0], CONNECT_TIMEOUT_NS);
             state = attempt.poll();
+            if (state == ConnectionAttempt.State.PENDING)
+            {
+                postReceives.run();
+            }
             while (state == ConnectionAttempt.State.PENDING)
             {
                 Thread.onSpinWait();

@@ -25,12 +25,14 @@ import java.util.function.LongUnaryOperator;
  * Measures verbs on the {@code soft} fabric against the same memory accesses made bare, in one run: READ and CMP_SWAP
  * of random 64-byte lines between two devices of this process, in processor time of the thread; SEND and receive
  * between this process and one that it starts, in elapsed time. Bare and posted take turns, round by round, on the same
- * lines of the same memory; figures are medians of the rounds. Used by one thread.
+ * lines of the same memory; figures are medians of the rounds. At last, how long a sleeping process takes to wake.
+ * Used by one thread.
  */
 public final class VerbsBenchmark
 {
     /** Rounds before the measured ones, to compile. */
     private static final int WARM_UP_ROUNDS = 3;
+    private static final int MOST_WAKE_UPS = 4_000;
     private static final int SERVICE_PORT = 1;
     private static final long CONNECT_TIMEOUT_NS = 10_000_000_000L;
     private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(32, 1, 0, 16);
@@ -60,19 +62,23 @@ public final class VerbsBenchmark
     }
 
     /**
-     * @param rows told of each kind of operation as soon as it is measured.
+     * @param rows    told of each kind of operation as soon as it is measured.
+     * @param wakeUps told of the wake-ups, at the end.
      * @throws io.verbena.rdma.verbs.RdmaException when there is not enough memory, or the other process fails.
      */
-    public void run(final Consumer<VerbsBenchmarkRow> rows)
+    public void run(final Consumer<VerbsBenchmarkRow> rows, final Consumer<WakeUpRow> wakeUps)
     {
         try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(directory)))
         {
             measureLines(fabric, rows);
-            try (PingPongProcess process = PingPongProcess.start(fabric, WARM_UP_ROUNDS + roundsCount, operationsCount))
+            final int samplesCount = Math.min(operationsCount, MOST_WAKE_UPS);
+            try (PingPongProcess process = PingPongProcess.start(
+                fabric, WARM_UP_ROUNDS + roundsCount, operationsCount, samplesCount / 4, samplesCount))
             {
                 final PingPong pingPong = process.side();
                 rows.accept(row("send_receive_ping_pong", 2, clock::nanoTime,
                     first -> pingPong.bareAsk(operationsCount), first -> pingPong.ask(operationsCount)));
+                wakeUps.accept(process.wakeUp().call(samplesCount / 4, samplesCount));
             }
         }
     }

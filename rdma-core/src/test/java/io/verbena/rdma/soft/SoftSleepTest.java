@@ -1,0 +1,137 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.verbs.CompletionChannel;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Endpoint;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Waits for events: what they cost while nothing comes, and that something ends them. */
+@Timeout(60)
+class SoftSleepTest
+{
+    private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(800);
+    /** A fortieth of a core; polling takes a whole one. */
+    private static final long MOST_CPU_NS = WAIT_NS / 40;
+
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private SoftFabric fabric;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionChannel channel;
+    private CompletionQueue queue;
+    private QueuePair queuePair;
+    private Endpoint peer;
+
+    @BeforeEach
+    void setUp()
+    {
+        fabric = SoftFabric.open(new SoftFabricOptions().directory(TestDirectories.next()));
+        device = fabric.openDevice("d");
+        domain = device.allocateProtectionDomain();
+        channel = device.createCompletionChannel();
+        queue = device.createCompletionQueue(64, channel);
+        queuePair = domain.createQueuePair(queue, queue, Endpoint.CAPABILITIES);
+        peer = new Endpoint(device);
+        SoftConnections.connect(peer, peer.queuePair, peer, queuePair);
+    }
+
+    @AfterEach
+    void tearDown()
+    {
+        queuePair.close();
+        queue.close();
+        channel.close();
+        domain.close();
+        peer.close();
+        device.close();
+        fabric.close();
+    }
+
+    private long cpuNsOfWait()
+    {
+        final long before = threads.getCurrentThreadCpuTime();
+        final long startNs = device.clock().nanoTime();
+        assertThat(channel.await(WAIT_NS)).isNull();
+        assertThat(device.clock().nanoTime() - startNs).isGreaterThanOrEqualTo(WAIT_NS);
+        return threads.getCurrentThreadCpuTime() - before;
+    }
+
+    @Test
+    void shouldBurnNoCoreWhileNothingComes()
+    {
+        queue.requestNotification(false);
+        cpuNsOfWait();
+        assertThat(cpuNsOfWait()).isLessThan(MOST_CPU_NS);
+    }
+
+    /** It looks once a millisecond whether the peer has posted a receive. */
+    @Test
+    void shouldBurnNoCoreWhileItsOwnSendWaitsForReceive()
+    {
+        queue.requestNotification(false);
+        queuePair.begin();
+        queuePair.send(1, SendFlags.SIGNALED, 0, 0, 0);
+        queuePair.complete();
+        assertThat(cpuNsOfWait()).isLessThan(2 * MOST_CPU_NS);
+    }
+
+    @Test
+    void shouldSleepThroughNoMessage()
+    {
+        final WorkCompletions completions = new WorkCompletions(1);
+        for (int i = 0; i < 1_000; i++)
+        {
+            queuePair.postReceive(i, 0, 0, 0);
+            queue.requestNotification(false);
+            final Thread sender = Thread.ofPlatform().start(() ->
+            {
+                peer.queuePair.begin();
+                peer.queuePair.send(1, 0, 0, 0, 0);
+                peer.queuePair.complete();
+            });
+            assertThat(channel.await(TimeUnit.SECONDS.toNanos(30))).isSameAs(queue);
+            assertThat(queue.poll(completions)).isEqualTo(1);
+            assertThat(completions.wrId(0)).isEqualTo(i);
+            join(sender);
+            if (i % 8 == 7)
+            {
+                free(completions);
+            }
+        }
+    }
+
+    private void free(final WorkCompletions completions)
+    {
+        peer.queuePair.begin();
+        peer.queuePair.write(1, SendFlags.SIGNALED, 0, 0, 0, 0, 0);
+        peer.queuePair.complete();
+        SoftConnections.awaitSuccess(peer, completions);
+    }
+
+    private static void join(final Thread thread)
+    {
+        try
+        {
+            thread.join();
+        }
+        catch (final InterruptedException ex)
+        {
+            throw new AssertionError("interrupted", ex);
+        }
+    }
+}
