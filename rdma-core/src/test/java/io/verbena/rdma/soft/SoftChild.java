@@ -50,16 +50,23 @@ public final class SoftChild
         queuePair = domain.createQueuePair(completions, completions, DEPTHS);
     }
 
+    /** The command that runs a class as this process's classes are run. */
+    static List<String> java(final Class<?> main)
+    {
+        return List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "-XX:+UseSerialGC", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+            main.getName());
+    }
+
     /** Starts one; parameters as those of {@link #main}. Ended by the caller. */
     static Process start(
         final Path directory, final String what, final Device device, final String kind, final String... more)
         throws IOException
     {
-        final List<String> command = new ArrayList<>(List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-            "-XX:+UseSerialGC", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-            SoftChild.class.getName(), directory.toString(), what, Long.toHexString(device.address().gidLow()), kind));
+        final List<String> command = new ArrayList<>(java(SoftChild.class));
+        command.addAll(List.of(directory.toString(), what, Long.toHexString(device.address().gidLow()), kind));
         command.addAll(List.of(more));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
