@@ -22,9 +22,9 @@ import java.util.concurrent.Callable;
  */
 @Command(
     name = "qp-scaling",
-    description = "Predict throughput over the number of connections of one machine, with a queue pair for each and " +
-        "with shared ones, by simulation with the costs of an RNIC (figure 5 of the RDMAdvisor paper). Time is " +
-        "virtual: the figures are the same on every machine.",
+    description = "Predict throughput over the number of connections of one machine, with a queue pair for each, " +
+        "with shared ones and with one DC initiator, by simulation with the costs of an RNIC " +
+        "(figure 5 of the RDMAdvisor paper). Time is virtual: the figures are the same on every machine.",
     footer = {"", "Example: verbena bench qp-scaling --json scaling.json --plot scaling.svg"})
 final class BenchQpScalingCommand implements Callable<Integer>
 {
@@ -46,7 +46,7 @@ final class BenchQpScalingCommand implements Callable<Integer>
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
     private Path json;
 
-    @Option(names = "--plot", paramLabel = "FILE", description = "Draw both lines, as an SVG image.")
+    @Option(names = "--plot", paramLabel = "FILE", description = "Draw the lines, as an SVG image.")
     private Path plot;
 
     @Override
@@ -58,15 +58,18 @@ final class BenchQpScalingCommand implements Callable<Integer>
         final QpScaling scaling = new QpScaling(readBytes, SEED);
         final PrintWriter out = spec.commandLine().getOut();
         final List<QpScaling.Point> points = new ArrayList<>();
-        out.println("connections   a queue pair each: Gb/s   contexts missed   shared queue pairs: Gb/s");
+        out.println(
+            "connections   a queue pair each: Gb/s   contexts missed   shared queue pairs: Gb/s   " +
+            "one DC initiator: Gb/s");
         for (final int count : connections)
         {
-            final QpScaling.Point each = scaling.measure(count, false);
-            final QpScaling.Point shared = scaling.measure(count, true);
-            points.add(each);
-            points.add(shared);
-            out.println(String.format(Locale.ROOT, "%,11d   %25.2f   %13.1f %%   %24.2f",
-                count, each.gigabitsPerSecond(), each.missRatio() * 100, shared.gigabitsPerSecond()));
+            final QpScaling.Point each = scaling.measure(count, QpScaling.Series.QP_PER_CONNECTION);
+            final QpScaling.Point shared = scaling.measure(count, QpScaling.Series.SHARED);
+            final QpScaling.Point dc = scaling.measure(count, QpScaling.Series.DC_INITIATOR);
+            points.addAll(List.of(each, shared, dc));
+            out.println(String.format(Locale.ROOT, "%,11d   %25.2f   %13.1f %%   %24.2f   %22.2f",
+                count, each.gigabitsPerSecond(), each.missRatio() * 100, shared.gigabitsPerSecond(),
+                dc.gigabitsPerSecond()));
             out.flush();
         }
         output.write(json(points));

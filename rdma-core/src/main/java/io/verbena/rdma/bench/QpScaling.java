@@ -11,21 +11,28 @@ import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
  * Predicts throughput over the number of connections of one machine, as in figure 5 of the RDMAdvisor paper: each
  * connection READs at random offsets of another machine, one request at a time; with a queue pair for each connection,
- * or with one queue pair for each other machine that all share. Time is virtual and comes from an {@link RnicModel}, so
- * the figures are the same on every machine.
+ * with one queue pair for each other machine that all share, or with one DC initiator for everything. Time is virtual
+ * and comes from an {@link RnicModel}, so the figures are the same on every machine.
  */
 public final class QpScaling
 {
@@ -41,17 +48,43 @@ public final class QpScaling
     private static final int READS_PER_CONNECTION = 2;
     private static final int FEWEST_READS = 600;
     private static final int MOST_STEPS = 50_000_000;
+    private static final long ACCESS_KEY = 1;
+    private static final int MTU_BYTES = 1024;
+    /** About 67 ms a try. */
+    private static final int TIMEOUT = 14;
+    private static final int RETRIES = 7;
     private static final byte[] NOTHING = {};
 
     private final RnicModel model;
     private final int readBytes;
     private final long seed;
 
+    /** How connections come to queue pairs. */
+    public enum Series
+    {
+        /** One each. */
+        QP_PER_CONNECTION,
+        /** One for each other machine. */
+        SHARED,
+        /** A single DC initiator, which takes requests as they come and so changes its target with most of them. */
+        DC_INITIATOR;
+
+        private int queuePairs(final int connections)
+        {
+            return switch (this)
+            {
+                case QP_PER_CONNECTION -> connections;
+                case SHARED -> TARGETS;
+                case DC_INITIATOR -> 1;
+            };
+        }
+    }
+
     /**
      * One measured point.
      *
      * @param connections      at work.
-     * @param isShared         whether they share queue pairs.
+     * @param series           how they share queue pairs.
      * @param queuePairs       of the machine.
      * @param gigabitsPerSecond of payload, virtual time.
      * @param readsPerSecond   virtual time.
@@ -60,7 +93,7 @@ public final class QpScaling
      */
     public record Point(
         int connections,
-        boolean isShared,
+        Series series,
         int queuePairs,
         double gigabitsPerSecond,
         double readsPerSecond,
@@ -71,7 +104,7 @@ public final class QpScaling
         public Map<String, Object> fields()
         {
             final Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("series", isShared ? "shared" : "qp_per_connection");
+            fields.put("series", series.name().toLowerCase(Locale.ROOT));
             fields.put("connections_count", (long)connections);
             fields.put("queue_pairs_count", (long)queuePairs);
             fields.put("payload_gbit_per_second", gigabitsPerSecond);
@@ -115,10 +148,10 @@ public final class QpScaling
      * Runs one point in a world of its own.
      *
      * @param connections 1 or more.
-     * @param isShared    whether connections share a queue pair per target.
+     * @param series      how they share queue pairs.
      * @return the figures, after a time for the first READs, which find a cold cache.
      */
-    public Point measure(final int connections, final boolean isShared)
+    public Point measure(final int connections, final Series series)
     {
         final SimFabricOptions options = SimFabricOptions.calm().rnicModel(model).agentStepNs(200, 200, 200);
         try (SimWorld world = new SimWorld(seed, options))
@@ -130,16 +163,19 @@ public final class QpScaling
             {
                 targets.add(new Machine(world.addNode("target-" + i).device(), SHARED_DEPTH));
             }
+            final boolean isDc = series == Series.DC_INITIATOR;
             final List<QueuePair> queuePairs = new ArrayList<>();
-            for (int i = 0; i < (isShared ? TARGETS : connections); i++)
+            for (int i = 0; i < series.queuePairs(connections); i++)
             {
-                queuePairs.add(connect(world.fabric(), clients, targets.get(i % TARGETS), isShared ? SHARED_DEPTH : 1));
+                queuePairs.add(isDc ? clients.initiator() : connect(
+                    world.fabric(), clients, targets.get(i % TARGETS), series == Series.SHARED ? SHARED_DEPTH : 1));
             }
             final ReadClients readers = new ReadClients(
-                clients.region, targets.stream().map(machine -> machine.region).toList(), queuePairs,
-                clients.completions, connections, readBytes, world);
+                clients.region,
+                targets.stream().map(machine -> isDc ? machine.dcSource(clients) : machine.source()).toList(),
+                queuePairs, clients.completions, connections, readBytes, world);
             node.addAgent(readers);
-            return run(world, node.device(), readers, connections, isShared);
+            return run(world, node.device(), readers, connections, series);
         }
     }
 
@@ -148,7 +184,7 @@ public final class QpScaling
         final SimDevice device,
         final ReadClients readers,
         final int connections,
-        final boolean isShared)
+        final Series series)
     {
         final long count = Math.max(FEWEST_READS, (long)READS_PER_CONNECTION * connections);
         world.runUntil(() -> readers.completed() >= count, MOST_STEPS);
@@ -164,7 +200,7 @@ public final class QpScaling
         final double bytes = device.receivedBytes() - startBytes;
         final double misses = device.contextMisses() - startMisses;
         return new Point(
-            connections, isShared, isShared ? TARGETS : connections, bytes * Byte.SIZE / 1e9 / seconds,
+            connections, series, series.queuePairs(connections), bytes * Byte.SIZE / 1e9 / seconds,
             bytes / readBytes / seconds, misses / (misses + device.contextHits() - startHits), readers.meanLatencyNs());
     }
 
@@ -208,6 +244,32 @@ public final class QpScaling
             domain = device.allocateProtectionDomain();
             completions = device.createCompletionQueue(completionCount);
             region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
+        }
+
+        private ReadClients.Source source()
+        {
+            return new ReadClients.Source(region, null, 0, 0);
+        }
+
+        /** As a DC target. */
+        private ReadClients.Source dcSource(final Machine from)
+        {
+            final DcTarget target = domain.createDcTarget(new DcTargetOptions(
+                completions, domain.createSharedReceiveQueue(1), ACCESS_KEY, AccessFlags.ALL_REMOTE, MAX_READ_ATOMIC));
+            return new ReadClients.Source(
+                region, from.domain.createAddressHandle(device.address()), target.number(), ACCESS_KEY);
+        }
+
+        private QueuePair initiator()
+        {
+            final QueuePair queuePair = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.DC_INITIATOR)
+                .completions(completions, completions)
+                .capabilities(new QueuePairCapabilities(SHARED_DEPTH, 0, 0, MAX_READ_ATOMIC)));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR).pathMtuBytes(MTU_BYTES));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0).timeout(TIMEOUT)
+                .retryCount(RETRIES).rnrRetry(RETRIES).maxReadAtomic(MAX_READ_ATOMIC));
+            return queuePair;
         }
     }
 }

@@ -10,11 +10,14 @@ public final class QpScalingPlot
     private static final int HEIGHT = 420;
     private static final int LEFT = 70;
     private static final int RIGHT = 30;
-    private static final int TOP = 70;
+    private static final int TOP = 86;
     private static final int BOTTOM = 50;
     private static final int DIVISIONS = 5;
-    private static final String[] COLOURS = {"#c2571a", "#1b6ca8"};
-    private static final String[] NAMES = {"one queue pair per connection", "queue pairs shared (one per machine)"};
+    private static final String[] COLOURS = {"#c2571a", "#1b6ca8", "#3c8a4e"};
+    /** In the order of {@link QpScaling.Series}. */
+    private static final String[] NAMES = {
+        "one queue pair per connection", "queue pairs shared (one per machine)",
+        "one DC initiator (changes its target with most READs)"};
 
     private final StringBuilder svg = new StringBuilder();
     private final double mostConnections;
@@ -31,7 +34,7 @@ public final class QpScalingPlot
     /**
      * Draws it.
      *
-     * @param points       of both series, in the order of their connections.
+     * @param points       of all series, in the order of their connections.
      * @param readBytes    of each READ.
      * @param cacheEntries of the modelled NIC, marked.
      * @return the image, as the text of an SVG file.
@@ -46,10 +49,9 @@ public final class QpScalingPlot
             LEFT, readBytes, QpScaling.TARGETS);
         plot.axes();
         plot.mark(cacheEntries);
-        for (int series = 0; series < NAMES.length; series++)
+        for (final QpScaling.Series series : QpScaling.Series.values())
         {
-            final boolean isShared = series == 1;
-            plot.line(points.stream().filter(point -> point.isShared() == isShared).toList(), series);
+            plot.line(points.stream().filter(point -> point.series() == series).toList(), series.ordinal());
         }
         return plot.svg.append("</svg>\n").toString();
     }

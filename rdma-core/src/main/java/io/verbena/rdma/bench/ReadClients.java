@@ -1,6 +1,7 @@
 package io.verbena.rdma.bench;
 
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePair;
@@ -26,7 +27,7 @@ final class ReadClients implements Agent
     private static final int OFFSET_GRAIN_BYTES = 4096;
 
     private final MemoryRegion local;
-    private final List<MemoryRegion> targets;
+    private final List<Source> sources;
     private final List<QueuePair> queuePairs;
     private final CompletionQueue completions;
     private final int readBytes;
@@ -43,9 +44,21 @@ final class ReadClients implements Agent
     private long measured;
     private double latencySumNs;
 
+    /**
+     * Memory of another machine.
+     *
+     * @param region    to read.
+     * @param handle    to its device for DC; null: the queue pair leads there.
+     * @param number    of the DC target.
+     * @param accessKey of the DC target.
+     */
+    record Source(MemoryRegion region, AddressHandle handle, int number, long accessKey)
+    {
+    }
+
     ReadClients(
         final MemoryRegion local,
-        final List<MemoryRegion> targets,
+        final List<Source> sources,
         final List<QueuePair> queuePairs,
         final CompletionQueue completions,
         final int connections,
@@ -53,7 +66,7 @@ final class ReadClients implements Agent
         final SimWorld world)
     {
         this.local = local;
-        this.targets = targets;
+        this.sources = sources;
         this.queuePairs = queuePairs;
         this.completions = completions;
         this.readBytes = readBytes;
@@ -148,13 +161,18 @@ final class ReadClients implements Agent
         {
             return 0;
         }
-        final MemoryRegion target = targets.get(index % targets.size());
         queuePair.begin();
         for (int i = 0; i < count; i++)
         {
+            final boolean isDc = sources.get(0).handle != null;
+            final Source source = sources.get(isDc ? random.nextInt(sources.size()) : index % sources.size());
             queuePair.read(
                 connections.getInt(i), SendFlags.SIGNALED, local.address(), readBytes, local.localKey(),
-                target.address() + offset(target), target.remoteKey());
+                source.region.address() + offset(source.region), source.region.remoteKey());
+            if (isDc)
+            {
+                queuePair.toDcTarget(source.handle, source.number, source.accessKey);
+            }
         }
         queuePair.complete();
         for (int i = count; i < connections.size(); i++)

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.verbs.QueuePairType;
+
 import org.agrona.collections.Long2LongHashMap;
 
 import java.util.ArrayDeque;
@@ -13,6 +16,8 @@ import java.util.SplittableRandom;
 final class Rnic
 {
     private static final long MISSING = -1;
+    /** Marks contexts that a responder has for connections of DC initiators. */
+    private static final long DC_CONTEXT = 1L << 62;
     /** How far units may be ahead of the link, and the link of the units. */
     private static final long WINDOW_NS = 1_000;
 
@@ -20,12 +25,14 @@ final class Rnic
     private static final class Response
     {
         private final SimRequest request;
+        private final long context;
         private int packetsLeft;
         private int bytesLeft;
 
-        private Response(final SimRequest request, final int packets)
+        private Response(final SimRequest request, final long context, final int packets)
         {
             this.request = request;
+            this.context = context;
             this.packetsLeft = packets;
             this.bytesLeft = request.lengthBytes;
         }
@@ -50,6 +57,8 @@ final class Rnic
     private long doorbellFreeNs;
     private long atomicFreeNs;
     private long sendFreeNs;
+    private long lastPostNs;
+    private int lastPostNumber;
     private boolean isSending;
     private boolean isReceiving;
     /** Sent to this NIC and not taken in. */
@@ -86,41 +95,96 @@ final class Rnic
     }
 
     /** A request is on its way once the NIC has heard of it and has read it from host memory. */
-    void send(final SimRequest request, final boolean isFirstOfDoorbell)
+    void send(final SimRequest request)
     {
-        if (isFirstOfDoorbell)
+        // What one queue pair launches at one time has been posted with one doorbell.
+        final int number = request.requester.number();
+        if (lastPostNs != fabric.nowNs() || lastPostNumber != number)
         {
             doorbellFreeNs = Math.max(doorbellFreeNs, fabric.nowNs()) + model.doorbellNs();
+            lastPostNs = fabric.nowNs();
+            lastPostNumber = number;
         }
         at(Math.max(doorbellFreeNs, fabric.nowNs()) + model.dmaReadNs(), () -> depart(request));
     }
 
     private void depart(final SimRequest request)
     {
-        long readyNs = process(withContext(fabric.nowNs(), request.requester.number()), model.workRequestNs());
+        final SimQueuePair requester = request.requester;
+        long readyNs = process(
+            withContext(fabric.nowNs(), requester.number()),
+            model.workRequestNs() + (request.connects ? model.dcConnectNs() : 0));
         int packets = 1;
-        int payloadBytes = 0;
+        int payloadBytes = requester.type() == QueuePairType.UD ? model.udHeaderBytes() : 0;
         if (!request.isReadOrAtomic())
         {
-            payloadBytes = request.lengthBytes;
-            packets = model.packets(payloadBytes);
+            payloadBytes += request.lengthBytes;
+            packets = model.packets(request.lengthBytes);
             readyNs = process(readyNs, packets * model.packetNs()) + model.dmaReadNs();
         }
-        sendFreeNs = Math.max(sendFreeNs, readyNs) + model.wireNs(payloadBytes, packets);
-        request.requester.sends().route().scheduleArrival(sendFreeNs + model.linkLatencyNs());
+        // The packet that connects goes ahead, its request follows without waiting.
+        sendFreeNs =
+            Math.max(sendFreeNs, readyNs) + model.wireNs(payloadBytes, packets + (request.connects ? 1 : 0));
+        final long arrivalNs = sendFreeNs + model.linkLatencyNs();
+        final SimRoute route = requester.sends().route();
+        if (AccessChecks.answersRefusals(requester.type()))
+        {
+            route.scheduleArrival(request, arrivalNs);
+            return;
+        }
+        requester.sends().left(request, sendFreeNs + model.dmaWriteNs());
+        final SimDevice target = request.target();
+        if (target == null)
+        {
+            route.scheduleArrival(request, arrivalNs);
+        }
+        else
+        {
+            at(arrivalNs, () -> route.scheduleArrival(request, target.rnic().takeIn(request)));
+        }
+    }
+
+    /** A message that is not answered costs its receiver what an answer would. @return when it is in memory. */
+    private long takeIn(final SimRequest request)
+    {
+        return process(withContext(fabric.nowNs(), contextAtTarget(request)), model.workRequestNs()) +
+            model.dmaWriteNs();
+    }
+
+    /** Time of a packet without payload. */
+    long controlNs()
+    {
+        return model.wireNs(0, 1) + model.linkLatencyNs();
+    }
+
+    private static long contextAtTarget(final SimRequest request)
+    {
+        final SimQueuePair requester = request.requester;
+        return switch (requester.type())
+        {
+            case RC, UC -> request.link.peer() == null ? 0 : request.link.peer().number();
+            case UD -> request.destinationNumber;
+            case DC_INITIATOR -> DC_CONTEXT | (long)requester.device().index() << 32 | requester.number();
+        };
     }
 
     /** A request was executed in the memory of this NIC's host: answers it. */
-    void respond(final SimRequest request, final int responderNumber)
+    void respond(final SimRequest request)
     {
-        long readyNs = process(withContext(fabric.nowNs(), responderNumber), model.workRequestNs());
+        final long context = contextAtTarget(request);
+        if (request.connects && slots.get(context) == MISSING)
+        {
+            // Made on the NIC, by the connect packet.
+            hold(context);
+        }
+        long readyNs = process(withContext(fabric.nowNs(), context), model.workRequestNs());
         if (request.isAtomic())
         {
             atomicFreeNs = Math.max(atomicFreeNs, readyNs) + model.atomicNs();
             readyNs = atomicFreeNs;
         }
         final boolean isData = request.isReadOrAtomic() && !request.isAtomic();
-        final Response response = new Response(request, isData ? model.packets(request.lengthBytes) : 1);
+        final Response response = new Response(request, context, isData ? model.packets(request.lengthBytes) : 1);
         at(readyNs + (isData ? model.dmaReadNs() : 0), () ->
         {
             responses.add(response);
@@ -152,7 +216,7 @@ final class Rnic
         final int bytes = Math.min(response.bytesLeft, packets * model.mtuBytes());
         final long wireNs = model.wireNs(bytes, packets);
         final long readyNs = process(
-            withContext(fabric.nowNs(), response.request.link.peer().number()), packets * model.packetNs());
+            withContext(fabric.nowNs(), response.context), packets * model.packetNs());
         sendFreeNs = Math.max(sendFreeNs, readyNs) + wireNs;
         response.packetsLeft -= packets;
         response.bytesLeft -= bytes;
@@ -204,24 +268,29 @@ final class Rnic
         });
     }
 
-    /** @return when the context of a queue pair is on the NIC. */
-    private long withContext(final long readyNs, final int number)
+    /** @return when a context is on the NIC. */
+    private long withContext(final long readyNs, final long context)
     {
-        if (slots.get(number) != MISSING)
+        if (slots.get(context) != MISSING)
         {
             hits++;
             return readyNs;
         }
         misses++;
+        hold(context);
+        return use(fetchFreeNs, readyNs, model.qpContextMissNs());
+    }
+
+    private void hold(final long context)
+    {
         final int size = slots.size();
         final int slot = size < cached.length ? size : replacement.nextInt(cached.length);
         if (size == cached.length)
         {
             slots.remove(cached[slot]);
         }
-        cached[slot] = number;
-        slots.put(number, slot);
-        return use(fetchFreeNs, readyNs, model.qpContextMissNs());
+        cached[slot] = context;
+        slots.put(context, slot);
     }
 
     private long process(final long readyNs, final long durationNs)

@@ -27,7 +27,9 @@ import java.util.TreeSet;
  * @param packetOverheadBytes   what a packet occupies beyond its payload.
  * @param switchBufferBytes     what may wait in the switch for one link; more pauses those who send (lossless link).
  * @param arbitrationPackets    packets of a READ response in one turn of a queue pair.
- * @param dcConnectNs           connecting a DC initiator to another target.
+ * @param dcConnectNs           of a unit, for connecting a DC initiator to another target; waiting for what is
+ *                              outstanding, and one more packet, come on top.
+ * @param udHeaderBytes         what a datagram occupies beyond that.
  */
 public record RnicModel(
     int qpContextCacheEntries,
@@ -46,7 +48,8 @@ public record RnicModel(
     int packetOverheadBytes,
     int switchBufferBytes,
     int arbitrationPackets,
-    long dcConnectNs)
+    long dcConnectNs,
+    int udHeaderBytes)
 {
     /** Name of the model that {@link #load} finds: ConnectX-3, 40 Gb/s RoCE. */
     public static final String CONNECTX3_ROCE = "connectx3-roce";
@@ -105,7 +108,8 @@ public record RnicModel(
             (int)value(properties, "packet_overhead_bytes", unread),
             (int)value(properties, "switch_buffer_bytes", unread),
             (int)value(properties, "arbitration_packets", unread),
-            value(properties, "dc_connect_ns", unread));
+            value(properties, "dc_connect_ns", unread),
+            (int)value(properties, "ud_header_bytes", unread));
         if (!unread.isEmpty())
         {
             throw new IllegalArgumentException("unknown values of an RNIC model: " + unread);

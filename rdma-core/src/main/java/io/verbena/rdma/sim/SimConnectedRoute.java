@@ -18,7 +18,7 @@ final class SimConnectedRoute extends SimOrderedRoute
     {
         queuePair().peer();
         super.send(request);
-        if (!isReliable)
+        if (!isReliable && !queuePair().hasRnic())
         {
             queuePair().sends().left(request);
         }

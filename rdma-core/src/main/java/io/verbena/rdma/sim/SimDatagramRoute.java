@@ -32,14 +32,22 @@ final class SimDatagramRoute implements SimRoute
     @Override
     public void send(final SimRequest request)
     {
-        queuePair.sends().left(request);
-        scheduleArrival(request);
+        if (queuePair.hasRnic())
+        {
+            device.rnic().send(request);
+        }
+        else
+        {
+            queuePair.sends().left(request);
+            scheduleArrival(request);
+        }
     }
 
     @Override
-    public void scheduleArrival(final long timeNs)
+    public void scheduleArrival(final SimRequest request, final long timeNs)
     {
-        throw new IllegalStateException("the cost model has no datagrams");
+        fabric.schedule(
+            timeNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), choice(request), () -> arrive(request));
     }
 
     @Override
@@ -79,10 +87,8 @@ final class SimDatagramRoute implements SimRoute
 
     private void scheduleArrival(final SimRequest request)
     {
-        final long delayNs = fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST);
-        fabric.schedule(
-            fabric.nowNs() + delayNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), choice(request),
-            () -> arrive(request));
+        scheduleArrival(
+            request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));
     }
 
     private SimChoice choice(final SimRequest request)

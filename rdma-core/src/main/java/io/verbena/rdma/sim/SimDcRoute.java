@@ -35,6 +35,7 @@ final class SimDcRoute extends SimOrderedRoute
         {
             end();
             session = new SimDcSession(queuePair(), request);
+            request.connects = true;
         }
         request.session = session;
         super.send(request);

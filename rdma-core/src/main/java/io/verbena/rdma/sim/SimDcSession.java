@@ -103,7 +103,8 @@ final class SimDcSession
     /** Initiator: the connection is not needed any more. */
     void disconnect()
     {
-        after(fabric.drawDelayNs(initiator.device(), initiator.number(), SimQueuePair.CONNECT), this::release);
+        final long delayNs = fabric.drawDelayNs(initiator.device(), initiator.number(), SimQueuePair.CONNECT);
+        after(initiator.hasRnic() ? initiator.device().rnic().controlNs() : delayNs, this::release);
     }
 
     /** The initiator died: its context stays until the target's timer runs out. */

@@ -13,7 +13,6 @@ abstract class SimOrderedRoute implements SimRoute
     /** Sent and not arrived. */
     private final ArrayDeque<SimRequest> travelling = new ArrayDeque<>();
     private long lastArrivalNs;
-    private long lastSendNs;
     private int heldArrivals;
 
     SimOrderedRoute(final SimQueuePair queuePair)
@@ -51,9 +50,7 @@ abstract class SimOrderedRoute implements SimRoute
             scheduleArrival();
             return;
         }
-        final boolean isFirstOfDoorbell = lastSendNs != fabric.nowNs();
-        lastSendNs = fabric.nowNs();
-        device.rnic().send(request, isFirstOfDoorbell);
+        device.rnic().send(request);
     }
 
     @Override
@@ -90,11 +87,12 @@ abstract class SimOrderedRoute implements SimRoute
 
     private void scheduleArrival()
     {
-        scheduleArrival(fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));
+        scheduleArrival(
+            null, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));
     }
 
     @Override
-    public final void scheduleArrival(final long timeNs)
+    public final void scheduleArrival(final SimRequest request, final long timeNs)
     {
         // Never before an earlier one, so that one long delay holds up all that follow on this queue pair.
         lastArrivalNs = Math.max(lastArrivalNs + 1, timeNs);

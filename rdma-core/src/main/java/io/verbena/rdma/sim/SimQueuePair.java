@@ -107,10 +107,10 @@ final class SimQueuePair extends StagedQueuePair implements SimTarget, SimStatef
         return receives;
     }
 
-    /** Whether the cost model of its NIC decides how long its messages take: of reliable connections only. */
+    /** Whether the cost model of its NIC decides how long its messages take. */
     boolean hasRnic()
     {
-        return device.rnic() != null && type() == QueuePairType.RC;
+        return device.rnic() != null;
     }
 
     SimSendQueue sends()

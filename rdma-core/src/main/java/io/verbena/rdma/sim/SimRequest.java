@@ -55,6 +55,8 @@ final class SimRequest
     boolean isDone;
     /** DC: the connection it goes through. */
     SimDcSession session;
+    /** DC: whether it opens that connection. */
+    boolean connects;
     /** Whether the payload of a WRITE_WITH_IMM is in place. */
     boolean isPlaced;
     /** How often it met no receive. */
@@ -132,6 +134,16 @@ final class SimRequest
         {
             words.accept(payload);
         }
+    }
+
+    /** The device that it goes to, as far as it is there; null otherwise. */
+    SimDevice target()
+    {
+        if (destination != null)
+        {
+            return requester.device().fabric().find(destination);
+        }
+        return link.peer() == null ? null : link.peer().device();
     }
 
     /** Whether its queue pair still waits for it, over a connection that passes messages. */

@@ -11,8 +11,8 @@ interface SimRoute
     /** Sets a request out. */
     void send(SimRequest request);
 
-    /** The oldest request under way that has no time to arrive yet gets this one; the NIC of the requester tells it. */
-    void scheduleArrival(long timeNs);
+    /** A NIC tells when a request arrives; where order is kept, one sent before comes first all the same. */
+    void scheduleArrival(SimRequest request, long timeNs);
 
     /** What a pause has held back sets out again. */
     void sendHeld();

@@ -142,8 +142,7 @@ final class SimSendQueue
         request.status = status;
         if (queuePair.hasRnic())
         {
-            final SimQueuePair responder = request.link.peer();
-            responder.device().rnic().respond(request, responder.number());
+            request.target().rnic().respond(request);
         }
         else
         {
@@ -169,10 +168,14 @@ final class SimSendQueue
     /** An unreliable message is complete as soon as it has left. */
     void left(final SimRequest request)
     {
+        left(request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
+    }
+
+    /** It has left, and this is when its completion is there. */
+    void left(final SimRequest request, final long timeNs)
+    {
         request.status = WorkCompletionStatus.SUCCESS;
-        lastResponseNs = Math.max(
-            lastResponseNs + 1,
-            fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
+        lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
         fabric.schedule(
             lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), choice("sent", request),
             () -> finish(request));
