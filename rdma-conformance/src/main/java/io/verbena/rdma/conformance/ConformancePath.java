@@ -18,9 +18,10 @@ import java.util.function.Supplier;
 public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs, Runnable end)
     implements AutoCloseable
 {
-    private static final long SOFT_SETTLE_NS = 1_000_000;
-    private static final long PROCESS_SETTLE_NS = 5_000_000;
-    private static final long WIRE_SETTLE_NS = 20_000_000;
+    private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
+    private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L);
+    /** Devices may be those of a virtual machine that is twenty times slower than this one. */
+    private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(20_000_000, 30_000_000_000L);
 
     /**
      * Both devices in this process.
@@ -60,7 +61,9 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
         return new ConformancePath(
             fabricName + " across processes",
             AllowList.of(provider(fabricName) + "-processes"),
-            () -> new RealTimeRig(Fabrics.open(fabricName), host.open(fabricName), PROCESS_SETTLE_NS),
+            () -> new RealTimeRig(
+                Fabrics.open(fabricName), host.open(fabricName),
+                provider(fabricName).equals("soft") ? SOFT_PROCESSES : WIRE),
             host::close);
     }
 
@@ -70,7 +73,7 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
         {
             return new SimRig(sim);
         }
-        return new RealTimeRig(fabric, fabric.provider().equals("soft") ? SOFT_SETTLE_NS : WIRE_SETTLE_NS);
+        return new RealTimeRig(fabric, fabric.provider().equals("soft") ? SOFT : WIRE);
     }
 
     private static String provider(final String fabricName)

@@ -27,7 +27,7 @@ public abstract class ConnectionContract extends VerbsHarness
     void shouldBeUnreachableWhenNobodyListens()
     {
         final ConnectionAttempt attempt =
-            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
         assertThat(await(attempt)).isEqualTo(State.UNREACHABLE);
         assertThat(a.queuePair.state()).isEqualTo(QueuePairState.RESET);
     }
@@ -36,7 +36,7 @@ public abstract class ConnectionContract extends VerbsHarness
     void shouldBeUnreachableWhenDeviceIsUnknown()
     {
         final ConnectionAttempt attempt =
-            a.device.connect(a.queuePair, new DeviceAddress(1, 2), PORT, NOTHING, TIMEOUT_NS);
+            a.device.connect(a.queuePair, new DeviceAddress(1, 2), PORT, NOTHING, rig.connectTimeoutNs());
         assertThat(await(attempt)).isEqualTo(State.UNREACHABLE);
         connect();
     }
@@ -47,7 +47,7 @@ public abstract class ConnectionContract extends VerbsHarness
         try (ConnectionListener listener = b.device.listen(PORT))
         {
             final ConnectionAttempt attempt =
-                a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+                a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
             final ConnectionRequest request = awaitRequest(listener);
             request.reject("full".getBytes(StandardCharsets.UTF_8));
             assertThat(await(attempt)).isEqualTo(State.REJECTED);
@@ -64,7 +64,7 @@ public abstract class ConnectionContract extends VerbsHarness
     {
         final ConnectionListener listener = b.device.listen(PORT);
         final ConnectionAttempt attempt =
-            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
         settle();
         listener.close();
         listener.close();
@@ -95,7 +95,7 @@ public abstract class ConnectionContract extends VerbsHarness
     {
         try (ConnectionListener listener = b.device.listen(PORT))
         {
-            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+            a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
             final ConnectionRequest request = awaitRequest(listener);
             a.queuePair.close();
             request.prepare(b.queuePair);
@@ -109,9 +109,11 @@ public abstract class ConnectionContract extends VerbsHarness
     void shouldRefuseMisuseOfConnectionService()
     {
         final byte[] tooLong = new byte[ConnectionRequest.MAX_PRIVATE_DATA_BYTES + 1];
-        assertThatThrownBy(() -> a.device.connect(a.queuePair, b.device.address(), PORT, tooLong, TIMEOUT_NS))
+        assertThatThrownBy(() -> a.device.connect(
+            a.queuePair, b.device.address(), PORT, tooLong, rig.connectTimeoutNs()))
             .isInstanceOf(RdmaException.class);
-        assertThatThrownBy(() -> a.device.connect(b.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS))
+        assertThatThrownBy(() -> a.device.connect(
+            b.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs()))
             .isInstanceOf(RdmaException.class);
         assertThatThrownBy(() -> a.device.listen(0)).isInstanceOf(RdmaException.class);
         try (ConnectionListener listener = a.device.listen(PORT))
@@ -121,7 +123,8 @@ public abstract class ConnectionContract extends VerbsHarness
                 .isInstanceOf(RdmaException.class).hasMessageContaining("" + PORT);
         }
         connect();
-        assertThatThrownBy(() -> a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS))
+        assertThatThrownBy(() -> a.device.connect(
+            a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs()))
             .isInstanceOf(RdmaException.class).hasMessageContaining("RESET");
     }
 }

@@ -95,7 +95,8 @@ public abstract class DataContract extends VerbsHarness
         try (ConnectionListener listener = b.device.listen(PORT))
         {
             final ConnectionAttempt attempt = a.device.connect(
-                a.queuePair, b.device.address(), PORT, "hello".getBytes(StandardCharsets.UTF_8), TIMEOUT_NS);
+                a.queuePair, b.device.address(), PORT, "hello".getBytes(StandardCharsets.UTF_8),
+                rig.connectTimeoutNs());
             final ConnectionRequest request = awaitRequest(listener);
             assertThat(request.privateData()).isEqualTo("hello".getBytes(StandardCharsets.UTF_8));
             assertThat(request.source()).isEqualTo(a.device.address());

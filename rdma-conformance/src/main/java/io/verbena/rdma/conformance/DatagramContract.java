@@ -1,6 +1,8 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -195,6 +197,31 @@ abstract class DatagramContract extends TransitionHarness
     {
         bringUp();
         assertRefused(fetchAdd(1, SIGNALED, 0, 0, 1));
+    }
+
+    @Test
+    void shouldRefuseWindowsOnDatagramQueuePair()
+    {
+        final MemoryWindow window = own(a.domain.allocateMemoryWindow());
+        bringUp();
+        assertRefused(() ->
+        {
+            a.queuePair.bindMemoryWindow(
+                1, SIGNALED, window, window.nextRemoteKey(), a.region, a.address(0), 64, AccessFlags.REMOTE_READ);
+            a.queuePair.toQueuePair(toB, b.queuePair.number(), QueuePairSteps.QKEY);
+        });
+    }
+
+    @Test
+    void shouldRefuseInvalidationOnDatagramQueuePair()
+    {
+        final MemoryWindow window = own(a.domain.allocateMemoryWindow());
+        bringUp();
+        assertRefused(() ->
+        {
+            a.queuePair.sendWithInvalidate(1, SIGNALED, a.address(0), 8, a.key(), window.remoteKey());
+            a.queuePair.toQueuePair(toB, b.queuePair.number(), QueuePairSteps.QKEY);
+        });
     }
 
     @Test

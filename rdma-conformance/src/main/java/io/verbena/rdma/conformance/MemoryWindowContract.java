@@ -257,6 +257,17 @@ abstract class MemoryWindowContract extends VerbsHarness
     }
 
     @Test
+    void shouldFailToInvalidateTwice()
+    {
+        prepare();
+        final int key = bind(0, 64, READ_WRITE);
+        invalidate(key);
+        post(b, () -> b.queuePair.localInvalidate(52, 0, key));
+        assertThat(awaitOne(b)).extracting(Completion::wrId, Completion::status).containsExactly(
+            52L, WorkCompletionStatus.LOC_QP_OP_ERR);
+    }
+
+    @Test
     void shouldRefuseAccessAfterInvalidationByPeer()
     {
         prepare();
@@ -344,5 +355,28 @@ abstract class MemoryWindowContract extends VerbsHarness
         assertThat(writeThrough(key, region.address())).isZero();
         settle();
         assertThat(RegionMemory.getLong(region, 0)).isEqualTo(12);
+    }
+
+    @Test
+    void shouldTakeWindowBackBySendOfUnreliablePeer()
+    {
+        final MemoryWindow ofUnreliable = own(b.domain.allocateMemoryWindow());
+        a.use(a.options(QueuePairType.UC));
+        b.use(b.options(QueuePairType.UC));
+        connectBySteps(new QueuePairSteps());
+        region = own(b.domain.allocateRegistered(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND));
+        window = ofUnreliable;
+        final int key = bind(0, 64, READ_WRITE);
+        receive(7, 512, 8);
+        post(a, () -> a.queuePair.sendWithInvalidate(2, SIGNALED, a.address(0), 8, a.key(), key));
+        assertThat(awaitOne(a).status()).isZero();
+        final WorkCompletions batch = new WorkCompletions(1);
+        await(() -> b.completions.poll(batch) == 1);
+        assertThat(batch.status(0)).isZero();
+        assertThat(batch.flags(0) & WorkCompletions.WITH_INVALIDATION).isNotZero();
+        a.putLong(0, 9);
+        assertThat(writeThrough(key, region.address())).isZero();
+        settle();
+        assertThat(RegionMemory.getLong(region, 0)).isZero();
     }
 }

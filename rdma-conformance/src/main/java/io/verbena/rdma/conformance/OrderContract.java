@@ -38,7 +38,7 @@ public abstract class OrderContract extends VerbsHarness
         try (ConnectionListener listener = b.device.listen(PORT))
         {
             final ConnectionAttempt attempt =
-                a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+                a.device.connect(a.queuePair, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
             final ConnectionRequest request = awaitRequest(listener);
             request.prepare(b.queuePair);
             assertThat(b.queuePair.state()).isEqualTo(QueuePairState.INIT);
@@ -159,6 +159,21 @@ public abstract class OrderContract extends VerbsHarness
         post(a, write(1, 0, 0, 8, 800), send(2, 0, 0, 0));
         awaitOne(b);
         assertThat(b.getLong(800)).isEqualTo(123);
+    }
+
+    @Test
+    void shouldShowWrittenBytesToTargetWhenLaterImmediateHasArrived()
+    {
+        connect();
+        for (int round = 0; round < 20; round++)
+        {
+            a.fill(0, 1024, round + 1);
+            receive(1, 0, 0);
+            post(a, write(1, 0, 0, 1024, 1024), writeWithImmediate(2, SIGNALED, 0, 8, 4096, round));
+            assertThat(awaitOne(b).immediate()).isEqualTo(round);
+            assertThat(b.bytes(1024, 1024)).containsOnly(round + 1);
+            assertThat(awaitOne(a).status()).isZero();
+        }
     }
 
     @Test

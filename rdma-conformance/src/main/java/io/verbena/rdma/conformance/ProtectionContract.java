@@ -70,7 +70,7 @@ public abstract class ProtectionContract extends VerbsHarness
         try (ConnectionListener listener = b.device.listen(PORT))
         {
             final ConnectionAttempt attempt = a.device.connect(
-                a.queuePair, b.device.address(), PORT, AccessFlags.REMOTE_READ, NOTHING, TIMEOUT_NS);
+                a.queuePair, b.device.address(), PORT, AccessFlags.REMOTE_READ, NOTHING, rig.connectTimeoutNs());
             awaitRequest(listener).accept(b.queuePair, AccessFlags.ALL_REMOTE, NOTHING);
             assertThat(await(attempt)).isEqualTo(State.ESTABLISHED);
         }

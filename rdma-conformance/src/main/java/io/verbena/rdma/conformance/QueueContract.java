@@ -270,7 +270,8 @@ public abstract class QueueContract extends VerbsHarness
         final QueuePair b2 = own(b.domain.createQueuePair(b.completions, b.completions, Endpoint.CAPABILITIES));
         try (ConnectionListener listener = b.device.listen(PORT))
         {
-            final ConnectionAttempt attempt = a.device.connect(a2, b.device.address(), PORT, NOTHING, TIMEOUT_NS);
+            final ConnectionAttempt attempt = a.device.connect(
+                a2, b.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
             awaitRequest(listener).accept(b2, AccessFlags.ALL_REMOTE, NOTHING);
             assertThat(await(attempt)).isEqualTo(State.ESTABLISHED);
         }

@@ -14,20 +14,29 @@ final class RealTimeRig implements VerbsRig
     private final Fabric responderFabric;
     private final Device requester;
     private final Device responder;
-    private final long settleNs;
+    private final Pace pace;
 
-    /** @param settleNs after which a message that was sent has arrived. */
-    RealTimeRig(final Fabric fabric, final long settleNs)
+    /**
+     * How fast a path is.
+     *
+     * @param settleNs         after which a message that was sent has arrived.
+     * @param connectTimeoutNs after which a connection that is not made will not be.
+     */
+    record Pace(long settleNs, long connectTimeoutNs)
     {
-        this(fabric, fabric, settleNs);
+    }
+
+    RealTimeRig(final Fabric fabric, final Pace pace)
+    {
+        this(fabric, fabric, pace);
     }
 
     /** The same fabric, opened at both ends. */
-    RealTimeRig(final Fabric requesterFabric, final Fabric responderFabric, final long settleNs)
+    RealTimeRig(final Fabric requesterFabric, final Fabric responderFabric, final Pace pace)
     {
         this.requesterFabric = requesterFabric;
         this.responderFabric = responderFabric;
-        this.settleNs = settleNs;
+        this.pace = pace;
         requester = requesterFabric.openDevice("requester");
         responder = responderFabric.openDevice("responder");
     }
@@ -53,7 +62,7 @@ final class RealTimeRig implements VerbsRig
     @Override
     public void settle()
     {
-        pass(settleNs);
+        pass(pace.settleNs);
     }
 
     @Override
@@ -70,6 +79,12 @@ final class RealTimeRig implements VerbsRig
         {
             LockSupport.parkNanos(PARK_NS);
         }
+    }
+
+    @Override
+    public long connectTimeoutNs()
+    {
+        return pace.connectTimeoutNs;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -105,6 +106,57 @@ abstract class RetryContract extends VerbsHarness
             }
         }
         assertThat(b.getLong(64)).isEqualTo(300);
+    }
+
+    @Test
+    void shouldLoseNoAdditionOfSeveralQueuePairs()
+    {
+        connect();
+        final Endpoint c = own(new Endpoint(rig.requester()));
+        final Endpoint d = own(new Endpoint(rig.responder()));
+        d.queuePair.close();
+        d.queuePair = b.domain.createQueuePair(b.completions, b.completions, Endpoint.CAPABILITIES);
+        connect(c, d, AccessFlags.ALL_REMOTE);
+        for (int round = 0; round < 10; round++)
+        {
+            a.queuePair.begin();
+            c.queuePair.begin();
+            for (int i = 0; i < 10; i++)
+            {
+                final int flags = i == 9 ? SIGNALED : 0;
+                fetchAdd(i, flags, i * 8, 64, 1).run();
+                c.queuePair.fetchAdd(i, flags, c.address(i * 8), c.key(), b.address(64), b.region.remoteKey(), 1);
+            }
+            a.queuePair.complete();
+            c.queuePair.complete();
+            assertThat(awaitOne(a).status()).isZero();
+            assertThat(awaitOne(c).status()).isZero();
+            for (int i = 0; i < 10; i++)
+            {
+                final long found = a.getLong(i * 8);
+                assertThat(found).isBetween(round * 20L, round * 20L + 19).isNotEqualTo(c.getLong(i * 8));
+            }
+        }
+        assertThat(b.getLong(64)).isEqualTo(200);
+    }
+
+    @Test
+    void shouldConsumeOneReceiveForEachMessage()
+    {
+        connect();
+        for (int round = 0; round < 20; round++)
+        {
+            a.putLong(0, round);
+            receive(round, 512, 8);
+            receive(round + 100, 520, 8);
+            post(a, send(1, SIGNALED, 0, 8), send(2, SIGNALED, 0, 8));
+            assertThat(await(a, 2)).extracting(Completion::wrId).containsExactly(1L, 2L);
+            assertThat(await(b, 2)).extracting(Completion::wrId).containsExactly((long)round, round + 100L);
+            assertThat(poll(b)).isEmpty();
+        }
+        receive(7, 512, 8);
+        settle();
+        assertThat(poll(b)).isEmpty();
     }
 
     // Receiver not ready.

@@ -8,6 +8,7 @@ final class SimRig implements VerbsRig
 {
     private static final int SETTLE_STEPS = 1_000;
     private static final long IDLE_NS = 1_000_000;
+    private static final long CONNECT_TIMEOUT_NS = 5_000_000_000L;
 
     private final SimFabric fabric;
     private final Device requester;
@@ -54,6 +55,12 @@ final class SimRig implements VerbsRig
     public void pass(final long durationNs)
     {
         fabric.advanceTo(fabric.clock().nanoTime() + durationNs);
+    }
+
+    @Override
+    public long connectTimeoutNs()
+    {
+        return CONNECT_TIMEOUT_NS;
     }
 
     @Override

@@ -33,7 +33,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 public abstract class VerbsHarness
 {
     protected static final int PORT = 4711;
-    protected static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     protected static final byte[] NOTHING = {};
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int PROGRESS_STRIDE = 1;
@@ -181,7 +180,7 @@ public abstract class VerbsHarness
         try (ConnectionListener listener = to.device.listen(PORT))
         {
             final ConnectionAttempt attempt =
-                from.device.connect(from.queuePair, to.device.address(), PORT, NOTHING, TIMEOUT_NS);
+                from.device.connect(from.queuePair, to.device.address(), PORT, NOTHING, rig.connectTimeoutNs());
             awaitRequest(listener).accept(to.queuePair, rights, NOTHING);
             assertThat(await(attempt)).isEqualTo(State.ESTABLISHED);
         }

@@ -20,6 +20,9 @@ public interface VerbsRig extends AutoCloseable
     /** @param durationNs by which time moves on, at least. */
     void pass(long durationNs);
 
+    /** @return time that a connection may take to be made, on a busy machine. */
+    long connectTimeoutNs();
+
     /** Closes the devices and their fabric. */
     @Override
     void close();

@@ -18,7 +18,12 @@ final class ConformanceTests
 
     static List<DynamicTest> on(final ConformancePath path)
     {
-        return ConformanceRun.run(path, Pattern.compile(RULES), SystemNanoClock.INSTANCE::nanoTime, result -> { })
+        return on(path, RULES);
+    }
+
+    static List<DynamicTest> on(final ConformancePath path, final String rules)
+    {
+        return ConformanceRun.run(path, Pattern.compile(rules), SystemNanoClock.INSTANCE::nanoTime, result -> { })
             .stream().map(result -> DynamicTest.dynamicTest(result.rule(), () -> report(path, result))).toList();
     }
 

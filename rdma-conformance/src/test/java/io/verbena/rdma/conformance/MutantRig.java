@@ -60,6 +60,12 @@ final class MutantRig implements VerbsRig
     }
 
     @Override
+    public long connectTimeoutNs()
+    {
+        return sound.connectTimeoutNs();
+    }
+
+    @Override
     public void close()
     {
         sound.close();

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
 import java.util.function.Supplier;
@@ -70,7 +71,15 @@ class MutantTest
             mutant("DynamicConnections.shouldRefuseWrongAccessKeyAndCountIt", Mutants::acceptsAnyAccessKey),
             mutant("Unreliable.shouldWriteAndSendUnreliably", Mutants::losesImmediates),
             mutant("RandomPrograms.shouldAgreeWithModelOnUnreliableConnection", Mutants::losesTheLastByteOfWrites),
-            mutant("RandomPrograms.shouldAgreeWithModelOnSharedReceives", Mutants::addsTwice));
+            mutant("RandomPrograms.shouldAgreeWithModelOnSharedReceives", Mutants::addsTwice),
+            mutant("Order.shouldShowWrittenBytesToTargetWhenLaterImmediateHasArrived", Mutants::writesLate),
+            mutant("Retries.shouldLoseNoAdditionOfSeveralQueuePairs", Mutants::addsTwice),
+            mutant("Retries.shouldConsumeOneReceiveForEachMessage", Mutants::sendsTwice),
+            mutant("MemoryWindows.shouldFailToInvalidateTwice",
+                () -> Mutants.swapsStatus(WorkCompletionStatus.LOC_QP_OP_ERR, WorkCompletionStatus.SUCCESS)),
+            mutant("MemoryWindows.shouldTakeWindowBackBySendOfUnreliablePeer", Mutants::losesImmediates),
+            mutant("Datagrams.shouldRefuseWindowsOnDatagramQueuePair", Mutants::refusesNothing),
+            mutant("Datagrams.shouldRefuseInvalidationOnDatagramQueuePair", Mutants::refusesNothing));
     }
 
     private static Arguments mutant(final String rule, final Supplier<Mutant> mutant)
@@ -84,6 +93,26 @@ class MutantTest
     {
         assertThat(run(rule, Mutant::new)).as("without the fault").isEqualTo(Verdict.PASS);
         assertThat(run(rule, mutant)).as("with the fault").isEqualTo(Verdict.FAIL);
+    }
+
+    /** Faults that only show when a response is lost and its request comes again. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "Retries.shouldExecuteEachAtomicExactlyOnce", "Retries.shouldConsumeOneReceiveForEachMessage",
+        "Retries.shouldLoseNoAdditionOfSeveralQueuePairs"})
+    void shouldFindRequestsThatAreExecutedTwiceWhenTheyComeAgain(final String rule)
+    {
+        final SimFabricOptions lossy = new SimFabricOptions().responseLoss(0.2);
+        assertThat(run(rule, lossy)).as("recognised").isEqualTo(Verdict.PASS);
+        assertThat(run(rule, lossy.repeatsRecognised(false))).as("executed again").isEqualTo(Verdict.FAIL);
+    }
+
+    private static Verdict run(final String rule, final SimFabricOptions options)
+    {
+        final ConformancePath path = ConformancePath.of(
+            "lossy", AllowList.NOTHING, () -> new SimRig(new SimFabric(4711, options)));
+        return ConformanceRun.run(path, Pattern.compile("^" + Pattern.quote(rule) + "$"), () -> 0, result -> { })
+            .getFirst().verdict();
     }
 
     @Test

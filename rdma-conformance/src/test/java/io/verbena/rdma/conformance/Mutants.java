@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
@@ -199,6 +200,67 @@ final class Mutants
             call.proceed(silent);
             return call.proceed(arguments);
         });
+    }
+
+    static Mutant sendsTwice()
+    {
+        return replacing(QueuePair.class, "send", (target, arguments, call) ->
+        {
+            final Object[] silent = arguments.clone();
+            silent[FLAGS] = 0;
+            call.proceed(silent);
+            return call.proceed(arguments);
+        });
+    }
+
+    /** A WRITE goes out behind the request that was posted after it. */
+    static Mutant writesLate()
+    {
+        return new Mutant()
+        {
+            private Call held;
+            private Object[] heldArguments;
+
+            @Override
+            Object invoke(final Object target, final Method method, final Object[] arguments, final Call call)
+                throws Throwable
+            {
+                if (target instanceof QueuePair && method.getName().equals("write"))
+                {
+                    held = call;
+                    heldArguments = arguments;
+                    return null;
+                }
+                final Object result = call.proceed(arguments);
+                if (held != null && method.getName().equals("writeWithImmediate"))
+                {
+                    held.proceed(heldArguments);
+                    held = null;
+                }
+                return result;
+            }
+        };
+    }
+
+    /** Takes requests that the type of the queue pair forbids, and never tells what became of them. */
+    static Mutant refusesNothing()
+    {
+        return new Mutant()
+        {
+            @Override
+            Object invoke(final Object target, final Method method, final Object[] arguments, final Call call)
+                throws Throwable
+            {
+                try
+                {
+                    return call.proceed(arguments);
+                }
+                catch (final RdmaException ex)
+                {
+                    return null;
+                }
+            }
+        };
     }
 
     static Mutant keepsServingClosedRegions()

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ResponderProcessTest
 {
-    private static final long SETTLE_NS = 1_000_000;
+    private static final RealTimeRig.Pace PACE = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
     private final String fabricName = "soft:" + TestDirectories.next();
 
     /** Both ends over there: everything the rules do goes through the channel, and must come out the same. */
@@ -36,7 +36,7 @@ class ResponderProcessTest
         final ResponderHost host = new ResponderHost();
         final List<RuleResult> results;
         try (ConformancePath path = new ConformancePath("soft, both ends in another process", AllowList.NOTHING,
-            () -> new RealTimeRig(host.open(fabricName), SETTLE_NS), host::close))
+            () -> new RealTimeRig(host.open(fabricName), PACE), host::close))
         {
             results = ConformanceRun.run(path, Pattern.compile("^(Data|Order|Protection)\\."),
                 SystemNanoClock.INSTANCE::nanoTime, result -> { });

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.TestFactory;
 
 import java.util.List;
 
-/** The contract over {@code sim} at its most adversarial. */
+/** The contract over {@code sim} at its most adversarial, and once more with responses that get lost. */
 class SimVerbsTest
 {
     @TestFactory
@@ -17,5 +17,14 @@ class SimVerbsTest
         return ConformanceTests.on(ConformancePath.of(
             "sim", AllowList.of("sim"),
             () -> new SimRig(new SimFabric(4711, new SimFabricOptions().holdsCallersMemory(true)))));
+    }
+
+    @TestFactory
+    List<DynamicTest> rulesOfReliableConnectionsWhenResponsesAreLost()
+    {
+        return ConformanceTests.on(ConformancePath.of(
+            "sim with lost responses", AllowList.NOTHING,
+            () -> new SimRig(new SimFabric(4712, new SimFabricOptions().responseLoss(0.1)))),
+            "^(Data|Order|Protection|Queues|Retries|SharedReceives)\\.");
     }
 }

@@ -40,5 +40,7 @@ enum SimDecision
     /** Random numbers of the test itself. */
     WORKLOAD,
     /** Which transition comes next, when all orders are explored. */
-    TRANSITION
+    TRANSITION,
+    /** Whether a response of an RC queue pair is lost. */
+    RESPONSE_LOSS
 }

@@ -18,6 +18,8 @@ public final class SimFabricOptions
     private double agentStallProbability = 0.001;
     private long agentStallNs = 200_000;
     private double lossProbability;
+    private double responseLossProbability;
+    private boolean repeatsRecognised = true;
     private int maxDcContexts = 64;
     private long retryTimeoutNs = TimeUnit.MILLISECONDS.toNanos(20);
     private boolean holdsCallersMemory;
@@ -162,6 +164,42 @@ public final class SimFabricOptions
     public SimFabricOptions loss(final double probability)
     {
         this.lossProbability = probability;
+        return this;
+    }
+
+    /** @return probability that a response of an RC queue pair is lost. */
+    public double responseLossProbability()
+    {
+        return responseLossProbability;
+    }
+
+    /**
+     * @param probability that the response to a request of an RC queue pair that succeeded is lost, 0 to 1. The request
+     *                    comes again after an eighth of the retry time or a millisecond, at most six times: a READ is
+     *                    read anew as far as no later atomic was executed, everything else is answered as before and
+     *                    not executed twice.
+     * @return this.
+     */
+    public SimFabricOptions responseLoss(final double probability)
+    {
+        this.responseLossProbability = probability;
+        return this;
+    }
+
+    /** @return whether responders tell repeated requests from new ones. */
+    public boolean repeatsRecognised()
+    {
+        return repeatsRecognised;
+    }
+
+    /**
+     * @param repeatsRecognised whether responders tell repeated requests from new ones, as they must (the default);
+     *                          without it they execute them again, for tests of what finds this fault.
+     * @return this.
+     */
+    public SimFabricOptions repeatsRecognised(final boolean repeatsRecognised)
+    {
+        this.repeatsRecognised = repeatsRecognised;
         return this;
     }
 

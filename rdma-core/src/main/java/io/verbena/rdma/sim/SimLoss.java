@@ -2,16 +2,18 @@ package io.verbena.rdma.sim;
 
 import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Messages of unreliable queue pairs that get lost, wholly or after some packets. */
+/** Messages that get lost: of unreliable queue pairs, wholly or after some packets; responses of reliable ones. */
 final class SimLoss
 {
     private static final long PARTS = 1_000_000;
     private static final int MIN_PACKET_BYTES = 256;
+    private static final int MOST_REPEATS = 6;
 
     private SimLoss()
     {
@@ -23,6 +25,14 @@ final class SimLoss
         final double probability = sender.device().fabric().options().lossProbability();
         return probability > 0 &&
             sender.decide(SimDecision.LOSS, PARTS) >= PARTS - Math.round(probability * PARTS);
+    }
+
+    /** Whether the response to a request is lost; never so often that the retries would be over. */
+    static boolean isResponseLost(final SimQueuePair requester, final SimRequest request)
+    {
+        final double probability = requester.device().fabric().options().responseLossProbability();
+        return probability > 0 && requester.type() == QueuePairType.RC && request.repeats < MOST_REPEATS &&
+            requester.decide(SimDecision.RESPONSE_LOSS, PARTS) >= PARTS - Math.round(probability * PARTS);
     }
 
     /** Whether a UC message is lost; then packets before the lost one are placed, as many as were decided. */

@@ -59,6 +59,8 @@ final class SimRequest
     boolean connects;
     /** Whether the payload of a WRITE_WITH_IMM is in place. */
     boolean isPlaced;
+    /** How often its response was lost. */
+    int repeats;
     /** How often it met no receive. */
     int rnrMisses;
     /** Until when a SEND waits for a receive; 0 before it has met none. */
@@ -144,6 +146,15 @@ final class SimRequest
             return requester.device().fabric().find(destination);
         }
         return link.peer() == null ? null : link.peer().device();
+    }
+
+    /** Forgets that it was executed. */
+    void beginAgain()
+    {
+        status = PENDING;
+        isPlaced = false;
+        pieces = null;
+        nextPiece = 0;
     }
 
     /** Whether its queue pair still waits for it, over a connection that passes messages. */

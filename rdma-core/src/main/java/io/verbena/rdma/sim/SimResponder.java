@@ -9,6 +9,8 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,6 +34,8 @@ final class SimResponder implements SimChoice
     private long nextServeNs = Long.MAX_VALUE;
     /** A request ran out of RNR retries: what the requester sent after it is out of sequence and never executes. */
     private boolean isOutOfSequence;
+    /** The latest atomic executed. */
+    private long lastAtomic = -1;
 
     SimResponder(final SimTarget target)
     {
@@ -135,6 +139,34 @@ final class SimResponder implements SimChoice
     boolean isReliable()
     {
         return isReliable;
+    }
+
+    /**
+     * A request that succeeded comes again, because its response was lost: it is answered as before. What a READ brings
+     * is read anew, unless a later atomic could show in it.
+     *
+     * @return false when nobody is there to answer.
+     */
+    boolean repeat(final SimRequest request)
+    {
+        if (!isThere() || isOutOfSequence)
+        {
+            return false;
+        }
+        if (!fabric.options().repeatsRecognised())
+        {
+            request.beginAgain();
+            return offer(request);
+        }
+        final boolean isRead = request.operation == WorkRequest.READ && request.lengthBytes > 0;
+        if (isRead && request.sequence > lastAtomic &&
+            SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS)
+        {
+            MemorySegment.copy(
+                SimAccess.memory(target, request), ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
+        }
+        request.requester.sends().respond(request, request.status);
+        return true;
     }
 
     /** The oldest request never comes; for unreliable ones. */
@@ -367,6 +399,7 @@ final class SimResponder implements SimChoice
                 RawMemory.compareSwap(address, request.operand, request.desired) :
                 RawMemory.fetchAdd(address, request.operand);
             fabric.trace().mix(request.found);
+            lastAtomic = Math.max(lastAtomic, request.sequence);
         }
         return status;
     }

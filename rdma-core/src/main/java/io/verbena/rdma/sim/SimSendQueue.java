@@ -20,6 +20,10 @@ import java.util.ArrayDeque;
  */
 final class SimSendQueue
 {
+    /** Between two tries of a request a share of the retry time goes by. */
+    private static final int RETRY_SHARE = 8;
+    private static final long MOST_REPEAT_NS = 1_000_000;
+
     private final SimQueuePair queuePair;
     private final SimDevice device;
     private final SimFabric fabric;
@@ -140,7 +144,14 @@ final class SimSendQueue
     void respond(final SimRequest request, final int status)
     {
         request.status = status;
-        if (queuePair.hasRnic())
+        if (status == WorkCompletionStatus.SUCCESS && SimLoss.isResponseLost(queuePair, request))
+        {
+            request.repeats++;
+            fabric.schedule(
+                fabric.nowNs() + Math.min(queuePair.retryTimeNs() / RETRY_SHARE, MOST_REPEAT_NS), SimStep.Kind.ARRIVE,
+                device.index(), queuePair.number(), () -> repeat(request));
+        }
+        else if (queuePair.hasRnic())
         {
             request.target().rnic().respond(request);
         }
@@ -148,6 +159,16 @@ final class SimSendQueue
         {
             scheduleResponse(
                 request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
+        }
+    }
+
+    private void repeat(final SimRequest request)
+    {
+        final SimQueuePair responder = request.link.peer();
+        final boolean isGone = request.link.isCut() || device.isKilled() || !responder.accepts(request);
+        if (!isForgotten(request) && (isGone || !responder.responder().repeat(request)))
+        {
+            giveUp(request);
         }
     }
 

@@ -84,6 +84,18 @@ class VerbRulesTest
     }
 
     @Test
+    void shouldNumberStatusesAsTheHeaderOfLibibverbs()
+    {
+        assertThat(new int[]{
+            WorkCompletionStatus.SUCCESS, WorkCompletionStatus.LOC_LEN_ERR, WorkCompletionStatus.LOC_QP_OP_ERR,
+            WorkCompletionStatus.LOC_PROT_ERR, WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.MW_BIND_ERR,
+            WorkCompletionStatus.LOC_ACCESS_ERR, WorkCompletionStatus.REM_INV_REQ_ERR,
+            WorkCompletionStatus.REM_ACCESS_ERR, WorkCompletionStatus.REM_OP_ERR, WorkCompletionStatus.RETRY_EXC_ERR,
+            WorkCompletionStatus.RNR_RETRY_EXC_ERR})
+            .containsExactly(0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13);
+    }
+
+    @Test
     void shouldKnowRnrTimersOfTheSpecification()
     {
         final double[] expectedMs = {
