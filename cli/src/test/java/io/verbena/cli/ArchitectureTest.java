@@ -45,6 +45,7 @@ class ArchitectureTest
     /** A module, the package it owns, and the modules its POM names. */
     enum Module
     {
+        TEST_SUPPORT("test-support", "test"),
         RDMA_CORE("rdma-core", "rdma"),
         RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE),
         RAAS("raas", "raas", RDMA_CORE),
@@ -180,8 +181,9 @@ class ArchitectureTest
     @Test
     void shouldKeepTestLibrariesOutOfProduction()
     {
-        check(noClasses().that().resideOutsideOfPackage(Module.RDMA_CONFORMANCE.packages).should().dependOnClassesThat(
-            resideInAnyPackage("org.junit..", "org.assertj..", "com.tngtech..", "org.opentest4j..")));
+        check(noClasses().that().resideOutsideOfPackages(Module.RDMA_CONFORMANCE.packages, Module.TEST_SUPPORT.packages)
+            .should().dependOnClassesThat(
+                resideInAnyPackage("org.junit..", "org.assertj..", "com.tngtech..", "org.opentest4j..")));
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.verbena.raas.RpcClient;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.test.FormatPage;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -208,7 +209,7 @@ class ControlMessagesTest
     @Test
     void shouldDocumentEveryMessageMethodAndStatus() throws java.io.IOException
     {
-        final FormatPage page = new FormatPage("control-messages.md");
+        final FormatPage page = FormatPage.of("control-messages.md");
         for (final Class<?> descriptor : List.of(
             ControlHeaderDescriptor.class,
             RegisterDescriptor.class,

@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.directory.DirectoryViewDescriptor;
 import io.verbena.raas.directory.PeerRecordDescriptor;
+import io.verbena.test.FormatPage;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -13,22 +14,22 @@ class FormatPageTest
     @Test
     void shouldDocumentTheImmediate() throws IOException
     {
-        new FormatPage("immediate.md").shouldAgreeWith(MessageImmediateDescriptor.class);
+        FormatPage.of("immediate.md").shouldAgreeWith(MessageImmediateDescriptor.class);
     }
 
     @Test
     void shouldDocumentMessagesAndConnectData() throws IOException
     {
-        final FormatPage page = new FormatPage("rpc-message.md");
+        final FormatPage page = FormatPage.of("rpc-message.md");
         page.shouldAgreeWith(MessageHeaderDescriptor.class);
         assertThat(page.text()).contains("up to " + RpcClient.MAX_MESSAGE_BYTES + " bytes");
-        new FormatPage("connect-data.md").shouldAgreeWith(ConnectDataDescriptor.class);
+        FormatPage.of("connect-data.md").shouldAgreeWith(ConnectDataDescriptor.class);
     }
 
     @Test
     void shouldDocumentTheDirectory() throws IOException
     {
-        final FormatPage page = new FormatPage("peer-directory.md");
+        final FormatPage page = FormatPage.of("peer-directory.md");
         page.shouldAgreeWith(PeerRecordDescriptor.class);
         page.shouldAgreeWith(DirectoryViewDescriptor.class);
     }

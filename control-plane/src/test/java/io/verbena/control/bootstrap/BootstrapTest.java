@@ -3,6 +3,7 @@ package io.verbena.control.bootstrap;
 import io.verbena.control.bootstrap.BootstrapException.Reason;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.test.FormatPage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -192,7 +193,7 @@ class BootstrapTest
     @Test
     void shouldAgreeWithItsPage() throws IOException
     {
-        new FormatPage("bootstrap.md").shouldAgreeWith(BootstrapDescriptor.class);
+        FormatPage.of("bootstrap.md").shouldAgreeWith(BootstrapDescriptor.class);
     }
 
     @Test

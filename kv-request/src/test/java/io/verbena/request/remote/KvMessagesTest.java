@@ -7,6 +7,7 @@ import io.verbena.request.RecordPage;
 import io.verbena.request.RequestKind;
 import io.verbena.request.RequestLimits;
 import io.verbena.request.TableReference;
+import io.verbena.test.FormatPage;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.junit.jupiter.api.Test;
@@ -141,7 +142,7 @@ class KvMessagesTest
     @Test
     void shouldAgreeWithItsPage() throws IOException
     {
-        final FormatPage page = new FormatPage("kv-messages.md");
+        final FormatPage page = FormatPage.of("kv-messages.md");
         page.shouldAgreeWith(OperationMessageDescriptor.class);
         page.shouldAgreeWith(OperationReplyDescriptor.class);
         page.shouldAgreeWith(TransferDescriptor.class);

@@ -1,4 +1,4 @@
-package io.verbena.request.remote;
+package io.verbena.test;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -12,25 +12,46 @@ import java.util.regex.Pattern;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A page of docs/format, whose section of a descriptor's name has a table of the descriptor's constants. */
-final class FormatPage
+/**
+ * A page of docs/format, whose section of a descriptor's name has a table of the descriptor's constants: a name, then
+ * its value. Immutable.
+ */
+public final class FormatPage
 {
     private static final Pattern ROW = Pattern.compile("^\\| `(\\w+)` \\| (\\d+) \\|", Pattern.MULTILINE);
 
     private final String text;
 
-    FormatPage(final String name) throws IOException
+    FormatPage(final Path file) throws IOException
     {
-        text = Files.readString(Path.of("..", "docs", "format", name));
+        text = Files.readString(file);
     }
 
-    String text()
+    /**
+     * Reads a page, from the folder of any module.
+     *
+     * @param name such as {@code bucket.md}.
+     * @return the page.
+     * @throws IOException when there is no such page.
+     */
+    public static FormatPage of(final String name) throws IOException
+    {
+        return new FormatPage(Path.of("..", "docs", "format", name));
+    }
+
+    /** @return all of it. */
+    public String text()
     {
         return text;
     }
 
-    /** The table must have exactly the int constants of the class that are not private, with their values. */
-    void shouldAgreeWith(final Class<?> descriptor)
+    /**
+     * Fails unless the table has exactly the int constants of the class that are not private, with their values;
+     * {@code MAGIC} is in the text.
+     *
+     * @param descriptor whose simple name is the heading.
+     */
+    public void shouldAgreeWith(final Class<?> descriptor)
     {
         final String heading = "## " + descriptor.getSimpleName() + "\n";
         assertThat(text).contains(heading);
@@ -38,7 +59,13 @@ final class FormatPage
         assertThat(rows(section)).as(descriptor.getSimpleName()).isEqualTo(constants(descriptor));
     }
 
-    static Map<String, Integer> rows(final String section)
+    /**
+     * Reads tables.
+     *
+     * @param section of a page.
+     * @return what stands in the first two columns.
+     */
+    public static Map<String, Integer> rows(final String section)
     {
         final Map<String, Integer> rows = new TreeMap<>();
         final Matcher matcher = ROW.matcher(section);
@@ -49,7 +76,13 @@ final class FormatPage
         return rows;
     }
 
-    static Map<String, Integer> constants(final Class<?> descriptor)
+    /**
+     * Reads a class.
+     *
+     * @param descriptor any class.
+     * @return its int constants that are not private, except {@code MAGIC}.
+     */
+    public static Map<String, Integer> constants(final Class<?> descriptor)
     {
         final Map<String, Integer> constants = new TreeMap<>();
         for (final Field field : descriptor.getDeclaredFields())
@@ -61,6 +94,7 @@ final class FormatPage
             {
                 try
                 {
+                    field.setAccessible(true);
                     constants.put(field.getName(), field.getInt(null));
                 }
                 catch (final IllegalAccessException ex)

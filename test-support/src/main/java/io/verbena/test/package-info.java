@@ -1,0 +1,5 @@
+/**
+ * What tests of several modules share: pages of formats. Named by other modules in test scope
+ * only; must know none of them.
+ */
+package io.verbena.test;
