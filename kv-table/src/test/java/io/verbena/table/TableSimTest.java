@@ -4,6 +4,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.LongStream;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The whole stack under simulated verbs, with nodes that die, pause and lose connections between any two verbs. */
@@ -17,23 +20,23 @@ class TableSimTest
     @Test
     void shouldStayLinearizableWhenNodesFailBetweenVerbs()
     {
-        final long[] results = new long[OperationResult.COUNT];
-        for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
+        final AtomicLongArray results = new AtomicLongArray(OperationResult.COUNT);
+        LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).parallel().forEach(seed ->
         {
             try (SimTableRun run = new SimTableRun(seed, 0))
             {
                 assertThat(run.run()).as("seed %d", seed).isNull();
-                for (int i = 0; i < results.length; i++)
+                for (int i = 0; i < OperationResult.COUNT; i++)
                 {
-                    results[i] += run.results(i);
+                    results.addAndGet(i, run.results(i));
                 }
             }
-        }
+        });
         // The runs contain what they are meant to contain.
-        assertThat(results[OperationResult.STORED]).isGreaterThan(SEEDS);
-        assertThat(results[OperationResult.DELETED]).isGreaterThan(SEEDS);
-        assertThat(results[OperationResult.OUTCOME_UNKNOWN]).isPositive();
-        assertThat(results[OperationResult.NODE_UNAVAILABLE]).isPositive();
+        assertThat(results.get(OperationResult.STORED)).isGreaterThan(SEEDS);
+        assertThat(results.get(OperationResult.DELETED)).isGreaterThan(SEEDS);
+        assertThat(results.get(OperationResult.OUTCOME_UNKNOWN)).isPositive();
+        assertThat(results.get(OperationResult.NODE_UNAVAILABLE)).isPositive();
     }
 
     @ParameterizedTest(name = "{0}")
