@@ -1,6 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 
 /**
  * Layout of an entry of the queue pair table, and the few steps on it that peers take as well as the owner. Entry
@@ -48,6 +50,9 @@ final class QueuePairEntry
     static final int DATA_OFFSET = DATA_LENGTH_OFFSET + Integer.BYTES;
     static final int LENGTH = 512;
 
+    /** In the events: that communication began was told. The rest are ordinals of AsyncEventType, as a set. */
+    static final long ESTABLISHED = 1L << 32;
+
     /** State of a queue pair whose process died. */
     static final int GONE = 0xFF;
 
@@ -88,6 +93,45 @@ final class QueuePairEntry
     static boolean isNotYetReceiving(final long stateWord, final int number)
     {
         return stateWord >>> STATE_BITS == number && ((int)stateWord & STATE_MASK) < RTR;
+    }
+
+    /** Peer: whether the entry is of this number, and of another type than expected. */
+    static boolean isOfOtherType(final long entry, final int number, final QueuePairType type)
+    {
+        return number(SharedWords.getLongAcquire(entry + STATE_OFFSET)) == number &&
+            SharedWords.getInt(entry + TYPE_OFFSET) != type.ordinal();
+    }
+
+    /** Requester, about to be served: in RTR the owner is told, once, that communication began. */
+    static void tellEstablished(final long entry, final long stateWord)
+    {
+        if (((int)stateWord & STATE_MASK) != RTR)
+        {
+            return;
+        }
+        final long told = ESTABLISHED | 1L << AsyncEventType.COMM_EST.ordinal();
+        long events = SharedWords.getLongAcquire(entry + EVENTS_OFFSET);
+        while ((events & ESTABLISHED) == 0 &&
+            !SharedWords.compareAndSetLong(entry + EVENTS_OFFSET, events, events | told))
+        {
+            events = SharedWords.getLongAcquire(entry + EVENTS_OFFSET);
+        }
+    }
+
+    /** Connection service, either side: writes the destination into an entry in INIT and opens it. */
+    static void open(final long entry, final int number, final long destination, final int destinationNumber)
+    {
+        SharedWords.putLong(entry + DESTINATION_OFFSET, destination);
+        SharedWords.putInt(entry + DESTINATION_NUMBER_OFFSET, destinationNumber);
+        SharedWords.compareAndSetLong(
+            entry + STATE_OFFSET, stateWord(number, QueuePairState.INIT), stateWord(number, QueuePairState.RTS));
+    }
+
+    /** Owner: takes the events that peers left, as a set of ordinals of AsyncEventType. */
+    static long takeEvents(final long entry)
+    {
+        return (SharedWords.getLongAcquire(entry + EVENTS_OFFSET) & ~ESTABLISHED) == 0 ?
+            0 : SharedWords.getAndBitwiseAndLong(entry + EVENTS_OFFSET, ESTABLISHED) & ~ESTABLISHED;
     }
 
     /**

@@ -110,16 +110,55 @@ final class ReceiveRing
                 return 0;
             }
             final long slot = slot(ring, position);
-            if (SharedWords.compareAndSetLong(
-                slot, ClaimWord.open(position), ClaimWord.claimed(position, visitor, queuePairIndex)))
+            if (claimAt(ring, slot, position, visitor, queuePairIndex))
             {
-                if (SharedWords.getLong(ring + HEAD_OFFSET) == position)
-                {
-                    SharedWords.compareAndSetLong(ring + HEAD_OFFSET, position, position + 1);
-                }
                 return slot;
             }
         }
+    }
+
+    /**
+     * Claims the oldest posted receive if a message fits into it; an unreliable one that does not is dropped.
+     *
+     * @param neededBytes of the message.
+     * @return address of the slot, or 0 when there is none that is long enough.
+     */
+    static long claimFitting(final long ring, final int visitor, final int queuePairIndex, final int neededBytes)
+    {
+        while (true)
+        {
+            final long position = oldest(ring);
+            if (position < 0)
+            {
+                return 0;
+            }
+            final long slot = slot(ring, position);
+            final int lengthBytes = SharedWords.getIntAcquire(slot + LENGTH_OFFSET);
+            // The length is that of this position if the slot is still open for it.
+            if (SharedWords.getLongAcquire(slot) == ClaimWord.open(position))
+            {
+                if (lengthBytes < neededBytes)
+                {
+                    return 0;
+                }
+                if (claimAt(ring, slot, position, visitor, queuePairIndex))
+                {
+                    return slot;
+                }
+            }
+        }
+    }
+
+    private static boolean claimAt(
+        final long ring, final long slot, final long position, final int visitor, final int queuePairIndex)
+    {
+        final boolean isClaimed = SharedWords.compareAndSetLong(
+            slot, ClaimWord.open(position), ClaimWord.claimed(position, visitor, queuePairIndex));
+        if (isClaimed && SharedWords.getLong(ring + HEAD_OFFSET) == position)
+        {
+            SharedWords.compareAndSetLong(ring + HEAD_OFFSET, position, position + 1);
+        }
+        return isClaimed;
     }
 
     /**

@@ -69,6 +69,11 @@ final class SharedWords
         return (long)LONG.getAndBitwiseOr(ALL, address, bits);
     }
 
+    static long getAndBitwiseAndLong(final long address, final long bits)
+    {
+        return (long)LONG.getAndBitwiseAnd(ALL, address, bits);
+    }
+
     static long getAndSetLong(final long address, final long value)
     {
         return (long)LONG.getAndSet(ALL, address, value);

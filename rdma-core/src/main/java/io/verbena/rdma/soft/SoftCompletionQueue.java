@@ -245,6 +245,28 @@ final class SoftCompletionQueue implements CompletionQueue
         return false;
     }
 
+    /** Polling thread: completions of this queue pair that were not polled yet go; with no requester about. */
+    void forget(final SoftQueuePair queuePair)
+    {
+        for (long position = localHead; position != localTail; position++)
+        {
+            final LocalCompletion entry = local[(int)position & mask];
+            entry.queuePair = entry.queuePair == queuePair ? null : entry.queuePair;
+        }
+        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
+        for (long position = inboxHead; position - tail <= 0; position++)
+        {
+            final long slot = slot(position);
+            final long word = SharedWords.getLongAcquire(slot);
+            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
+                SharedWords.getInt(slot + QUEUE_PAIR_OFFSET) == queuePair.number())
+            {
+                // A number that nobody has: it is passed over when its turn comes.
+                SharedWords.putInt(slot + QUEUE_PAIR_OFFSET, 0);
+            }
+        }
+    }
+
     /** Any thread: some attached queue pair may have to be flushed by the polling thread. */
     void requestAttention()
     {
@@ -378,7 +400,7 @@ final class SoftCompletionQueue implements CompletionQueue
             final LocalCompletion entry = local[(int)head & mask];
             head++;
             final SoftQueuePair queuePair = entry.queuePair;
-            if (!queuePair.isClosed())
+            if (queuePair != null && !queuePair.isClosed())
             {
                 queuePair.releaseSends(entry.position);
                 completions.set(

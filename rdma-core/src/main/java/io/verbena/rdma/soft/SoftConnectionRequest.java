@@ -80,9 +80,9 @@ final class SoftConnectionRequest implements ConnectionRequest
             accepting.moveToError();
             return;
         }
-        accepting.establish(peer, peerNumber, accessFlags);
+        accepting.accept(peer, peerNumber, accessFlags);
         putAnswer(entry, answer);
-        SoftQueuePair.connect(entry, peerNumber, device.address().gidLow(), accepting.number());
+        QueuePairEntry.open(entry, peerNumber, device.address().gidLow(), accepting.number());
         ConnectWord.change(entry, attempt, ConnectWord.DECIDING, ConnectWord.ESTABLISHED);
     }
 

@@ -35,13 +35,14 @@ final class SoftDevice implements Device
     static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final int MAX_INLINE_BYTES = 1 << 10;
-    private static final int MAX_READ_ATOMIC = 128;
+    static final int MAX_READ_ATOMIC = 128;
     private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
         "soft",
         Set.of(
-            DeviceCapability.RC, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
-            DeviceCapability.MEMORY_WINDOW, DeviceCapability.REGISTER_WHOLE_PAGES,
-            DeviceCapability.GLOBAL_ATOMICS, DeviceCapability.SHARED_RECEIVE_QUEUE),
+            DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.SHARED_RECEIVE_QUEUE,
+            DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
+            DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_WHOLE_PAGES,
+            DeviceCapability.GLOBAL_ATOMICS),
         false,
         MAX_QUEUE_PAIR_REQUESTS,
         MAX_COMPLETIONS,
@@ -202,6 +203,11 @@ final class SoftDevice implements Device
         checkOpen();
         childCount++;
         return new SoftCompletionChannel(this);
+    }
+
+    void raise(final AsyncEventType type, final Object source)
+    {
+        events.raise(type, source);
     }
 
     @Override

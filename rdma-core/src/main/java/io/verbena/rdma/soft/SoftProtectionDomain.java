@@ -118,7 +118,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() != QueuePairType.RC)
+        if (options.type() != QueuePairType.RC && options.type() != QueuePairType.UC)
         {
             throw new UnsupportedVerbException("queue pair of type " + options.type(), device.name());
         }
@@ -128,13 +128,17 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         final SoftCompletionQueue receive = device.own(options.receiveCompletions());
         final SoftSharedReceiveQueue shared =
             options.sharedReceiveQueue() == null ? null : own(options.sharedReceiveQueue());
+        if (shared != null && options.type() == QueuePairType.UC)
+        {
+            throw new RdmaException("only RC and UD take receives from a shared queue: type=" + options.type());
+        }
         synchronized (this)
         {
             checkOpen();
             queuePairCount++;
         }
         final SoftQueuePair queuePair = device.addQueuePair(
-            number -> new SoftQueuePair(this, send, receive, shared, capabilities, number));
+            number -> new SoftQueuePair(this, send, receive, shared, options, number));
         if (shared != null)
         {
             shared.attach();

@@ -36,6 +36,12 @@ final class WindowRequests
         return request.operation == WorkRequest.BIND_MW ? bind(request) : invalidate(request.remoteKey);
     }
 
+    /** Forgets what it waits for; everything that its queue pair bound is taken away at the same time. */
+    void reset()
+    {
+        pending = null;
+    }
+
     private int bind(final WorkRequest request)
     {
         if (!(request.window instanceof BoundWindow window) || !windows.contains(window))

@@ -4,6 +4,7 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -114,6 +115,37 @@ class SoftFencingTest
         assertWaits(() ->
         {
             responder.queuePair.close();
+            responder.putLong(0, 7);
+        });
+        writer.join();
+        assertThat(responder.getLong(0)).isEqualTo(7);
+    }
+
+    @Test
+    void shouldWaitForRequesterInsideWhenResponderIsMovedToErrorByState() throws Exception
+    {
+        assertWaitsWhenModified(new QueuePairAttributes().state(QueuePairState.ERR));
+    }
+
+    @Test
+    void shouldWaitForRequesterInsideWhenResponderIsMovedToReset() throws Exception
+    {
+        assertWaitsWhenModified(new QueuePairAttributes().state(QueuePairState.RESET));
+    }
+
+    @Test
+    void shouldWaitForRequesterInsideWhenItsRightIsTakenAway() throws Exception
+    {
+        assertWaitsWhenModified(new QueuePairAttributes().accessFlags(AccessFlags.REMOTE_READ));
+    }
+
+    private void assertWaitsWhenModified(final QueuePairAttributes change) throws Exception
+    {
+        stopBetweenCheckAndAccess();
+        final Thread writer = start(() -> write(responder.region));
+        assertWaits(() ->
+        {
+            responder.queuePair.modify(change);
             responder.putLong(0, 7);
         });
         writer.join();

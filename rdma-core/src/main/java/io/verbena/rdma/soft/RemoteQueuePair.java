@@ -1,0 +1,297 @@
+package io.verbena.rdma.soft;
+
+import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.RawMemory;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * A queue pair of a peer's device as one requester sees it: whether it is there, its memory, its receives. Used by the
+ * requester's owner thread, {@linkplain AccessMark marked inside} that device.
+ */
+final class RemoteQueuePair
+{
+    /** Not a completion status: it has no receive. */
+    static final int NOT_READY = -1;
+    /** Not a completion status: it is not there, or does not receive yet; nothing tells that it never will. */
+    static final int UNANSWERED = -2;
+
+    private final SoftQueuePair requester;
+    private final long interfaceId;
+    private final boolean isReliable;
+    private SoftPeer peer;
+    private DeviceFile file;
+    private long entry;
+    private int number;
+    private long readyWord;
+    private long inboxLimit;
+    private long touchSink;
+    /** Test hook: called between the check of a request and its access. */
+    Runnable beforeAccess;
+
+    /** @param requester whose requests come here. */
+    RemoteQueuePair(final SoftQueuePair requester)
+    {
+        this.requester = requester;
+        interfaceId = requester.device().address().gidLow();
+        isReliable = AccessChecks.answersRefusals(requester.type());
+    }
+
+    /**
+     * Looks for the queue pair that requests go to from now on; outside.
+     *
+     * @param target device, in use; null when there is none.
+     * @param number of the queue pair there.
+     * @param type   it must have.
+     * @return whether there is an entry for it; without, it does not answer.
+     */
+    boolean find(final SoftPeer target, final int number, final QueuePairType type)
+    {
+        final long found = target == null ? 0 : target.file().findQueuePairEntry(number);
+        if (found == 0 || QueuePairEntry.isOfOtherType(found, number, type))
+        {
+            forget();
+            return false;
+        }
+        peer = target;
+        file = target.file();
+        this.number = number;
+        readyWord = QueuePairEntry.stateWord(number, QueuePairState.RTS);
+        inboxLimit = 0;
+        entry = found;
+        return true;
+    }
+
+    /** There is none. */
+    void forget()
+    {
+        peer = null;
+        file = null;
+        entry = 0;
+    }
+
+    boolean isFound()
+    {
+        return entry != 0;
+    }
+
+    /** Device of what was found. */
+    SoftPeer peer()
+    {
+        return peer;
+    }
+
+    /** Whether it serves the requester: SUCCESS, {@link #UNANSWERED}, or RETRY_EXC_ERR when it never will. */
+    int status()
+    {
+        if (entry == 0)
+        {
+            return UNANSWERED;
+        }
+        final long word = SharedWords.getLongAcquire(entry + QueuePairEntry.STATE_OFFSET);
+        if (word != readyWord && !QueuePairEntry.isReceiving(word, number))
+        {
+            return QueuePairEntry.isNotYetReceiving(word, number) ? UNANSWERED : WorkCompletionStatus.RETRY_EXC_ERR;
+        }
+        final boolean isConnectedHere =
+            SharedWords.getLong(entry + QueuePairEntry.DESTINATION_OFFSET) == interfaceId &&
+            SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requester.number();
+        if (!isConnectedHere)
+        {
+            return WorkCompletionStatus.RETRY_EXC_ERR;
+        }
+        if (word != readyWord)
+        {
+            QueuePairEntry.tellEstablished(entry, word);
+        }
+        return WorkCompletionStatus.SUCCESS;
+    }
+
+    /** Rights that the queue pair, not its region, gives. */
+    int accessFlags()
+    {
+        return SharedWords.getInt(entry + QueuePairEntry.ACCESS_FLAGS_OFFSET);
+    }
+
+    /** READs and atomics that it answers at once. */
+    int readAtomicDepth()
+    {
+        return SharedWords.getInt(entry + QueuePairEntry.MAX_READS_OFFSET);
+    }
+
+    /** Code of the time after which a request that met no receive may come again. */
+    int rnrTimer()
+    {
+        return SharedWords.getInt(entry + QueuePairEntry.RNR_TIMER_OFFSET);
+    }
+
+    /** As {@link SoftPeer#translate}, in the name of this queue pair; 0 when it is not allowed. */
+    long translate(final int key, final int neededFlag, final long remoteAddress, final int length)
+    {
+        final long address = peer.translate(
+            key, SharedWords.getInt(entry + QueuePairEntry.DOMAIN_OFFSET), number, neededFlag, remoteAddress, length);
+        if (address != 0 && beforeAccess != null)
+        {
+            beforeAccess.run();
+        }
+        return address;
+    }
+
+    /** A request is refused: the queue pair goes to ERR, as the requester will, and its owner is told of the reason. */
+    int refuse(final int status)
+    {
+        if (isReliable)
+        {
+            SharedWords.getAndBitwiseOrLong(
+                entry + QueuePairEntry.EVENTS_OFFSET, 1L << AccessChecks.responderEvent(status).ordinal());
+            moveToError();
+        }
+        return status;
+    }
+
+    /**
+     * Consumes a receive.
+     *
+     * @param request SEND or WRITE_WITH_IMM, checked locally.
+     * @return status for the requester, or {@link #NOT_READY}.
+     */
+    int consumeReceive(final WorkRequest request)
+    {
+        final long ring = file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_RING_OFFSET);
+        if (DirectReceive.isDirect(ring))
+        {
+            return consumeDirect(request, ring);
+        }
+        final long slot = isReliable || request.operation != WorkRequest.SEND ?
+            ReceiveRing.claim(ring, peer.visitor(), index()) :
+            ReceiveRing.claimFitting(ring, peer.visitor(), index(), request.lengthBytes);
+        if (SharedWords.getInt(ring + ReceiveRing.SHARED_OFFSET) != 0)
+        {
+            ReceiveRing.checkLimit(ring);
+        }
+        if (slot == 0)
+        {
+            return NOT_READY;
+        }
+        final int receiveStatus = fillReceive(request, slot);
+        complete(request, slot, slot - ring, receiveStatus);
+        return consumed(receiveStatus);
+    }
+
+    private int consumeDirect(final WorkRequest request, final long ring)
+    {
+        final long slot = DirectReceive.next(ring);
+        if (slot == 0)
+        {
+            return NOT_READY;
+        }
+        final int receiveStatus = fillReceive(request, slot);
+        DirectReceive.complete(ring, slot, request, receiveStatus, opcode(request), requester.number());
+        CompletionInbox.raise(
+            file,
+            file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET),
+            (request.flags & SendFlags.SOLICITED) != 0 || receiveStatus != WorkCompletionStatus.SUCCESS);
+        touchSink = DirectReceive.touchNext(ring);
+        return consumed(receiveStatus);
+    }
+
+    private int consumed(final int receiveStatus)
+    {
+        if (receiveStatus != WorkCompletionStatus.SUCCESS)
+        {
+            // Its own mistake, which its receive's completion tells; so it fails on an unreliable connection too.
+            moveToError();
+        }
+        return AccessChecks.requesterStatus(receiveStatus);
+    }
+
+    private static int opcode(final WorkRequest request)
+    {
+        return request.operation == WorkRequest.SEND ?
+            WorkCompletionOpcode.RECV : WorkCompletionOpcode.RECV_RDMA_WITH_IMM;
+    }
+
+    private int index()
+    {
+        return number & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+    }
+
+    private void moveToError()
+    {
+        QueuePairEntry.moveToError(file, entry, number);
+    }
+
+    /** Brings a SEND into a receive; returns the status of the receive. */
+    private int fillReceive(final WorkRequest request, final long slot)
+    {
+        if (request.operation != WorkRequest.SEND || request.lengthBytes == 0 && !request.invalidates)
+        {
+            return WorkCompletionStatus.SUCCESS;
+        }
+        final int bufferBytes = SharedWords.getInt(slot + ReceiveRing.LENGTH_OFFSET);
+        if (request.lengthBytes > bufferBytes)
+        {
+            return WorkCompletionStatus.LOC_LEN_ERR;
+        }
+        if (request.lengthBytes != 0)
+        {
+            final long address = translate(
+                SharedWords.getInt(slot + ReceiveRing.KEY_OFFSET),
+                AccessFlags.LOCAL_WRITE,
+                SharedWords.getLong(slot + ReceiveRing.ADDRESS_OFFSET),
+                bufferBytes);
+            if (address == 0)
+            {
+                return WorkCompletionStatus.LOC_PROT_ERR;
+            }
+            VarHandle.releaseFence();
+            RawMemory.write(request.localAddress, address, request.lengthBytes);
+        }
+        return request.invalidates ? invalidate(request.remoteKey) : WorkCompletionStatus.SUCCESS;
+    }
+
+    /** Nobody else can be inside through a window of the peer's: this is the one requester of that queue pair. */
+    private int invalidate(final int key)
+    {
+        return peer.invalidate(key, SharedWords.getInt(entry + QueuePairEntry.DOMAIN_OFFSET), number) ?
+            WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_ACCESS_ERR;
+    }
+
+    /** Puts the completion of a receive into the responder's queue; only then is the receive used up. */
+    private void complete(final WorkRequest request, final long receive, final long slotInRing, final int status)
+    {
+        final long inbox = file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET);
+        long slot = CompletionInbox.claim(inbox, inboxLimit, peer.visitor(), index());
+        while (slot == -1 && !CompletionInbox.isFull(inbox))
+        {
+            inboxLimit = CompletionInbox.limitOfBatch(inbox);
+            slot = CompletionInbox.claim(inbox, inboxLimit, peer.visitor(), index());
+        }
+        if (slot <= 0)
+        {
+            CompletionInbox.overrun(file, inbox);
+            moveToError();
+            return;
+        }
+        SharedWords.putLong(
+            slot + CompletionInbox.WR_ID_OFFSET, SharedWords.getLong(receive + ReceiveRing.WR_ID_OFFSET));
+        SharedWords.putInt(slot + CompletionInbox.STATUS_OFFSET, status);
+        SharedWords.putInt(slot + CompletionInbox.OPCODE_OFFSET, opcode(request));
+        SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, request.lengthBytes);
+        SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, CompletionInbox.immediate(request));
+        SharedWords.putInt(slot + CompletionInbox.QUEUE_PAIR_OFFSET, number);
+        SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, requester.number());
+        SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request));
+        SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
+        CompletionInbox.publish(slot);
+        CompletionInbox.raise(
+            file, inbox, (request.flags & SendFlags.SOLICITED) != 0 || status != WorkCompletionStatus.SUCCESS);
+    }
+}
