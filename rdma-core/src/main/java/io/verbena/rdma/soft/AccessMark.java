@@ -52,6 +52,22 @@ final class AccessMark
         return (sequence & 1) != 0;
     }
 
+    /** Anybody: whether a requester of a device is inside another one, which may be the same. */
+    static boolean isAnyInside(final DeviceFile device, final long target)
+    {
+        final int limit = SharedWords.getIntAcquire(device.base() + DeviceFileDescriptor.QUEUE_PAIR_LIMIT_OFFSET);
+        for (int i = 0; i < limit; i++)
+        {
+            final long entry = device.queuePairEntry(i);
+            final long sequence = sequence(entry);
+            if (isInside(sequence) && target(entry, sequence) == target)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Anybody: the device that the requester enters. */
     static long target(final long entry, final long sequence)
     {

@@ -140,9 +140,10 @@ final class CompletionInbox
     }
 
     /** Flags of the completion of a receive, see {@link WorkCompletions}. */
-    static int flags(final WorkRequest request)
+    static int flags(final WorkRequest request, final boolean isDatagram)
     {
-        return (request.hasImmediate ? WorkCompletions.WITH_IMMEDIATE : 0) |
+        return (isDatagram ? WorkCompletions.WITH_GRH : 0) |
+            (request.hasImmediate ? WorkCompletions.WITH_IMMEDIATE : 0) |
             (request.invalidates ? WorkCompletions.WITH_INVALIDATION : 0);
     }
 

@@ -54,7 +54,7 @@ final class DirectReceive
         final int opcode,
         final int source)
     {
-        final int flags = CompletionInbox.flags(request);
+        final int flags = CompletionInbox.flags(request, false);
         SharedWords.putInt(slot + BYTE_LENGTH_OFFSET, request.lengthBytes);
         SharedWords.putInt(slot + IMMEDIATE_OFFSET, CompletionInbox.immediate(request));
         SharedWords.putInt(slot + SOURCE_OFFSET, source);

@@ -112,6 +112,24 @@ final class PeerTable
         }
     }
 
+    /** Whether a visitor is inside this device's memory right now. */
+    boolean isVisitorInside()
+    {
+        final int limit = visitorLimit();
+        boolean isInside = false;
+        for (int i = 1; i < limit && !isInside; i++)
+        {
+            final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
+            final DeviceFile visitor = id == 0 ? null : DeviceFile.attach(path(id));
+            if (visitor != null)
+            {
+                isInside = AccessMark.isAnyInside(visitor, device.address().gidLow());
+                visitor.close();
+            }
+        }
+        return isInside;
+    }
+
     private int visitorLimit()
     {
         return SharedWords.getIntVolatile(device.file().base() + VISITOR_LIMIT_OFFSET);

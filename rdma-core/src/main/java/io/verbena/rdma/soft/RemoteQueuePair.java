@@ -1,6 +1,7 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.GlobalRoutingHeader;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
@@ -26,12 +27,15 @@ final class RemoteQueuePair
     private final SoftQueuePair requester;
     private final long interfaceId;
     private final boolean isReliable;
+    /** UD: what stands before each payload. */
+    private final int headerBytes;
     private SoftPeer peer;
     private DeviceFile file;
     private long entry;
     private int number;
     private long readyWord;
     private long inboxLimit;
+    private int qkey;
     private long touchSink;
     /** Test hook: called between the check of a request and its access. */
     Runnable beforeAccess;
@@ -42,6 +46,7 @@ final class RemoteQueuePair
         this.requester = requester;
         interfaceId = requester.device().address().gidLow();
         isReliable = AccessChecks.answersRefusals(requester.type());
+        headerBytes = requester.type() == QueuePairType.UD ? GlobalRoutingHeader.LENGTH_BYTES : 0;
     }
 
     /**
@@ -82,6 +87,12 @@ final class RemoteQueuePair
         return entry != 0;
     }
 
+    /** UD: the key that is shown from now on. */
+    void present(final int qkey)
+    {
+        this.qkey = qkey;
+    }
+
     /** Device of what was found. */
     SoftPeer peer()
     {
@@ -100,10 +111,7 @@ final class RemoteQueuePair
         {
             return QueuePairEntry.isNotYetReceiving(word, number) ? UNANSWERED : WorkCompletionStatus.RETRY_EXC_ERR;
         }
-        final boolean isConnectedHere =
-            SharedWords.getLong(entry + QueuePairEntry.DESTINATION_OFFSET) == interfaceId &&
-            SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requester.number();
-        if (!isConnectedHere)
+        if (headerBytes == 0 ? !isConnectedHere() : SharedWords.getInt(entry + QueuePairEntry.QKEY_OFFSET) != qkey)
         {
             return WorkCompletionStatus.RETRY_EXC_ERR;
         }
@@ -112,6 +120,12 @@ final class RemoteQueuePair
             QueuePairEntry.tellEstablished(entry, word);
         }
         return WorkCompletionStatus.SUCCESS;
+    }
+
+    private boolean isConnectedHere()
+    {
+        return SharedWords.getLong(entry + QueuePairEntry.DESTINATION_OFFSET) == interfaceId &&
+            SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requester.number();
     }
 
     /** Rights that the queue pair, not its region, gives. */
@@ -171,7 +185,7 @@ final class RemoteQueuePair
         }
         final long slot = isReliable || request.operation != WorkRequest.SEND ?
             ReceiveRing.claim(ring, peer.visitor(), index()) :
-            ReceiveRing.claimFitting(ring, peer.visitor(), index(), request.lengthBytes);
+            ReceiveRing.claimFitting(ring, peer.visitor(), index(), headerBytes + request.lengthBytes);
         if (SharedWords.getInt(ring + ReceiveRing.SHARED_OFFSET) != 0)
         {
             ReceiveRing.checkLimit(ring);
@@ -231,16 +245,16 @@ final class RemoteQueuePair
     /** Brings a SEND into a receive; returns the status of the receive. */
     private int fillReceive(final WorkRequest request, final long slot)
     {
-        if (request.operation != WorkRequest.SEND || request.lengthBytes == 0 && !request.invalidates)
+        if (request.operation != WorkRequest.SEND || headerBytes + request.lengthBytes == 0 && !request.invalidates)
         {
             return WorkCompletionStatus.SUCCESS;
         }
         final int bufferBytes = SharedWords.getInt(slot + ReceiveRing.LENGTH_OFFSET);
-        if (request.lengthBytes > bufferBytes)
+        if (headerBytes + request.lengthBytes > bufferBytes)
         {
             return WorkCompletionStatus.LOC_LEN_ERR;
         }
-        if (request.lengthBytes != 0)
+        if (headerBytes + request.lengthBytes != 0)
         {
             final long address = translate(
                 SharedWords.getInt(slot + ReceiveRing.KEY_OFFSET),
@@ -252,7 +266,12 @@ final class RemoteQueuePair
                 return WorkCompletionStatus.LOC_PROT_ERR;
             }
             VarHandle.releaseFence();
-            RawMemory.write(request.localAddress, address, request.lengthBytes);
+            if (headerBytes != 0)
+            {
+                SharedWords.putRoutingHeader(
+                    address, requester.device().address(), peer.address(), request.lengthBytes);
+            }
+            RawMemory.write(request.localAddress, address + headerBytes, request.lengthBytes);
         }
         return request.invalidates ? invalidate(request.remoteKey) : WorkCompletionStatus.SUCCESS;
     }
@@ -284,11 +303,11 @@ final class RemoteQueuePair
             slot + CompletionInbox.WR_ID_OFFSET, SharedWords.getLong(receive + ReceiveRing.WR_ID_OFFSET));
         SharedWords.putInt(slot + CompletionInbox.STATUS_OFFSET, status);
         SharedWords.putInt(slot + CompletionInbox.OPCODE_OFFSET, opcode(request));
-        SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, request.lengthBytes);
+        SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, headerBytes + request.lengthBytes);
         SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, CompletionInbox.immediate(request));
         SharedWords.putInt(slot + CompletionInbox.QUEUE_PAIR_OFFSET, number);
         SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, requester.number());
-        SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request));
+        SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request, headerBytes != 0));
         SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
         CompletionInbox.publish(slot);
         CompletionInbox.raise(

@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.GlobalRoutingHeader;
+import io.verbena.rdma.verbs.DeviceAddress;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -127,6 +130,12 @@ final class SharedWords
     static void copy(final long from, final long to, final long lengthBytes)
     {
         MemorySegment.copy(ALL, from, ALL, to, lengthBytes);
+    }
+
+    static void putRoutingHeader(
+        final long address, final DeviceAddress source, final DeviceAddress destination, final int payloadBytes)
+    {
+        GlobalRoutingHeader.write(ALL, address, source, destination, payloadBytes);
     }
 
     static void zero(final long address, final long lengthBytes)

@@ -206,7 +206,12 @@ final class SoftConnection
     {
         final SoftPeer other = peer;
         final long otherEntry = peerEntry();
-        if (otherEntry != 0)
+        if (type == QueuePairType.UD)
+        {
+            // Anybody may send to it.
+            device.awaitOutside();
+        }
+        else if (otherEntry != 0)
         {
             device.outside().awaitOutside(other.file(), otherEntry, device.address().gidLow());
         }

@@ -39,7 +39,7 @@ final class SoftDevice implements Device
     private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
         "soft",
         Set.of(
-            DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.SHARED_RECEIVE_QUEUE,
+            DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.SHARED_RECEIVE_QUEUE,
             DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
             DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_WHOLE_PAGES,
             DeviceCapability.GLOBAL_ATOMICS),
@@ -349,7 +349,13 @@ final class SoftDevice implements Device
         peers.awaitVisitorsOutside();
     }
 
-    /** As above, for those that come through one queue pair. */
+    /** Whether some requester is inside this device's memory right now. */
+    boolean isAnyoneInside()
+    {
+        return AccessMark.isAnyInside(file, address.gidLow()) || peers.isVisitorInside();
+    }
+
+    /** As {@link #awaitOutside()}, for those that come through one queue pair. */
     void awaitOutside(final int queuePairNumber)
     {
         final SoftQueuePair queuePair = queuePair(queuePairNumber);

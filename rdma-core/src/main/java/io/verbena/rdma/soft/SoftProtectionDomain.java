@@ -6,6 +6,8 @@ import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowOwner;
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -19,6 +21,7 @@ import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Makes regions and queue pairs of a device. Thread-safe. */
@@ -31,6 +34,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     private int regionCount;
     private int windowCount;
     private int sharedQueueCount;
+    private int handleCount;
     private boolean isClosed;
 
     /** @param id unique on the device. */
@@ -118,7 +122,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() != QueuePairType.RC && options.type() != QueuePairType.UC)
+        if (options.type() == QueuePairType.DC_INITIATOR)
         {
             throw new UnsupportedVerbException("queue pair of type " + options.type(), device.name());
         }
@@ -128,7 +132,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         final SoftCompletionQueue receive = device.own(options.receiveCompletions());
         final SoftSharedReceiveQueue shared =
             options.sharedReceiveQueue() == null ? null : own(options.sharedReceiveQueue());
-        if (shared != null && options.type() == QueuePairType.UC)
+        if (shared != null && options.type() != QueuePairType.RC && options.type() != QueuePairType.UD)
         {
             throw new RdmaException("only RC and UD take receives from a shared queue: type=" + options.type());
         }
@@ -177,6 +181,19 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         final SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(this, maxReceiveRequests);
         device.sharedReceiveQueueOpened(queue);
         return queue;
+    }
+
+    @Override
+    public synchronized AddressHandle createAddressHandle(final DeviceAddress target)
+    {
+        checkOpen();
+        handleCount++;
+        return new SoftAddressHandle(this, Objects.requireNonNull(target));
+    }
+
+    synchronized void handleClosed()
+    {
+        handleCount--;
     }
 
     void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
@@ -236,12 +253,12 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public synchronized void close()
     {
-        if (queuePairCount + regionCount + windowCount + sharedQueueCount > 0)
+        if (queuePairCount + regionCount + windowCount + sharedQueueCount + handleCount > 0)
         {
             throw new RdmaException(
                 "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
                 ", regions=" + regionCount + ", windows=" + windowCount + ", sharedReceiveQueues=" +
-                sharedQueueCount);
+                sharedQueueCount + ", address handles=" + handleCount);
         }
         if (!isClosed)
         {

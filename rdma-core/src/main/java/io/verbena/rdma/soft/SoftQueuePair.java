@@ -51,7 +51,11 @@ final class SoftQueuePair extends StagedQueuePair
         final QueuePairOptions options,
         final int number)
     {
-        super(options.type(), options.capabilities(), SoftDevice.MAX_MESSAGE_BYTES, true);
+        super(
+            options.type(),
+            options.capabilities(),
+            options.type() == QueuePairType.UD ? SoftDevice.PATH_MTU_BYTES : SoftDevice.MAX_MESSAGE_BYTES,
+            true);
         this.device = protectionDomain.device();
         this.protectionDomain = protectionDomain;
         this.sendCompletions = sendCompletions;
@@ -64,7 +68,7 @@ final class SoftQueuePair extends StagedQueuePair
         receives = new SoftReceiveSide(
             this, connection, receiveCompletions, shared, options.capabilities().maxReceiveRequests());
         requester = new SoftRequester(this, protectionDomain);
-        sends = new SoftSendQueue(this, connection, sendCompletions, requester, mark);
+        sends = new SoftSendQueue(this, connection, sendCompletions, requester, route(), mark);
         resetWord = stateWord(number, QueuePairState.RESET);
         errorWord = stateWord(number, QueuePairState.ERR);
         SharedWords.putInt(entry + TYPE_OFFSET, type().ordinal());
@@ -75,6 +79,16 @@ final class SoftQueuePair extends StagedQueuePair
         SharedWords.putLong(entry + EVENTS_OFFSET, 0);
         connection.reset();
         SharedWords.putLongVolatile(entry + STATE_OFFSET, resetWord);
+    }
+
+    SoftProtectionDomain protectionDomain()
+    {
+        return protectionDomain;
+    }
+
+    private SoftRoute route()
+    {
+        return type() == QueuePairType.UD ? new SoftDatagramRoute(device, connection, requester, mark) : null;
     }
 
     SoftDevice device()
@@ -339,6 +353,7 @@ final class SoftQueuePair extends StagedQueuePair
         connection.awaitRequesters();
         device.windows().unbindAll(number);
         isDestroyed = true;
+        sends.close();
         sendCompletions.detach(this);
         receiveCompletions.detach(this);
         receives.close();
@@ -415,6 +430,7 @@ final class SoftQueuePair extends StagedQueuePair
     /** Polling thread: completes everything outstanding with WR_FLUSH_ERR once in ERR. */
     void flushIfInError()
     {
+        receives.flushLost();
         if (receives.hasLostReceive())
         {
             moveToError();

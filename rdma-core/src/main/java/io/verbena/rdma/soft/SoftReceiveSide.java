@@ -1,11 +1,14 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 
 /**
  * Where a queue pair takes its receives from, a queue of its own or a shared one, and how they are flushed once it is
- * in ERR. Owner thread, unless said otherwise.
+ * in ERR. A datagram queue pair's own queue is of the shared kind, for many senders take from it, each at its own pace.
+ * Owner thread, unless said otherwise.
  */
 final class SoftReceiveSide
 {
@@ -13,11 +16,14 @@ final class SoftReceiveSide
     private final SoftDevice device;
     private final SoftConnection connection;
     private final SoftCompletionQueue completions;
-    /** Null when it takes receives from a shared queue. */
+    /** For one requester; null otherwise. */
     private final SoftReceiveQueue own;
-    /** Null when it has receives of its own. */
+    /** For many requesters; null otherwise. */
     private final SoftSharedReceiveQueue shared;
     private final int index;
+    private final boolean isDatagram;
+    /** Whether the receives are its own. */
+    private final boolean isOwner;
     /** Whether the event that it consumes no shared receive any more was raised; guarded by the collector of events. */
     private boolean hasToldLastReceive;
 
@@ -38,9 +44,12 @@ final class SoftReceiveSide
         this.queuePair = queuePair;
         this.connection = connection;
         this.completions = completions;
-        this.shared = shared;
         device = queuePair.device();
-        own = shared != null ? null : new SoftReceiveQueue(device.file(), device.rings(), capacity);
+        isDatagram = queuePair.type() == QueuePairType.UD;
+        isOwner = shared == null;
+        own = isOwner && !isDatagram ? new SoftReceiveQueue(device.file(), device.rings(), capacity) : null;
+        this.shared = isOwner && isDatagram ?
+            new SoftSharedReceiveQueue(queuePair.protectionDomain(), capacity) : shared;
         index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
     }
 
@@ -64,27 +73,32 @@ final class SoftReceiveSide
     /** Any thread: whether a claim of this visitor is open in a queue of its own. */
     boolean hasClaimOf(final int visitor)
     {
-        return own != null && own.hasClaimOf(visitor);
+        return own != null ? own.hasClaimOf(visitor) : isOwner && shared.hasClaimOf(visitor);
     }
 
     /** Any thread: the event that it consumes no shared receive any more, as a set of one ordinal; once. */
     long takeEvents()
     {
-        if (shared == null)
+        if (isOwner)
         {
             return 0;
         }
         // In ERR, with the peer outside.
         final boolean isInError = queuePair.isInError();
         final boolean isTold = hasToldLastReceive && isInError;
-        hasToldLastReceive = isTold || isInError && !connection.isPeerInside();
+        hasToldLastReceive = isTold || isInError && !isAnyoneInside();
         return hasToldLastReceive && !isTold ? 1L << AsyncEventType.QP_LAST_WQE_REACHED.ordinal() : 0;
+    }
+
+    private boolean isAnyoneInside()
+    {
+        return isDatagram ? device.isAnyoneInside() : connection.isPeerInside();
     }
 
     /** Throws when it has no receives of its own. */
     void checkOwn()
     {
-        if (own == null)
+        if (!isOwner)
         {
             throw new RdmaException(
                 "queue pair has no receive queue of its own: post to its shared one, " + queuePair);
@@ -94,7 +108,8 @@ final class SoftReceiveSide
     /** Adds a receive of its own; false when full. */
     boolean offer(final long wrId, final long address, final int lengthBytes, final int key)
     {
-        return own.offer(wrId, address, lengthBytes, key);
+        return own != null ? own.offer(wrId, address, lengthBytes, key) :
+            shared.postReceive(wrId, address, lengthBytes, key) == PostStatus.OK;
     }
 
     /** Polling thread: a completion was handed out. */
@@ -116,11 +131,13 @@ final class SoftReceiveSide
         if (own != null)
         {
             own.reset();
+            return;
         }
-        else
+        for (long slot = claim(); slot != 0; slot = claim())
         {
-            shared.releaseAll(index);
+            shared.release(slot - shared.ring(), index);
         }
+        shared.releaseAll(index);
     }
 
     void close()
@@ -128,6 +145,10 @@ final class SoftReceiveSide
         if (own != null)
         {
             own.close();
+        }
+        else if (isOwner)
+        {
+            shared.free();
         }
         else
         {
@@ -139,8 +160,27 @@ final class SoftReceiveSide
     /** Whether a peer died over a shared receive, which nobody else would ever tell of. */
     boolean hasLostReceive()
     {
-        return shared != null && connection.peer() != null && !connection.isPeerAlive() &&
+        return !isOwner && connection.peer() != null && !connection.isPeerAlive() &&
             shared.hasDeadClaim(index, device::isDeadVisitor);
+    }
+
+    /** Polling thread: UD: receives whose senders died over them come back as flushed; all else goes on. */
+    void flushLost()
+    {
+        if (isDatagram && shared.hasDeadClaim(index, device::isDeadVisitor) && !flushDeadClaims())
+        {
+            completions.requestAttention();
+        }
+    }
+
+    /** The oldest open one of its own receives, claimed for the owner; 0 when there is none. */
+    private long claim()
+    {
+        if (own != null)
+        {
+            return own.claimForFlush(index);
+        }
+        return isOwner ? ReceiveRing.claim(shared.ring(), 0, index) : 0;
     }
 
     /** Polling thread, in ERR: completes its own receives with WR_FLUSH_ERR, and those that a dead peer was filling. */
@@ -153,13 +193,9 @@ final class SoftReceiveSide
             completions.requestAttention();
             return;
         }
-        if (own == null)
+        for (long slot = claim(); slot != 0; slot = claim())
         {
-            return;
-        }
-        for (long slot = own.claimForFlush(index); slot != 0; slot = own.claimForFlush(index))
-        {
-            flush(slot, own.ring());
+            flush(slot, own != null ? own.ring() : shared.ring());
         }
     }
 

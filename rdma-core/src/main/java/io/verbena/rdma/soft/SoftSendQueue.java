@@ -29,6 +29,8 @@ final class SoftSendQueue
     private final SoftConnection connection;
     private final SoftCompletionQueue completions;
     private final SoftRequester requester;
+    /** Null when all requests go to one peer. */
+    private final SoftRoute route;
     private final AccessMark mark;
     private final boolean failsIntoSqe;
     private final long stateAddress;
@@ -50,12 +52,14 @@ final class SoftSendQueue
         final SoftConnection connection,
         final SoftCompletionQueue completions,
         final SoftRequester requester,
+        final SoftRoute route,
         final AccessMark mark)
     {
         this.queuePair = queuePair;
         this.connection = connection;
         this.completions = completions;
         this.requester = requester;
+        this.route = route;
         this.mark = mark;
         failsIntoSqe = AccessChecks.failsIntoSqe(queuePair.type());
         stateAddress = queuePair.entry() + STATE_OFFSET;
@@ -114,12 +118,23 @@ final class SoftSendQueue
             completions.pushSend(queuePair, request.wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, head);
         }
         endWait();
+        close();
+    }
+
+    /** Lets go of where its requests went. */
+    void close()
+    {
+        if (route != null)
+        {
+            route.disconnect();
+        }
     }
 
     /** Forgets everything, without completions. */
     void reset()
     {
         endWait();
+        close();
         head = 0;
         requester.reset();
     }
@@ -138,7 +153,7 @@ final class SoftSendQueue
 
     private void execute()
     {
-        if (!requester.isConnected() && mayExecute() && connection.connect(requester))
+        if (route == null && !requester.isConnected() && mayExecute() && connection.connect(requester))
         {
             mark.target(requester.remote().peer().address().gidLow());
         }
@@ -147,6 +162,10 @@ final class SoftSendQueue
         {
             requester.begin();
             executeInside();
+            if (route != null && !isWaiting)
+            {
+                route.rest();
+            }
         }
         finally
         {
@@ -172,7 +191,7 @@ final class SoftSendQueue
                 touch(position, touched);
             }
             final WorkRequest request = queuePair.posted(position);
-            int status = requester.execute(request);
+            int status = route == null ? requester.execute(request) : route.execute(request);
             if (status < 0)
             {
                 status = awaitPeer(status);

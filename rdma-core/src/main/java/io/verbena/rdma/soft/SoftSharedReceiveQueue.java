@@ -33,7 +33,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     private long knownHead;
     private boolean isClosed;
 
-    /** @param capacity most receives outstanding, 1 or more. */
+    /** @param capacity most receives outstanding; 1 or more, 0 for a queue pair that takes none. */
     SoftSharedReceiveQueue(final SoftProtectionDomain protectionDomain, final int capacity)
     {
         this.protectionDomain = protectionDomain;
@@ -274,8 +274,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
         {
             isClosed = true;
             protectionDomain.sharedReceiveQueueClosed(this);
-            space.free(offset, lengthBytes);
+            free();
         }
+    }
+
+    /** Gives the ring back; instead of {@link #close()} when it belongs to one queue pair. */
+    void free()
+    {
+        space.free(offset, lengthBytes);
     }
 
     @Override

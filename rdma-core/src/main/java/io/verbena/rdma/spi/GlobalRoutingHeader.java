@@ -43,13 +43,35 @@ public final class GlobalRoutingHeader
         final DeviceAddress destination,
         final int payloadBytes)
     {
-        target.set(INT, 0, VERSION_6);
-        target.set(SHORT, 4, (short)(TRANSPORT_HEADER_BYTES + (payloadBytes + 3 & ~3) + INVARIANT_CHECKSUM_BYTES));
-        target.set(ValueLayout.JAVA_BYTE, 6, NEXT_HEADER_TRANSPORT);
-        target.set(ValueLayout.JAVA_BYTE, 7, HOP_LIMIT);
-        target.set(LONG, 8, source.gidHigh());
-        target.set(LONG, 16, source.gidLow());
-        target.set(LONG, 24, destination.gidHigh());
-        target.set(LONG, 32, destination.gidLow());
+        write(target, 0, source, destination, payloadBytes);
+    }
+
+    /**
+     * Writes a header somewhere in a segment.
+     *
+     * @param target       long enough.
+     * @param offset       of the header, in bytes.
+     * @param source       sender.
+     * @param destination  receiver.
+     * @param payloadBytes of the datagram.
+     */
+    public static void write(
+        final MemorySegment target,
+        final long offset,
+        final DeviceAddress source,
+        final DeviceAddress destination,
+        final int payloadBytes)
+    {
+        target.set(INT, offset, VERSION_6);
+        target.set(
+            SHORT,
+            offset + 4,
+            (short)(TRANSPORT_HEADER_BYTES + (payloadBytes + 3 & ~3) + INVARIANT_CHECKSUM_BYTES));
+        target.set(ValueLayout.JAVA_BYTE, offset + 6, NEXT_HEADER_TRANSPORT);
+        target.set(ValueLayout.JAVA_BYTE, offset + 7, HOP_LIMIT);
+        target.set(LONG, offset + 8, source.gidHigh());
+        target.set(LONG, offset + 16, source.gidLow());
+        target.set(LONG, offset + 24, destination.gidHigh());
+        target.set(LONG, offset + 32, destination.gidLow());
     }
 }

@@ -40,6 +40,8 @@ final class SoftConnections
     {
         while (endpoint.completions.poll(completions) == 0)
         {
+            // The timeout of a test interrupts it.
+            assertThat(Thread.currentThread().isInterrupted()).as("interrupted while waiting").isFalse();
             Thread.yield();
         }
         return completions.status(0);
