@@ -64,6 +64,10 @@ final class DemoCommand implements Callable<Integer>
     @Option(names = "--seconds", paramLabel = "S", description = "Length of the run. Default: 10.")
     private Long seconds;
 
+    @Option(names = "--timeout", paramLabel = "S", description = "Deadline of each operation in seconds, judged too. " +
+        "Default: 5; an emulated or very busy machine needs more.")
+    private Long timeout;
+
     @Option(names = "--threads", paramLabel = "N", description = "Threads that run the workload. Default: 8.")
     private Long threads;
 
@@ -144,6 +148,7 @@ final class DemoCommand implements Callable<Integer>
             .propertyFile(propertyFile)
             .records(given("--records", records, DemoOptions.MAX_RECORDS))
             .seconds(given("--seconds", seconds, DemoOptions.MAX_SECONDS))
+            .timeoutSeconds(given("--timeout", timeout, DemoOptions.MAX_SECONDS))
             .threads((int)given("--threads", threads, DemoOptions.MAX_THREADS))
             .rate(given("--rate", rate, DemoOptions.MAX_RATE))
             .fabric(fabric)

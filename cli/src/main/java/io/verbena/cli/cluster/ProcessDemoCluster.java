@@ -63,7 +63,8 @@ public final class ProcessDemoCluster implements DemoCluster
             cluster.up("verbena://127.0.0.1:0", needs.memoryNodes(),
                 (int)((needs.memoryBytesPerNode() + BYTES_PER_MIB - 1) / BYTES_PER_MIB), 1, (line) -> {});
             final KvClient client =
-                KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token()));
+                KvClient.connect(folder.address(),
+                    new KvClientOptions().tokenFile(folder.token()).timeoutNs(needs.timeoutNs()));
             return new ProcessDemoCluster(path, cluster, folder.fabric(), client);
         }
         catch (final IOException ex)

@@ -1,7 +1,6 @@
 package io.verbena.load.demo;
 
 import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.OperationStatistics;
@@ -100,7 +99,7 @@ public final class Demo
             try
             {
                 return run(guard.start(starter, new DemoCluster.Needs(
-                    plan.fabric(), plan.memoryNodes(), plan.memoryBytesPerNode())));
+                    plan.fabric(), plan.memoryNodes(), plan.memoryBytesPerNode(), plan.timeoutNs())));
             }
             catch (final LoadException | KvException | EmbeddedClusterException ex)
             {
@@ -145,7 +144,7 @@ public final class Demo
     {
         progress.say("Started 1 meta server, " + plan.memoryNodes() + " memory nodes of " +
             Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + cluster.fabric());
-        final DeadlineWatch deadlines = new DeadlineWatch(clock, KvClientOptions.DEFAULT_TIMEOUT_NS);
+        final DeadlineWatch deadlines = new DeadlineWatch(clock, plan.timeoutNs());
         final KvClient client = deadlines.watch(clientDecorator.apply(cluster.client()));
         final KvTable table = client.createTable(plan.table(), new TableOptions(plan.expectedRecords()));
         final WriteLedger ledger = new WriteLedger(clock);

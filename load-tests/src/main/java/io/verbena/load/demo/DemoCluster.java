@@ -32,8 +32,9 @@ public interface DemoCluster extends AutoCloseable
      * @param fabric             name of the fabric, where the cluster has not one of its own.
      * @param memoryNodes        1 or more.
      * @param memoryBytesPerNode registered memory of each.
+     * @param timeoutNs          deadline of the client's operations that name none.
      */
-    record Needs(String fabric, int memoryNodes, long memoryBytesPerNode)
+    record Needs(String fabric, int memoryNodes, long memoryBytesPerNode, long timeoutNs)
     {
     }
 

@@ -1,5 +1,6 @@
 package io.verbena.load.demo;
 
+import io.verbena.client.KvClientOptions;
 import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.load.LoadException;
 
@@ -34,6 +35,7 @@ public final class DemoOptions
     private String fabric = EmbeddedClusterOptions.DEFAULT_FABRIC;
     private long records;
     private long seconds;
+    private long timeoutSeconds;
     private int threads;
     private long rate;
     private long memoryBytesPerNode;
@@ -100,6 +102,22 @@ public final class DemoOptions
     public DemoOptions seconds(final long seconds)
     {
         this.seconds = checked("seconds", seconds, MAX_SECONDS);
+        return this;
+    }
+
+    /** @return deadline of each operation, or 0 for {@link KvClientOptions#DEFAULT_TIMEOUT_NS}. */
+    public long timeoutSeconds()
+    {
+        return timeoutSeconds;
+    }
+
+    /**
+     * @param timeoutSeconds 0 to {@link #MAX_SECONDS}.
+     * @return this.
+     */
+    public DemoOptions timeoutSeconds(final long timeoutSeconds)
+    {
+        this.timeoutSeconds = checked("timeoutSeconds", timeoutSeconds, MAX_SECONDS);
         return this;
     }
 

@@ -1,5 +1,6 @@
 package io.verbena.load.demo;
 
+import io.verbena.client.KvClientOptions;
 import io.verbena.embedded.EmbeddedClusterException;
 import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.load.LoadException;
@@ -11,6 +12,7 @@ import site.ycsb.workloads.CoreWorkload;
 
 import java.nio.file.Path;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The demo's options and the workload's properties brought together: what is run in the end.
@@ -20,6 +22,7 @@ import java.util.Properties;
  * @param table              name of the table.
  * @param records            loaded at first.
  * @param seconds            the run lasts.
+ * @param timeoutNs          deadline of each operation.
  * @param threads            that run the workload.
  * @param rate               operations a second over all threads, or 0 for as fast as it goes.
  * @param memoryNodes        in the cluster.
@@ -35,6 +38,7 @@ record DemoPlan(
     String table,
     long records,
     long seconds,
+    long timeoutNs,
     int threads,
     long rate,
     int memoryNodes,
@@ -80,6 +84,8 @@ record DemoPlan(
             properties.getProperty(CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT),
             records,
             seconds,
+            options.timeoutSeconds() > 0 ?
+                TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) : KvClientOptions.DEFAULT_TIMEOUT_NS,
             (int)threads,
             rate,
             MEMORY_NODES,

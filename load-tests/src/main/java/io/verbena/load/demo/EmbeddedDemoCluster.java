@@ -1,6 +1,7 @@
 package io.verbena.load.demo;
 
 import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
 import io.verbena.embedded.ComputeNodeHandle;
 import io.verbena.embedded.EmbeddedCluster;
 import io.verbena.embedded.EmbeddedClusterException;
@@ -35,6 +36,7 @@ final class EmbeddedDemoCluster implements DemoCluster
                 .memoryNodes(needs.memoryNodes())
                 .memoryBytesPerNode(needs.memoryBytesPerNode())
                 .stepTimeoutNs(STEP_TIMEOUT_NS)
+                .clientOptions(new KvClientOptions().timeoutNs(needs.timeoutNs()))
                 .computeNodes(1)), needs.fabric());
         }
         catch (final FabricUnusableException ex)
