@@ -95,6 +95,11 @@ public final class MembershipConductor
         {
             epochs.join(member.nodeId());
         }
+        else
+        {
+            // One that asks again has admitted nobody yet.
+            settle(member.nodeId());
+        }
 
         listener.onJoined(member);
         return member;

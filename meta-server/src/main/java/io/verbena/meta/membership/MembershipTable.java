@@ -55,7 +55,9 @@ public final class MembershipTable
     }
 
     /**
-     * Admits a new node.
+     * Admits a new node. A memory node that asks again, because the answer did not reach it in time, keeps the id it
+     * was given and gets a new incarnation: its memory would be used under two ids, and half of that lost with a lease
+     * that nobody renews.
      *
      * @param endpoint how it can be reached.
      * @param nowNs    the clock now.
@@ -64,6 +66,14 @@ public final class MembershipTable
      */
     public Member register(final NodeEndpoint endpoint, final long nowNs)
     {
+        for (int i = 0; i < members.size(); i++)
+        {
+            if (isAskingAgain(endpoint, members.get(i)))
+            {
+                return admit(endpoint, members.get(i).nodeId(), false, nowNs);
+            }
+        }
+
         if (members.size() >= options.maxNodes())
         {
             throw new MembershipRefusedException(
@@ -79,7 +89,8 @@ public final class MembershipTable
      * Admits a memory node again under the id it had, with a new incarnation: its memory is still the same. The node
      * must have closed every connection of its previous incarnation before it asks. While that incarnation has a lease,
      * only who brings the same memory id is let in: one process at a time has that memory, so the one before has ended.
-     * Others might be copies of a node that lives.
+     * Others might be copies of a node that lives; unless nothing was heard of that incarnation and the same node asks
+     * again, which did not get the answer.
      *
      * @param endpoint how it can be reached now.
      * @param nodeId   the id it had.
@@ -108,7 +119,7 @@ public final class MembershipTable
                 Long.toHexString(endpoint.memoryId()) + ": start it with its own data folder, or without an id");
         }
 
-        if (previous.isLive() && !hasItsMemory)
+        if (previous.isLive() && !hasItsMemory && !isAskingAgain(endpoint, previous))
         {
             throw new MembershipRefusedException(
                 Reason.TRY_LATER,
@@ -241,6 +252,18 @@ public final class MembershipTable
     public long leaseNs()
     {
         return options.leaseNs();
+    }
+
+    /** Whether it is a memory node that never heard that it is registered: then it has admitted nobody. */
+    private static boolean isAskingAgain(final NodeEndpoint endpoint, final Member member)
+    {
+        final StoredNode node = member.node;
+        return NodeRole.MEMORY_NODE == endpoint.role() && NodeRole.MEMORY_NODE == node.role() &&
+            member.isLive() && !member.isConfirmed &&
+            node.device().equals(endpoint.device()) && node.servicePort() == endpoint.servicePort() &&
+            node.regionAddress() == endpoint.regionAddress() &&
+            node.regionLengthBytes() == endpoint.regionLengthBytes() &&
+            node.regionRemoteKey() == endpoint.regionRemoteKey() && node.memoryId() == endpoint.memoryId();
     }
 
     private Member admit(

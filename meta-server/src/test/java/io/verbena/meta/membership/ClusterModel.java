@@ -40,6 +40,7 @@ final class ClusterModel
     }
 
     private final Random random;
+    private long endpoints;
     private final InMemoryMetaStore store = new InMemoryMetaStore();
     private final List<ModelCompute> computes = new ArrayList<>();
     private final Map<Integer, ModelMemory> memories = new TreeMap<>();
@@ -149,9 +150,9 @@ final class ClusterModel
         }
     }
 
-    private static NodeEndpoint endpoint(final NodeRole role)
+    private NodeEndpoint endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, 1), 1, 4096, 4096, 1, 0);
+        return new NodeEndpoint(role, new DeviceAddress(1, ++endpoints), 1, 4096, 4096, 1, 0);
     }
 
     private void addCompute()

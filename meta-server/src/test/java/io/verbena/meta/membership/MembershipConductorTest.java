@@ -27,6 +27,7 @@ class MembershipConductorTest
     private final InMemoryMetaStore store = new InMemoryMetaStore();
     private final List<String> events = new ArrayList<>();
     private final List<Integer> fenceCalls = new ArrayList<>();
+    private long devices = 2;
     private boolean storeFails;
     private boolean nodesAreGone;
     private long nowNs = -5_000;
@@ -180,6 +181,45 @@ class MembershipConductorTest
         nowNs += 10;
         doWork();
         assertThat(conductor.epoch()).isGreaterThan(1);
+    }
+
+    @Test
+    void shouldKnowAMemoryNodeAgainThatDidNotHearTheAnswer()
+    {
+        final NodeEndpoint endpoint = endpoint(NodeRole.MEMORY_NODE);
+        final Member unheard = conductor.register(endpoint, nowNs);
+        final Member other = register(NodeRole.MEMORY_NODE);
+        final Member again = conductor.register(endpoint, nowNs);
+
+        assertThat(again.nodeId()).isEqualTo(unheard.nodeId()).isNotEqualTo(other.nodeId());
+        assertThat(again.incarnation()).isGreaterThan(other.incarnation());
+        assertThat(conductor.table().members()).containsExactly(other, again);
+        assertRefused(
+            unheard.nodeId(), unheard.incarnation(), 0, MembershipRefusedException.Reason.UNKNOWN_NODE);
+        final Member back = conductor.rejoin(endpoint, again.nodeId(), nowNs);
+        assertThat(back.incarnation()).isGreaterThan(again.incarnation());
+
+        // Whoever was heard of has an id, and asks with it.
+        conductor.heartbeat(back.nodeId(), back.incarnation(), 0, nowNs);
+        assertThat(conductor.register(endpoint, nowNs).nodeId()).isNotEqualTo(back.nodeId());
+        assertThat(back.isLive()).isTrue();
+        assertThat(catchThrowableOfType(
+            MembershipRefusedException.class,
+            () -> conductor.rejoin(endpoint, back.nodeId(), nowNs)).reason())
+            .isEqualTo(MembershipRefusedException.Reason.TRY_LATER);
+    }
+
+    @Test
+    void shouldTellNobodyOfAnEndToAMemoryNodeThatAsksAgain()
+    {
+        final NodeEndpoint endpoint = endpoint(NodeRole.MEMORY_NODE);
+        conductor.register(endpoint, nowNs);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        assertThat(conductor.rounds()).hasSize(1);
+        conductor.register(endpoint, nowNs);
+        doWork();
+        assertThat(conductor.rounds()).as("who is fenced was never admitted").isEmpty();
     }
 
     @Test
@@ -342,9 +382,10 @@ class MembershipConductorTest
         return conductor.register(endpoint(role), nowNs);
     }
 
-    private static NodeEndpoint endpoint(final NodeRole role)
+    /** Of a node of its own. */
+    private NodeEndpoint endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, 2), 1, 4096, 4096, 7, 0);
+        return new NodeEndpoint(role, new DeviceAddress(1, ++devices), 1, 4096, 4096, 7, 0);
     }
 
     private static NodeEndpoint memoryEndpoint(final long memoryId)
