@@ -226,7 +226,8 @@ final class IbverbsQueuePair implements QueuePair
         try (Arena arena = Arena.ofConfined())
         {
             final int errno = Libibverbs.modifyQueuePair(
-                qp, QueuePairStructures.attributes(arena, device, attributes), attributes.mask());
+                qp, QueuePairStructures.attributes(arena, device, attributes),
+                QueuePairStructures.mask(attributes));
             if (errno != 0)
             {
                 throw Errno.failure("cannot change " + this + " with " + Transitions.describe(attributes), errno);

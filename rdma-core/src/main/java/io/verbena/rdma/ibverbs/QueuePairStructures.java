@@ -20,6 +20,7 @@ final class QueuePairStructures
 {
     private static final QueuePairState[] STATES = QueuePairState.values();
     private static final StructLayout ATTR = VerbsLayouts.IBV_QP_ATTR;
+    private static final int IBV_QP_EN_SQD_ASYNC_NOTIFY = 1 << 2;
     private static final long AH_ATTR = VerbsLayouts.offset(ATTR, "ah_attr");
 
     private QueuePairStructures()
@@ -50,11 +51,24 @@ final class QueuePairStructures
         return attributes;
     }
 
-    /** {@code struct ibv_qp_attr} with the attributes that are set; the mask has the same bits as the C one. */
+    /** The mask that goes with {@link #attributes}: the bits of what is set are those of C. */
+    static int mask(final QueuePairAttributes from)
+    {
+        return from.mask() | (drains(from) ? IBV_QP_EN_SQD_ASYNC_NOTIFY : 0);
+    }
+
+    /** Without asking for it no device has to tell that the send queue is drained. */
+    private static boolean drains(final QueuePairAttributes from)
+    {
+        return from.has(QueuePairAttributes.STATE) && from.state() == QueuePairState.SQD;
+    }
+
+    /** {@code struct ibv_qp_attr} with the attributes that are set. */
     static MemorySegment attributes(final Arena arena, final IbverbsDevice device, final QueuePairAttributes from)
     {
         final MemorySegment to = arena.allocate(ATTR);
         to.set(JAVA_INT, at("qp_state"), from.state().ordinal());
+        to.set(JAVA_BYTE, at("en_sqd_async_notify"), (byte)(drains(from) ? 1 : 0));
         to.set(JAVA_INT, at("qp_access_flags"), from.accessFlags());
         to.set(JAVA_SHORT, at("pkey_index"), (short)from.pkeyIndex());
         to.set(JAVA_BYTE, at("port_num"), (byte)from.port());

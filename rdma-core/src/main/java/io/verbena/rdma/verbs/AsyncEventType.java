@@ -13,7 +13,7 @@ public enum AsyncEventType
     QP_ACCESS_ERR,
     /** The first message arrived at a queue pair in RTR. */
     COMM_EST,
-    /** A queue pair in SQD has nothing in flight any more. */
+    /** A queue pair in SQD has nothing in flight any more; always asked for. */
     SQ_DRAINED,
     /** A queue pair on a shared receive queue is in ERR and consumes no receive any more. */
     QP_LAST_WQE_REACHED,

@@ -12,6 +12,8 @@ public interface CompletionQueue extends AutoCloseable
      *
      * @param completions overwritten from index 0.
      * @return how many were taken; 0 when there are none.
+     * @throws RdmaException once the queue has overrun and what it held before has been taken; no completion comes any
+     *                       more.
      */
     int poll(WorkCompletions completions);
 

@@ -9,7 +9,7 @@ public interface DcTarget extends AutoCloseable
     /** @return its number ({@code dctn}), 24 bits, unique on its device while open. */
     int number();
 
-    /** @return RTR, or ERR when a queue it uses failed. */
+    /** @return RTR; ERR when a queue it uses failed; RESET once closed. */
     QueuePairState state();
 
     /** @return requests refused because they named a wrong access key. */

@@ -8,7 +8,9 @@ package io.verbena.rdma.verbs;
  */
 public interface MemoryWindow extends AutoCloseable
 {
-    /** @return key of the present binding, to hand to the peer; of the next binding's making while there is none. */
+    /**
+     * @return key of the present binding, to hand to the peer; while there is none, a key that gives no rights.
+     */
     int remoteKey();
 
     /**

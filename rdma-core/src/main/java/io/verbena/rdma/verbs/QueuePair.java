@@ -57,7 +57,10 @@ public interface QueuePair extends AutoCloseable
     /** @return the current state. */
     QueuePairState state();
 
-    /** @return how many more requests the send queue takes; grows when a signalled completion is polled. */
+    /**
+     * @return how many more requests the send queue takes; grows when a completion of a send is polled, by all that was
+     *     posted up to there.
+     */
     int sendQueueSpace();
 
     /**
@@ -195,6 +198,7 @@ public interface QueuePair extends AutoCloseable
      * Posts everything staged since {@link #begin()} with one doorbell.
      *
      * @return {@link PostStatus#OK}, or a negative {@link PostStatus}: then nothing of the batch was posted.
+     * @throws RdmaException when no batch is open, or a request of UD or DC was not addressed: nothing was posted.
      */
     int complete();
 
@@ -206,7 +210,8 @@ public interface QueuePair extends AutoCloseable
      *
      * @param wrId         comes back in the completion.
      * @param localAddress first byte of the buffer.
-     * @param lengthBytes  capacity; a longer SEND fails both sides (LOC_LEN_ERR here, REM_INV_REQ_ERR there).
+     * @param lengthBytes  capacity, of UD with 40 bytes for the routing header; a longer SEND of RC or DC fails both
+     *                     sides (LOC_LEN_ERR here, REM_INV_REQ_ERR there), one of UC or UD is not delivered.
      * @param localKey     key of the local region, LOCAL_WRITE needed.
      * @return {@link PostStatus}.
      */

@@ -62,7 +62,10 @@ public final class WorkCompletions
         return opcodes[index];
     }
 
-    /** @return bytes received (receives) or read (READ, atomics). */
+    /**
+     * @return bytes received, of UD with the 40 of the routing header; bytes that the peer wrote (a receive consumed by
+     *     WRITE_WITH_IMM); bytes read (READ, atomics). Not valid for anything else.
+     */
     public int byteLength(final int index)
     {
         return byteLengths[index];
