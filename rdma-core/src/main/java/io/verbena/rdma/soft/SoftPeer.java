@@ -45,7 +45,7 @@ final class SoftPeer
      * @param base            of its first byte here.
      * @param mapping         to be given back; null when it is the owner's own mapping.
      */
-    private record MappedRegion(
+    record MappedRegion(
         int key,
         long entry,
         long binding,
@@ -274,7 +274,7 @@ final class SoftPeer
         final long fileNumber = SharedWords.getLong(entry + FILE_OFFSET);
         final long position = SharedWords.getLong(entry + FILE_POSITION_OFFSET);
         VarHandle.acquireFence();
-        if (SharedWords.getInt(entry + KEY_OFFSET) != key || SharedWords.getLong(entry + BINDING_OFFSET) != binding)
+        if (!isStill(entry, key, binding))
         {
             // A window bound to another queue pair, and bound anew meanwhile: what was read may belong to both.
             return null;
@@ -291,6 +291,11 @@ final class SoftPeer
         return new MappedRegion(
             key, entry, binding, domainId, rights, queuePairNumber, address, lengthBytes, memory.address() + position,
             mapping);
+    }
+
+    private static boolean isStill(final long entry, final int key, final long binding)
+    {
+        return SharedWords.getInt(entry + KEY_OFFSET) == key && SharedWords.getLong(entry + BINDING_OFFSET) == binding;
     }
 
     /**

@@ -25,6 +25,24 @@ final class Twins
         return false;
     }
 
+    /** An invalidation that waits for nobody. */
+    static long nobodyInside(final SoftQueuePair queuePair)
+    {
+        return 0;
+    }
+
+    /** Looks at the key and not at the binding. */
+    static boolean hasSameKey(final SoftPeer.MappedRegion region, final int key)
+    {
+        return region.isValidAs(key);
+    }
+
+    /** What was read of an entry is taken as it is. */
+    static boolean isNeverChanged(final long entry, final int key, final long binding)
+    {
+        return true;
+    }
+
     /** Nobody looks for what was finished before the end. */
     static boolean neverReceived(final SoftCompletionQueue queue, final SoftQueuePair queuePair)
     {
