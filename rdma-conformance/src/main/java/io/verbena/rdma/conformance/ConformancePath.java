@@ -21,7 +21,7 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
     private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
     private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L);
     /** Devices may be those of a virtual machine that is twenty times slower than this one. */
-    private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(20_000_000, 30_000_000_000L);
+    private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(100_000_000, 30_000_000_000L);
 
     /**
      * Both devices in this process.
