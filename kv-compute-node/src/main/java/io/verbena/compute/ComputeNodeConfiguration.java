@@ -1,5 +1,7 @@
 package io.verbena.compute;
 
+import io.verbena.rdma.verbs.CompletionChannel;
+
 import org.agrona.concurrent.EpochNanoClock;
 
 import java.util.concurrent.TimeUnit;
@@ -9,6 +11,7 @@ public final class ComputeNodeConfiguration
 {
     private String name = "compute";
     private int servicePort;
+    private CompletionChannel completionChannel;
     private int operationSlots = 64;
     private int queueCapacity = 4096;
     private int locationCacheEntries = 1 << 16;
@@ -178,6 +181,23 @@ public final class ComputeNodeConfiguration
     ComputeNodeConfiguration dropGuards(final int guards)
     {
         droppedGuards = guards;
+        return this;
+    }
+
+    /** @return what raises an event when something arrives, or null. */
+    public CompletionChannel completionChannel()
+    {
+        return completionChannel;
+    }
+
+    /**
+     * @param channel of the node's device, see {@link io.verbena.raas.RaasConfiguration#completionChannel()}; closed by
+     *                the caller after the node; null, the default, for none.
+     * @return this.
+     */
+    public ComputeNodeConfiguration completionChannel(final CompletionChannel channel)
+    {
+        this.completionChannel = channel;
         return this;
     }
 }

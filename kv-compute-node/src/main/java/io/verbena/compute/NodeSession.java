@@ -81,7 +81,8 @@ final class NodeSession implements AutoCloseable
         this.configuration = configuration;
         this.desk = desk;
         this.timeline = timeline;
-        raas = RaasContext.open(device, new RaasConfiguration());
+        raas = RaasContext.open(
+            device, new RaasConfiguration().completionChannel(configuration.completionChannel()));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());

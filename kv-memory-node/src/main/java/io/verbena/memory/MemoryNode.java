@@ -576,6 +576,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         return new RaasConfiguration()
             .maxChannels(configuration.maxPeers())
+            .completionChannel(configuration.completionChannel())
             .errorHandler((error) -> LOGGER.error("a control call failed", error));
     }
 }

@@ -1,5 +1,7 @@
 package io.verbena.memory;
 
+import io.verbena.rdma.verbs.CompletionChannel;
+
 import java.util.concurrent.TimeUnit;
 
 /** How a {@link MemoryNode} runs. Read once at start; not thread-safe. */
@@ -13,6 +15,7 @@ public final class MemoryNodeConfiguration
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
+    private CompletionChannel completionChannel;
 
     /** @return where it listens. */
     public int servicePort()
@@ -142,6 +145,23 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration joinTimeoutNs(final long timeoutNs)
     {
         this.joinTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /** @return what raises an event when something arrives, or null. */
+    public CompletionChannel completionChannel()
+    {
+        return completionChannel;
+    }
+
+    /**
+     * @param channel of the node's device, see {@link io.verbena.raas.RaasConfiguration#completionChannel()}; closed by
+     *                the caller after the node; null, the default, for none.
+     * @return this.
+     */
+    public MemoryNodeConfiguration completionChannel(final CompletionChannel channel)
+    {
+        this.completionChannel = channel;
         return this;
     }
 }

@@ -3,6 +3,7 @@ package io.verbena.server;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.request.remote.RequestServer;
@@ -25,17 +26,21 @@ public final class ComputeNodeRole implements Role
     private static final long LINGER_NS = 2_000_000_000;
 
     private final Device device;
+    private final CompletionChannel channel;
     private final ComputeNode node;
     private final RequestServer server;
     private final long beganNs;
     private volatile int connections;
+    private volatile Map<String, Integer> carriers = Map.of();
     private volatile long served;
     private boolean isLeaving;
     private long leavingSinceNs;
 
     private ComputeNodeRole(
-        final Device device, final ComputeNode node, final RequestServer server, final long beganNs)
+        final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
+        final long beganNs)
     {
+        this.channel = channel;
         this.device = device;
         this.node = node;
         this.server = server;
@@ -54,17 +59,19 @@ public final class ComputeNodeRole implements Role
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
         final long beganNs = device.clock().nanoTime();
+        final CompletionChannel channel = Channels.create(device);
         try
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
-                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT), beganNs);
-            final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS,
+                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT).completionChannel(channel),
+                beganNs);
+            final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS, channel,
                 (error) -> LOGGER.error("a client's connection failed", error));
-            return new ComputeNodeRole(device, node, server, beganNs);
+            return new ComputeNodeRole(device, channel, node, server, beganNs);
         }
         catch (final RuntimeException ex)
         {
-            device.close();
+            new Closing().step(() -> Channels.close(channel)).step(device::close);
             throw ex;
         }
     }
@@ -82,6 +89,12 @@ public final class ComputeNodeRole implements Role
     }
 
     @Override
+    public CompletionChannel completionChannel()
+    {
+        return channel;
+    }
+
+    @Override
     public int doWork()
     {
         int work = server.doWork() + node.doWork();
@@ -90,7 +103,11 @@ public final class ComputeNodeRole implements Role
             node.leave();
             work++;
         }
-        connections = server.connections();
+        if (connections != server.connections())
+        {
+            connections = server.connections();
+            carriers = server.carriers();
+        }
         served = server.served();
         return work;
     }
@@ -141,6 +158,7 @@ public final class ComputeNodeRole implements Role
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", node.state().name());
         figures.put("clients", connections);
+        figures.put("carriers", carriers);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
         figures.put("began_ns", beganNs);
@@ -159,6 +177,7 @@ public final class ComputeNodeRole implements Role
     @Override
     public void close()
     {
-        new Closing().step(node::onClose).step(server::close).step(device::close).throwIfFailed();
+        new Closing().step(node::onClose).step(server::close).step(() -> Channels.close(channel)).step(device::close)
+            .throwIfFailed();
     }
 }

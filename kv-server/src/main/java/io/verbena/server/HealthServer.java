@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
@@ -90,20 +91,53 @@ public final class HealthServer implements AutoCloseable
         figures.put("ready", ready);
         figures.put("pid", ProcessHandle.current().pid());
         figures.putAll(role.health());
-        final StringBuilder text = new StringBuilder("{");
-        figures.forEach((name, value) ->
+        return HealthServer.json(figures);
+    }
+
+    /**
+     * Writes JSON on one line.
+     *
+     * @param value maps, lists, numbers, booleans, null; anything else by its text.
+     * @return the text.
+     */
+    public static String json(final Object value)
+    {
+        final StringBuilder text = new StringBuilder();
+        append(text, value);
+        return text.toString();
+    }
+
+    private static void append(final StringBuilder text, final Object value)
+    {
+        switch (value)
         {
-            text.append(text.length() > 1 ? "," : "").append('"').append(name).append("\":");
-            if (value instanceof Number || value instanceof Boolean)
+            case null -> text.append("null");
+            case final Map<?, ?> map ->
             {
-                text.append(value);
+                String separator = "{";
+                for (final Map.Entry<?, ?> entry : map.entrySet())
+                {
+                    text.append(separator);
+                    quote(text, String.valueOf(entry.getKey()));
+                    append(text.append(':'), entry.getValue());
+                    separator = ",";
+                }
+                text.append(map.isEmpty() ? "{}" : "}");
             }
-            else
+            case final List<?> list ->
             {
-                quote(text, String.valueOf(value));
+                String separator = "[";
+                for (final Object element : list)
+                {
+                    append(text.append(separator), element);
+                    separator = ",";
+                }
+                text.append(list.isEmpty() ? "[]" : "]");
             }
-        });
-        return text.append('}').toString();
+            case final Number number -> text.append(number);
+            case final Boolean flag -> text.append(flag);
+            default -> quote(text, value.toString());
+        }
     }
 
     private static void quote(final StringBuilder text, final String value)

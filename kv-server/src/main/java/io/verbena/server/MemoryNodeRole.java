@@ -2,35 +2,47 @@ package io.verbena.server;
 
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryFolder;
+import io.verbena.control.MemoryNodeStat;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** A memory node. */
 public final class MemoryNodeRole implements Role
 {
+    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final Device device;
+    private final CompletionChannel channel;
     private final MemoryNode node;
     private final MemoryFolder folder;
     private final long regionLengthBytes;
     private volatile int nodeId;
     private volatile int incarnation;
     private volatile MemoryNodeState state;
+    private volatile MemoryNodeStat stat;
+    private long nextStatNs;
     private boolean draining;
 
     private MemoryNodeRole(
-        final Device device, final MemoryNode node, final MemoryFolder folder, final long regionLengthBytes)
+        final Device device, final CompletionChannel channel, final MemoryNode node, final MemoryFolder folder,
+        final long regionLengthBytes)
     {
+        this.channel = channel;
         this.folder = folder;
         this.device = device;
         this.node = node;
         this.regionLengthBytes = regionLengthBytes;
         state = node.state();
+        stat = node.stat();
+        nextStatNs = device.clock().nanoTime() + STAT_NS;
     }
 
     /**
@@ -66,14 +78,16 @@ public final class MemoryNodeRole implements Role
         final MemoryFolder folder)
     {
         final Device device = fabric.openDevice("memory-" + ProcessHandle.current().pid());
+        final CompletionChannel channel = Channels.create(device);
         try
         {
             return new MemoryNodeRole(
-                device, MemoryNode.open(device, metaServer, configuration), folder, configuration.regionLengthBytes());
+                device, channel, MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), folder,
+                configuration.regionLengthBytes());
         }
         catch (final RuntimeException ex)
         {
-            new Closing().step(device::close).step(() -> close(folder));
+            new Closing().step(() -> Channels.close(channel)).step(device::close).step(() -> close(folder));
             throw ex;
         }
     }
@@ -91,12 +105,24 @@ public final class MemoryNodeRole implements Role
     }
 
     @Override
+    public CompletionChannel completionChannel()
+    {
+        return channel;
+    }
+
+    @Override
     public int doWork()
     {
         final int work = node.doWork();
         nodeId = node.nodeId();
         incarnation = node.incarnation();
         state = node.state();
+        final long nowNs = device.clock().nanoTime();
+        if (nextStatNs - nowNs <= 0)
+        {
+            nextStatNs = nowNs + STAT_NS;
+            stat = node.stat();
+        }
         return work;
     }
 
@@ -134,13 +160,20 @@ public final class MemoryNodeRole implements Role
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", state.name());
         figures.put("memory_bytes", regionLengthBytes);
+        final MemoryNodeStat now = stat;
+        final long chunkBytes = now.chunkLengthBytes();
+        figures.put("free_bytes", now.freeChunkCount() * chunkBytes);
+        figures.put("record_bytes", now.blockChunkCount() * chunkBytes);
+        figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
+        figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
         return figures;
     }
 
     @Override
     public void close()
     {
-        new Closing().step(node::close).step(device::close).step(() -> close(folder)).throwIfFailed();
+        new Closing().step(node::close).step(() -> Channels.close(channel)).step(device::close)
+            .step(() -> close(folder)).throwIfFailed();
     }
 
     private static void close(final MemoryFolder folder)

@@ -7,9 +7,11 @@ import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
+import io.verbena.meta.NodeStat;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
@@ -17,6 +19,8 @@ import org.agrona.concurrent.NanoClock;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -28,16 +32,20 @@ public final class MetaServerRole implements Role
 
     private final Device device;
     private final NanoClock clock;
+    private final CompletionChannel channel;
     private final RocksMetaStore store;
     private final MetaServer server;
     private final BootstrapServer bootstrap;
     private volatile MetaServerStat stat;
+    private volatile List<NodeStat> nodes = List.of();
     private long nextStatNs;
     private boolean draining;
 
     private MetaServerRole(
-        final Device device, final RocksMetaStore store, final MetaServer server, final BootstrapServer bootstrap)
+        final Device device, final CompletionChannel channel, final RocksMetaStore store, final MetaServer server,
+        final BootstrapServer bootstrap)
     {
+        this.channel = channel;
         this.device = device;
         this.store = store;
         this.server = server;
@@ -66,6 +74,7 @@ public final class MetaServerRole implements Role
         final Path data, final boolean isFresh)
     {
         final Device device = fabric.openDevice("meta-server");
+        final CompletionChannel channel = Channels.create(device);
         RocksMetaStore store = null;
         MetaServer server = null;
         try
@@ -75,11 +84,11 @@ public final class MetaServerRole implements Role
             {
                 forgetEarlierRun(store);
             }
-            server = MetaServer.open(device, store,
-                new MetaServerConfiguration().maxNodes(MAX_NODES).previousNodesAreGone(isFresh));
+            server = MetaServer.open(device, store, new MetaServerConfiguration().maxNodes(MAX_NODES)
+                .previousNodesAreGone(isFresh).completionChannel(channel));
             final BootstrapServer bootstrap =
                 BootstrapServer.open(listen, token, new BootstrapAnswer(fabricName, server.address()));
-            return new MetaServerRole(device, store, server, bootstrap);
+            return new MetaServerRole(device, channel, store, server, bootstrap);
         }
         catch (final RuntimeException ex)
         {
@@ -88,6 +97,7 @@ public final class MetaServerRole implements Role
             {
                 closing.step(server::close);
             }
+            closing.step(() -> Channels.close(channel));
             if (null != store)
             {
                 closing.step(store::close);
@@ -129,6 +139,12 @@ public final class MetaServerRole implements Role
     }
 
     @Override
+    public CompletionChannel completionChannel()
+    {
+        return channel;
+    }
+
+    @Override
     public int doWork()
     {
         final int work = server.doWork();
@@ -137,6 +153,7 @@ public final class MetaServerRole implements Role
         {
             nextStatNs = nowNs + STAT_NS;
             stat = server.stat();
+            nodes = server.nodes();
         }
         return work;
     }
@@ -182,13 +199,25 @@ public final class MetaServerRole implements Role
         figures.put("tables", now.tables());
         figures.put("failed_writes", now.failedWrites());
         figures.put("refused_handshakes", bootstrap.refusals());
+        figures.put("nodes", nodes.stream().map(MetaServerRole::figures).toList());
+        return figures;
+    }
+
+    private static Map<String, Object> figures(final NodeStat node)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("node_id", node.nodeId());
+        figures.put("role", node.role().toLowerCase(Locale.ROOT).replace('_', '-'));
+        figures.put("incarnation", node.incarnation());
+        figures.put("state", node.state());
+        figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(node.leaseLeftNs()));
         return figures;
     }
 
     @Override
     public void close()
     {
-        new Closing().step(bootstrap::close).step(server::close).step(store::close).step(device::close)
-            .throwIfFailed();
+        new Closing().step(bootstrap::close).step(server::close).step(() -> Channels.close(channel))
+            .step(store::close).step(device::close).throwIfFailed();
     }
 }

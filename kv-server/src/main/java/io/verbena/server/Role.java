@@ -1,5 +1,6 @@
 package io.verbena.server;
 
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 
 import java.util.Map;
@@ -15,6 +16,9 @@ public interface Role extends AutoCloseable
 
     /** @return the device it works on. */
     Device device();
+
+    /** @return what raises an event when something arrives for the role, or null: then it is polled all the time. */
+    CompletionChannel completionChannel();
 
     /**
      * One duty cycle.

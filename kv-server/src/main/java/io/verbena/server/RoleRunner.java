@@ -1,7 +1,5 @@
 package io.verbena.server;
 
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,15 +16,16 @@ public final class RoleRunner
     private static final Logger LOGGER = LoggerFactory.getLogger(RoleRunner.class);
     /** How long an orderly end may take: 10 s. */
     public static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final long MAX_SPINS = 100;
-    private static final long MAX_YIELDS = 50;
-    private static final long MIN_PARK_NS = 20_000;
-    private static final long MAX_PARK_NS = 2_000_000;
+    private static final int SPINS = 100;
+    private static final int YIELDS = 50;
+    private static final long PARK_NS = 1_000_000;
+    /** Longest sleep: timers are looked at, and connections accepted, after this time at the latest. */
+    private static final long SLEEP_NS = 20_000_000;
     private static final long POLL_NS = 1_000_000;
 
     private final Role role;
     private final NanoClock clock;
-    private final IdleStrategy idle = new BackoffIdleStrategy(MAX_SPINS, MAX_YIELDS, MIN_PARK_NS, MAX_PARK_NS);
+    private int idleCycles;
     private final Thread thread;
     private volatile boolean stopping;
     private volatile boolean ready;
@@ -95,10 +94,24 @@ public final class RoleRunner
      */
     public boolean awaitEnd(final long timeoutNs)
     {
+        boolean interrupted = false;
         final long deadlineNs = clock.nanoTime() + Math.min(timeoutNs, Long.MAX_VALUE >> 1);
-        while (thread.isAlive() && deadlineNs - clock.nanoTime() > 0)
+        long leftNs = deadlineNs - clock.nanoTime();
+        while (thread.isAlive() && leftNs > 0)
         {
-            LockSupport.parkNanos(this, POLL_NS);
+            try
+            {
+                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs)));
+            }
+            catch (final InterruptedException ex)
+            {
+                interrupted = true;
+            }
+            leftNs = deadlineNs - clock.nanoTime();
+        }
+        if (interrupted)
+        {
+            Thread.currentThread().interrupt();
         }
         return !thread.isAlive();
     }
@@ -109,8 +122,9 @@ public final class RoleRunner
         {
             while (!stopping && role.failure().isEmpty())
             {
-                idle.idle(role.doWork());
+                final int work = role.doWork();
                 ready = role.isReady();
+                idle(work);
             }
             failure = role.failure();
             ready = false;
@@ -128,13 +142,43 @@ public final class RoleRunner
         }
     }
 
+    /**
+     * Spins, gives way, then sleeps until something arrives or a timer may be due. Only work ends the sleeping for
+     * good: after one that ended by the clock the next one follows at once.
+     */
+    private void idle(final int work)
+    {
+        if (work > 0)
+        {
+            idleCycles = 0;
+        }
+        else if (idleCycles < SPINS)
+        {
+            idleCycles++;
+            Thread.onSpinWait();
+        }
+        else if (idleCycles < SPINS + YIELDS)
+        {
+            idleCycles++;
+            Thread.yield();
+        }
+        else if (null != role.completionChannel() && !stopping)
+        {
+            role.completionChannel().await(SLEEP_NS);
+        }
+        else
+        {
+            LockSupport.parkNanos(this, PARK_NS);
+        }
+    }
+
     private void drain()
     {
         final long deadlineNs = clock.nanoTime() + DRAIN_TIMEOUT_NS;
         role.drain();
         while (failure.isEmpty() && !role.isDrained() && deadlineNs - clock.nanoTime() > 0)
         {
-            idle.idle(role.doWork());
+            idle(role.doWork());
         }
     }
 }

@@ -28,6 +28,8 @@ import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -175,6 +177,17 @@ public final class MetaServer implements Agent, AutoCloseable
             answers.failedWrites());
     }
 
+    /** @return the nodes it knows now, by their ids. */
+    public List<NodeStat> nodes()
+    {
+        final long nowNs = clock.nanoTime();
+        return conductor.table().members().stream().sorted(Comparator.comparingInt(Member::nodeId))
+            .map((member) -> new NodeStat(
+                member.nodeId(), member.node().role().name(), member.incarnation(), member.node().state().name(),
+                member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0))
+            .toList();
+    }
+
     /** Closes connections and memory; nodes find it gone. What it knew is in the store. Idempotent; when
      * it fails, it can be tried again. */
     @Override
@@ -238,6 +251,7 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         return new RaasConfiguration()
             .maxChannels(2 * configuration.maxNodes())
+            .completionChannel(configuration.completionChannel())
             .errorHandler((error) -> LOGGER.error("a control call failed", error));
     }
 

@@ -1,5 +1,7 @@
 package io.verbena.meta;
 
+import io.verbena.rdma.verbs.CompletionChannel;
+
 import java.util.concurrent.TimeUnit;
 
 /** How a {@link MetaServer} runs. Read once at start; not thread-safe. */
@@ -11,6 +13,7 @@ public final class MetaServerConfiguration
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
     private long idleEpochIntervalNs = TimeUnit.SECONDS.toNanos(2);
+    private CompletionChannel completionChannel;
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
@@ -181,6 +184,23 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration storeRetryNs(final long pauseNs)
     {
         this.storeRetryNs = pauseNs;
+        return this;
+    }
+
+    /** @return what raises an event when something arrives, or null. */
+    public CompletionChannel completionChannel()
+    {
+        return completionChannel;
+    }
+
+    /**
+     * @param channel of the node's device, see {@link io.verbena.raas.RaasConfiguration#completionChannel()}; closed by
+     *                the caller after the node; null, the default, for none.
+     * @return this.
+     */
+    public MetaServerConfiguration completionChannel(final CompletionChannel channel)
+    {
+        this.completionChannel = channel;
         return this;
     }
 }

@@ -30,6 +30,12 @@ abstract class Channel
         context.pool().onOpened(this);
     }
 
+    /** See {@link QueuePair#carrier()}. */
+    final String carrier()
+    {
+        return queuePair.carrier();
+    }
+
     private static QueuePair createQueuePair(
         final RaasContext context, final int sendDepth, final MessageBlock receives)
     {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
 final class ChannelPool
@@ -30,6 +31,13 @@ final class ChannelPool
     int clientChannelCount()
     {
         return byPeer.size();
+    }
+
+    Map<String, Integer> carriers()
+    {
+        final Map<String, Integer> carriers = new TreeMap<>();
+        open.forEach(channel -> carriers.merge(channel.carrier(), 1, Integer::sum));
+        return carriers;
     }
 
     VerbCounters counters()

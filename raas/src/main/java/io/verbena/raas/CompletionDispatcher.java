@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.RdmaException;
@@ -15,6 +16,8 @@ final class CompletionDispatcher implements AutoCloseable
 {
     private static final int POLL_BATCH = 64;
     private static final int MAX_BATCHES_PER_POLL = 16;
+    /** Empty polls after which queues are armed: less than an owner makes before it sleeps. */
+    static final int POLLS_BEFORE_ARMING = 64;
 
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
@@ -25,21 +28,35 @@ final class CompletionDispatcher implements AutoCloseable
     private int sendRoomToFree;
     private int receiveRoomToFree;
     private long strayCompletions;
+    private final boolean isArming;
+    private int emptyPolls;
 
-    CompletionDispatcher(final Device device, final int sendCapacity, final int receiveCapacity)
+    /**
+     * @param channel to arm the queues for when polls find nothing, or null.
+     */
+    CompletionDispatcher(
+        final Device device, final int sendCapacity, final int receiveCapacity, final CompletionChannel channel)
     {
+        isArming = channel != null;
         sendRoom = sendCapacity;
         receiveRoom = receiveCapacity;
-        sendQueue = device.createCompletionQueue(sendRoom);
+        sendQueue = createQueue(device, sendRoom, channel);
         try
         {
-            receiveQueue = device.createCompletionQueue(receiveRoom);
+            receiveQueue = createQueue(device, receiveRoom, channel);
         }
         catch (final RdmaException ex)
         {
             sendQueue.close();
             throw ex;
         }
+    }
+
+    private static CompletionQueue createQueue(
+        final Device device, final int capacity, final CompletionChannel channel)
+    {
+        return channel == null ?
+            device.createCompletionQueue(capacity) : device.createCompletionQueue(capacity, channel);
     }
 
     CompletionQueue sendQueue()
@@ -96,7 +113,30 @@ final class CompletionDispatcher implements AutoCloseable
     int poll()
     {
         // Sends first: when a queue pair broke, its send completions tell the cause, its receives only say flushed.
-        return pollSends() + pollReceives();
+        final int work = pollSends() + pollReceives();
+        if (isArming)
+        {
+            arm(work);
+        }
+        return work;
+    }
+
+    /**
+     * Arms the queues when {@link #POLLS_BEFORE_ARMING} polls have found nothing. An owner that waits on the channel
+     * has polled at least once more since, so nothing that came before the arming is missed.
+     */
+    private void arm(final int work)
+    {
+        emptyPolls = work > 0 ? 0 : emptyPolls + 1;
+        if (emptyPolls == POLLS_BEFORE_ARMING)
+        {
+            sendQueue.requestNotification(false);
+            receiveQueue.requestNotification(false);
+        }
+        else if (emptyPolls > 2 * POLLS_BEFORE_ARMING)
+        {
+            emptyPolls = 0; // again now and then: an event may have been taken for a completion dropped since
+        }
     }
 
     private int pollSends()

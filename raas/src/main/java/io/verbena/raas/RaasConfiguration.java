@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import org.agrona.ErrorHandler;
 
@@ -22,6 +23,7 @@ public final class RaasConfiguration
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
+    private CompletionChannel completionChannel;
 
     /** Defaults. */
     public RaasConfiguration()
@@ -42,6 +44,7 @@ public final class RaasConfiguration
         probeIntervalNs = other.probeIntervalNs;
         identity = other.identity;
         errorHandler = other.errorHandler;
+        completionChannel = other.completionChannel;
     }
 
     private static void rethrow(final Throwable error)
@@ -51,6 +54,26 @@ public final class RaasConfiguration
             throw exception;
         }
         throw new IllegalStateException(error);
+    }
+
+    /** @return what raises an event when something arrives, or null. */
+    public CompletionChannel completionChannel()
+    {
+        return completionChannel;
+    }
+
+    /**
+     * For an owner that sleeps while nothing happens. A context whose polls find nothing for a while arms its queues;
+     * the owner may then wait on the channel, not too long, because new connections raise no event. Several contexts of
+     * one device may share a channel.
+     *
+     * @param channel of the context's device, closed by the caller after the context; null, the default, for none.
+     * @return this.
+     */
+    public RaasConfiguration completionChannel(final CompletionChannel channel)
+    {
+        this.completionChannel = channel;
+        return this;
     }
 
     /** @return one-sided requests outstanding on one physical queue pair, over all its virtual queue pairs. */

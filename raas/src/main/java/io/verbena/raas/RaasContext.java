@@ -3,12 +3,14 @@ package io.verbena.raas;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.VerbCounters;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One node's share of the service: a protection domain, completion queues, a pool with one physical queue pair per
@@ -54,7 +56,8 @@ public final class RaasContext implements AutoCloseable
             completions = resources.add(new CompletionDispatcher(
                 device,
                 configuration.completionQueueCapacity(),
-                configuration.maxChannels() * configuration.rpcCredits()));
+                configuration.maxChannels() * configuration.rpcCredits(),
+                configuration.completionChannel()));
             receiveBlocks = resources.add(new ReceiveBlockPool(verbsProtectionDomain, configuration.rpcCredits()));
             virtualQps = new VirtualQpTable(configuration.maxVirtualQps());
             pool = new ChannelPool(this);
@@ -225,6 +228,12 @@ public final class RaasContext implements AutoCloseable
             configuration.errorHandler().onError(deferredErrors.poll());
         }
         return work;
+    }
+
+    /** @return how many physical queue pairs there are of each carrier, see {@link QueuePair#carrier()}; a new map. */
+    public Map<String, Integer> carriers()
+    {
+        return pool.carriers();
     }
 
     /** @return what was posted on all physical queue pairs, living and closed; a new object. */

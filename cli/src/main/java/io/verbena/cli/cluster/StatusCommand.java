@@ -3,49 +3,36 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+import io.verbena.server.HealthServer;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
+import java.util.concurrent.TimeUnit;
 
 /** {@code verbena status}. */
 @Command(
     name = "status",
-    description = "Show the processes of the cluster on this host, and what each says of itself.",
+    description = "Show the processes of the cluster on this host, what each says of itself, and the tables.",
     footer = {"", "Exit status 0: all of them are ready; 1: one is dead, or not ready; 69: no cluster is up."},
     defaultValueProvider = SettingsProvider.class)
 public final class StatusCommand implements Callable<Integer>
 {
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final long WATCH_MS = 1_000;
-
-    /** A process and what it said, or null. */
-    private record Shown(Entry entry, String health)
-    {
-        boolean isReady()
-        {
-            return null != health && health.contains("\"ready\":true");
-        }
-
-        String json()
-        {
-            return "{\"name\":\"" + entry.name() + "\",\"pid\":" + entry.pid() + ",\"live\":" + entry.isLive() +
-                ",\"health\":" + health + "}";
-        }
-    }
+    private static final long CLIENT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final String CLEAR = "\u001b[H\u001b[J";
 
     @Spec
     private CommandSpec spec;
@@ -59,69 +46,73 @@ public final class StatusCommand implements Callable<Integer>
     @Option(names = "--watch", description = "Again each second, until Ctrl-C.")
     private boolean watch;
 
+    @Option(names = "--no-tables", description = "Without the tables, whose slots are counted for it.")
+    private boolean noTables;
+
     @Override
     public Integer call() throws InterruptedException
     {
         final ClusterFolder folder = ClusterFolder.of(data);
-        final ProcessTable table = new ProcessTable(folder.processes());
-        try (HttpClient http = HttpClient.newBuilder().connectTimeout(TIMEOUT).build())
+        final ProcessTable processes = new ProcessTable(folder.processes());
+        int status = show(folder, processes);
+        while (watch)
         {
-            int status = show(folder, table, http);
-            while (watch)
-            {
-                Thread.sleep(WATCH_MS);
-                status = show(folder, table, http);
-            }
-            return status;
+            Thread.sleep(WATCH_MS);
+            status = show(folder, processes);
         }
+        return status;
     }
 
-    private int show(final ClusterFolder folder, final ProcessTable table, final HttpClient http)
-        throws InterruptedException
+    private int show(final ClusterFolder folder, final ProcessTable processes)
     {
-        final List<Entry> entries = table.entries();
+        final List<Entry> entries = processes.entries();
         if (entries.isEmpty())
         {
             throw new CommandFailedException(
                 ExitStatus.UNAVAILABLE, "no cluster is up in " + folder.path() + ": 'verbena up'", null);
         }
-        final PrintWriter out = spec.commandLine().getOut();
-        final StringBuilder text = new StringBuilder();
+        final List<Map<String, Object>> shown = new ArrayList<>();
         boolean areReady = true;
         for (final Entry entry : entries)
         {
-            final Shown shown = new Shown(entry, entry.isLive() ? health(http, entry) : null);
-            areReady &= shown.isReady();
-            text.append(json ? (text.isEmpty() ? "" : ",") + shown.json() : line(shown));
+            final boolean isLive = entry.isLive();
+            final Map<String, Object> health = isLive ? HealthProbe.figures(entry) : null;
+            areReady &= null != health && Boolean.TRUE.equals(health.get("ready"));
+            final Map<String, Object> process = new LinkedHashMap<>();
+            process.put("name", entry.name());
+            process.put("pid", entry.pid());
+            process.put("live", isLive);
+            process.put("health", health);
+            shown.add(process);
         }
-        out.print(json ? "{\"address\":\"" + folder.address() + "\",\"ready\":" + areReady + ",\"processes\":[" + text +
-            "]}\n" : folder.address() + '\n' + text);
+        final Map<String, Object> all = new LinkedHashMap<>();
+        all.put("address", folder.address());
+        all.put("ready", areReady);
+        all.put("processes", shown);
+        all.put("tables", noTables ? null : tables(folder));
+        final PrintWriter out = spec.commandLine().getOut();
+        final boolean redraws = watch && !json && null != System.console() && System.console().isTerminal();
+        out.print((redraws ? CLEAR : "") + (json ? HealthServer.json(all) + '\n' : StatusText.of(all)));
         out.flush();
         return areReady ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
-    private static String line(final Shown shown)
+    /** What is in each table; null when nobody can tell. */
+    private static List<Map<String, Object>> tables(final ClusterFolder folder)
     {
-        final String state = !shown.entry().isLive() ? "dead" : shown.isReady() ? "ready" : "not ready";
-        final String figures = null == shown.health() ? "" : List.of(
-            shown.health().replaceAll("[{}\"\\s]", "").split(",")).stream()
-            .filter((figure) -> !figure.matches("(role|ready|pid|address):.*|.*:"))
-            .collect(Collectors.joining(" "));
-        return String.format("%-12s %8d  %-9s  %s%n", shown.entry().name(), shown.entry().pid(), state, figures);
-    }
-
-    private static String health(final HttpClient http, final Entry entry) throws InterruptedException
-    {
-        try
+        try (KvClient client = KvClient.connect(folder.address(),
+            new KvClientOptions().tokenFile(folder.token()).timeoutNs(CLIENT_TIMEOUT_NS)))
         {
-            return http.send(
-                HttpRequest.newBuilder(URI.create("http://localhost:" + entry.healthPort() + "/health"))
-                    .timeout(TIMEOUT).build(),
-                HttpResponse.BodyHandlers.ofString()).body().strip();
+            final List<Map<String, Object>> tables = new ArrayList<>();
+            for (final String name : client.tables())
+            {
+                tables.add(TableCommand.StatCommand.figures(name, client.table(name).stat()));
+            }
+            return tables;
         }
-        catch (final IOException | IllegalArgumentException ex)
+        catch (final KvException ex)
         {
-            return null;
+            return null; // what the processes say of themselves shows why
         }
     }
 }

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -97,6 +98,12 @@ class ClusterSystemTest
         assertThat(last.err()).contains("a cluster is up already");
         succeed("status", "--json");
         assertThat(last.out()).contains("\"ready\":true").contains("\"name\":\"compute-1\"");
+        final Map<String, Object> status = JsonReader.object(last.out());
+        assertThat(String.valueOf(status.get("tables"))).contains("table=default, records=1,");
+        assertThat(String.valueOf(status.get("processes"))).contains("lease_left_ms=", "free_bytes=", "carriers=");
+        succeed("status");
+        assertThat(last.out()).containsPattern("compute-2 +\\d+ +ready +\\d+ +\\d+ +\\d+ ms")
+            .containsPattern("default +1 ");
 
         final byte[] blob = new byte[16_000];
         new Random(1).nextBytes(blob);

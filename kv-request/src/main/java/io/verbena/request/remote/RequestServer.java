@@ -10,6 +10,7 @@ import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
 import io.verbena.raas.RpcServer;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.request.ComputeEndpoint;
@@ -24,6 +25,7 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -164,9 +166,24 @@ public final class RequestServer implements Agent, AutoCloseable
         final Device device, final int servicePort, final ComputeEndpoint endpoint, final int maxClients,
         final ErrorHandler errorHandler)
     {
+        return open(device, servicePort, endpoint, maxClients, null, errorHandler);
+    }
+
+    /**
+     * As {@link #open(Device, int, ComputeEndpoint, int, ErrorHandler)}.
+     *
+     * @param channel what raises an event when something arrives, see {@link RaasConfiguration#completionChannel()}; or
+     *                null.
+     * @return the server, closed by the caller.
+     */
+    public static RequestServer open(
+        final Device device, final int servicePort, final ComputeEndpoint endpoint, final int maxClients,
+        final CompletionChannel channel, final ErrorHandler errorHandler)
+    {
         final RaasConfiguration configuration = new RaasConfiguration()
             .rpcCredits(CREDITS)
             .maxChannels(maxClients)
+            .completionChannel(channel)
             .errorHandler(errorHandler);
         configuration.completionQueueCapacity(
             Math.max(configuration.sendQueueDepth() + 2 * CREDITS, maxClients * RECEIVE_AND_SEND_DEPTH));
@@ -202,6 +219,12 @@ public final class RequestServer implements Agent, AutoCloseable
     public int connections()
     {
         return server.connections();
+    }
+
+    /** @return connections with clients by what carries them, see {@link RaasContext#carriers()}. */
+    public Map<String, Integer> carriers()
+    {
+        return raas.carriers();
     }
 
     /** @return requests taken so far. */

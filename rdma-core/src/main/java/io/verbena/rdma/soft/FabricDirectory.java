@@ -17,12 +17,16 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
+import org.agrona.CloseHelper;
 
 /**
  * The directory that holds a fabric's registered memory.
@@ -55,6 +59,8 @@ final class FabricDirectory implements AutoCloseable
     private final AtomicLong lastRegion = new AtomicLong();
     private final Thread shutdownHook = new Thread(this::leave, "verbena-soft-fabric-cleanup");
     private final boolean hugePages;
+    /** Lock files of other owners, open; guarded by {@link #OWNERS_OF_THIS_PROCESS}. */
+    private final Map<Integer, FileChannel> probes = new HashMap<>();
     private boolean hasLeft;
 
     private FabricDirectory(final Path path, final boolean hugePages) throws IOException
@@ -251,11 +257,57 @@ final class FabricDirectory implements AutoCloseable
         }
         try
         {
-            return isLocked(path.resolve(ownerName(owner) + LOCK_SUFFIX));
+            return probe(owner);
+        }
+        catch (final NoSuchFileException ex)
+        {
+            return false;
         }
         catch (final IOException ex)
         {
             return true;
+        }
+    }
+
+    /** Asked fifty times a second for each owner: the lock file stays open, which is most of what it costs. */
+    private boolean probe(final int probedOwner) throws IOException
+    {
+        synchronized (OWNERS_OF_THIS_PROCESS)
+        {
+            FileChannel channel = probes.get(probedOwner);
+            if (channel == null)
+            {
+                channel = FileChannel.open(path.resolve(ownerName(probedOwner) + LOCK_SUFFIX), StandardOpenOption.READ);
+                probes.put(probedOwner, channel);
+            }
+            try (FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true))
+            {
+                if (lock == null)
+                {
+                    return true;
+                }
+            }
+            probes.remove(probedOwner);
+            channel.close();
+            return false;
+        }
+    }
+
+    /** Closes the lock files of all owners but these. */
+    void probeOnly(final Set<Integer> owners)
+    {
+        synchronized (OWNERS_OF_THIS_PROCESS)
+        {
+            final Iterator<Map.Entry<Integer, FileChannel>> all = probes.entrySet().iterator();
+            while (all.hasNext())
+            {
+                final Map.Entry<Integer, FileChannel> probe = all.next();
+                if (!owners.contains(probe.getKey()))
+                {
+                    CloseHelper.quietClose(probe.getValue());
+                    all.remove();
+                }
+            }
         }
     }
 

@@ -49,6 +49,7 @@ final class FabricWatch implements AutoCloseable
                 }
             }
         }
+        files.probeOnly(Set.of());
     }
 
     private void lookForDead()
@@ -58,6 +59,7 @@ final class FabricWatch implements AutoCloseable
         {
             device.watch(() -> device.peers().collectOwners(owners));
         }
+        files.probeOnly(owners);
         owners.removeIf(owner -> files.isAlive(owner));
         for (final int owner : owners)
         {
