@@ -1,13 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvException;
-import io.verbena.elle.linear.LinearChecker;
-import io.verbena.elle.linear.LinearOptions;
-import io.verbena.elle.linear.LinearVerdict;
-import io.verbena.elle.linear.Models;
-import io.verbena.elle.Validity;
 import io.verbena.rdma.sim.SimFabricOptions;
-import io.verbena.rdma.sim.SimNode;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,7 +45,7 @@ class ClusterSimTest
                 at(cluster, i * 10_000_000L + 5_000_000, () -> leave(cluster, cluster.computes().get(index)));
             }
 
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
 
             assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages()).isEmpty();
         }
@@ -70,7 +64,7 @@ class ClusterSimTest
                 at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
             }
 
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
 
             assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
                 .doesNotContainKey(KvException.Category.INVALID_REQUEST)
@@ -86,15 +80,6 @@ class ClusterSimTest
             new SimClients(cluster.world(), cluster.createTable("t", 50), KEYS, OPERATIONS, TIMEOUT_NS);
         clients.start(CLIENTS, MAX_PAUSE_NS);
         return clients;
-    }
-
-    private static void finish(final SimCluster cluster, final SimClients clients)
-    {
-        cluster.world().runUntil(clients::isFinished, MAX_STEPS);
-        final LinearVerdict verdict =
-            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(clients.history());
-        assertThat(verdict.validity()).as("seed %d: %s", cluster.world().seed(), verdict.explanation())
-            .isEqualTo(Validity.VALID);
     }
 
     private static void at(final SimCluster cluster, final long delayNs, final Runnable action)
@@ -131,20 +116,13 @@ class ClusterSimTest
                 at(cluster, 1 + random.nextLong(3_000_000), () -> cluster.forget(victim));
                 cluster.addComputeNode();
             }
-            case 2, 3 -> pause(cluster, victim.machine());
-            case 4 -> pause(cluster, cluster.metaMachine());
-            case 5 -> pause(cluster, cluster.memoryMachines().get(random.nextInt(cluster.memoryMachines().size())));
+            case 2, 3 -> cluster.pause(victim.machine(), 3 * SimCluster.LEASE_NS);
+            case 4 -> cluster.pause(cluster.metaMachine(), 3 * SimCluster.LEASE_NS);
+            case 5 -> cluster.pause(
+                cluster.memoryMachines().get(random.nextInt(cluster.memoryMachines().size())),
+                3 * SimCluster.LEASE_NS);
             default -> victim.machine().device().breakConnections(
                 cluster.memoryMachines().get(random.nextInt(cluster.memoryMachines().size())).device());
-        }
-    }
-
-    private static void pause(final SimCluster cluster, final SimNode machine)
-    {
-        if (machine.isRunning())
-        {
-            machine.pause();
-            at(cluster, cluster.world().random().nextLong(3 * SimCluster.LEASE_NS), machine::resume);
         }
     }
 }

@@ -2,11 +2,6 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.DroppedGuards;
-import io.verbena.elle.Validity;
-import io.verbena.elle.linear.LinearChecker;
-import io.verbena.elle.linear.LinearOptions;
-import io.verbena.elle.linear.LinearVerdict;
-import io.verbena.elle.linear.Models;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 
@@ -49,7 +44,7 @@ class ReclamationSimTest
         try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 2, 24, 0))
         {
             final SimClients clients = start(cluster, 400);
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
             final SimCluster.Compute first = cluster.computes().getFirst();
             cluster.forget(first);
             first.node().leave();
@@ -159,7 +154,7 @@ class ReclamationSimTest
             try (SimCluster cluster = new SimCluster(11, new SimFabricOptions(), 1, 3, 24, 0))
             {
                 final SimClients clients = start(cluster, 200);
-                finish(cluster, clients);
+                clients.finish(MAX_STEPS);
                 final SimCluster.Compute left = cluster.computes().getFirst();
                 final SimCluster.Compute reaper = cluster.computes().get(1);
                 cluster.forget(left);
@@ -185,7 +180,7 @@ class ReclamationSimTest
         try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 2, 2, 24, 0))
         {
             final SimClients clients = start(cluster, 300);
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
             cluster.dropTable("t");
             cluster.runFor(5_000_000);
 
@@ -211,7 +206,7 @@ class ReclamationSimTest
             {
                 at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
             }
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
             cluster.runFor(8 * 7_000_000L + 5_000_000L + 3 * SimCluster.LEASE_NS);
 
             cluster.settle();
@@ -240,15 +235,6 @@ class ReclamationSimTest
         return clients;
     }
 
-    private static void finish(final SimCluster cluster, final SimClients clients)
-    {
-        cluster.world().runUntil(clients::isFinished, MAX_STEPS);
-        final LinearVerdict verdict =
-            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(clients.history());
-        assertThat(verdict.validity()).as("seed %d: %s", cluster.world().seed(), verdict.explanation())
-            .isEqualTo(Validity.VALID);
-    }
-
     private static void at(final SimCluster cluster, final long delayNs, final Runnable action)
     {
         cluster.world().after(delayNs, action);
@@ -270,14 +256,7 @@ class ReclamationSimTest
                 at(cluster, 1 + random.nextLong(3_000_000), () -> cluster.forget(victim));
                 cluster.addComputeNode();
             }
-            case 2, 3 ->
-            {
-                if (victim.machine().isRunning())
-                {
-                    victim.machine().pause();
-                    at(cluster, random.nextLong(3 * SimCluster.LEASE_NS), victim.machine()::resume);
-                }
-            }
+            case 2, 3 -> cluster.pause(victim.machine(), 3 * SimCluster.LEASE_NS);
             case 4 ->
             {
                 cluster.forget(victim);

@@ -1,13 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvException;
-import io.verbena.elle.Validity;
-import io.verbena.elle.linear.LinearChecker;
-import io.verbena.elle.linear.LinearOptions;
-import io.verbena.elle.linear.LinearVerdict;
-import io.verbena.elle.linear.Models;
 import io.verbena.rdma.sim.SimFabricOptions;
-import io.verbena.rdma.sim.SimNode;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -50,7 +44,7 @@ class RemoteClientSimTest
                 at(cluster, i * 15_000_000L + 10_000_000, () -> cluster.computes().get(index).node().leave());
             }
 
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
 
             assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages()).isEmpty();
         }
@@ -68,7 +62,7 @@ class RemoteClientSimTest
                 at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
             }
 
-            finish(cluster, clients);
+            clients.finish(MAX_STEPS);
 
             assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
                 .doesNotContainKey(KvException.Category.INVALID_REQUEST)
@@ -84,15 +78,6 @@ class RemoteClientSimTest
             new SimClients(cluster.world(), cluster.createTable("t", 50), KEYS, OPERATIONS, TIMEOUT_NS);
         clients.start(CLIENTS, MAX_PAUSE_NS);
         return clients;
-    }
-
-    private static void finish(final SimCluster cluster, final SimClients clients)
-    {
-        cluster.world().runUntil(clients::isFinished, MAX_STEPS);
-        final LinearVerdict verdict =
-            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(clients.history());
-        assertThat(verdict.validity()).as("seed %d: %s", cluster.world().seed(), verdict.explanation())
-            .isEqualTo(Validity.VALID);
     }
 
     private static void at(final SimCluster cluster, final long delayNs, final Runnable action)
@@ -120,19 +105,10 @@ class RemoteClientSimTest
                 victim.machine().device().killAfterRequests(random.nextInt(4));
                 cluster.addComputeNode();
             }
-            case 2 -> pause(cluster, victim.machine());
-            case 3 -> pause(cluster, cluster.metaMachine());
+            case 2 -> cluster.pause(victim.machine(), 2 * SimCluster.LEASE_NS);
+            case 3 -> cluster.pause(cluster.metaMachine(), 2 * SimCluster.LEASE_NS);
             case 4 -> victim.machine().device().breakConnections(cluster.clientMachine().device());
             default -> cluster.clientMachine().device().breakConnections(victim.machine().device());
-        }
-    }
-
-    private static void pause(final SimCluster cluster, final SimNode machine)
-    {
-        if (machine.isRunning())
-        {
-            machine.pause();
-            at(cluster, cluster.world().random().nextLong(2 * SimCluster.LEASE_NS), machine::resume);
         }
     }
 }

@@ -6,9 +6,14 @@ import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
+import io.verbena.elle.Validity;
 import io.verbena.elle.history.EventType;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryBuilder;
+import io.verbena.elle.linear.LinearChecker;
+import io.verbena.elle.linear.LinearOptions;
+import io.verbena.elle.linear.LinearVerdict;
+import io.verbena.elle.linear.Models;
 import io.verbena.rdma.sim.SimWorld;
 
 import java.nio.ByteBuffer;
@@ -20,6 +25,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Clients of a simulated cluster: each runs one operation after another on a few keys, and what all called and were
@@ -66,6 +73,16 @@ final class SimClients
             final int process = nextProcess++;
             world.after(random.nextLong(maxPauseNs), () -> next(process, maxPauseNs));
         }
+    }
+
+    /** Runs until all have ended; what they were told must be linearizable. */
+    void finish(final long maxSteps)
+    {
+        world.runUntil(this::isFinished, maxSteps);
+        final LinearVerdict verdict =
+            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(history());
+        assertThat(verdict.validity()).as("seed %d: %s", world.seed(), verdict.explanation())
+            .isEqualTo(Validity.VALID);
     }
 
     boolean isFinished()

@@ -175,6 +175,16 @@ final class SimCluster implements AutoCloseable
         return memoryMachines;
     }
 
+    /** A machine that runs stands still for a while. */
+    void pause(final SimNode machine, final long longestNs)
+    {
+        if (machine.isRunning())
+        {
+            machine.pause();
+            world.after(world.random().nextLong(longestNs), machine::resume);
+        }
+    }
+
     List<Compute> computes()
     {
         return computes;

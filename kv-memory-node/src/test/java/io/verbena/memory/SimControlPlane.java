@@ -35,8 +35,14 @@ final class SimControlPlane implements AutoCloseable
 
     SimControlPlane(final long seed, final MetaStore store, final int memoryNodeCount)
     {
+        this(new SimWorld(seed, options()), store, memoryNodeCount);
+    }
+
+    /** In a world of somebody else's, who closes it. */
+    SimControlPlane(final SimWorld world, final MetaStore store, final int memoryNodeCount)
+    {
         this.store = store;
-        world = new SimWorld(seed, new SimFabricOptions().retryTimeoutNs(2_000_000));
+        this.world = world;
         metaNode = world.addNode("meta");
         startMetaServer();
 
@@ -46,6 +52,11 @@ final class SimControlPlane implements AutoCloseable
         }
 
         runUntil(() -> memoryNodes.stream().allMatch(MemoryNode::isReady));
+    }
+
+    static SimFabricOptions options()
+    {
+        return new SimFabricOptions().retryTimeoutNs(2_000_000);
     }
 
     MemoryNode addMemoryNode()
