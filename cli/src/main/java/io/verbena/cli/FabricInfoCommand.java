@@ -66,6 +66,7 @@ final class FabricInfoCommand implements Callable<Integer>
         row(out, "max_srq_wr", attributes.maxSharedReceiveRequests());
         row(out, "max_mw", attributes.maxMemoryWindows());
         row(out, "memory_pages", open.memoryPages());
+        row(out, "carriers", open.carriers().isEmpty() ? "-" : String.join(" ", open.carriers()));
         try
         {
             final PortAttributes port = open.port();

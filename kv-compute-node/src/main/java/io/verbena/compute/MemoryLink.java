@@ -10,6 +10,9 @@ import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
 import io.verbena.table.VirtualQpPort;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * The connection of a node to one memory node: looked up with a one-sided READ of the meta server's view, connected,
  * attached to the engine when it is known which chunks are closed, and made anew, after a pause, whenever it breaks. It
@@ -22,6 +25,7 @@ final class MemoryLink implements AutoCloseable
         LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING
     }
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
     /** Pause before the first new attempt: 2 ms; each further one twice as long. */
     private static final long MIN_PAUSE_NS = 2_000_000;
     /** Longest pause between attempts: 128 ms. */
@@ -218,6 +222,7 @@ final class MemoryLink implements AutoCloseable
             failure = "";
             pauseNs = MIN_PAUSE_NS;
             state = State.READY;
+            LOGGER.info("connected: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
             return 1;
         }
         return workCount + pollFailed(nowNs);

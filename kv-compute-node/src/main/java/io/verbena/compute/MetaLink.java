@@ -51,6 +51,12 @@ final class MetaLink implements AutoCloseable
         return VirtualQp.State.FAILED != vqp.state();
     }
 
+    /** @return how messages to the meta server travel; none while not connected. */
+    String carrier()
+    {
+        return vqp.carrier();
+    }
+
     String failure()
     {
         return vqp.failure();

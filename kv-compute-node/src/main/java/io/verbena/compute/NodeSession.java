@@ -27,6 +27,8 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.collections.Int2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +47,7 @@ final class NodeSession implements AutoCloseable
         REGISTERING, DISCOVERING, CONNECTING, SERVING, LEAVING, LEFT, FAILED
     }
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(NodeSession.class);
     /** Tables opened while joining; any further one is opened by its first operation. */
     private static final int MAX_TABLES_OPENED_ON_JOIN = 64;
     /** How often an idle node looks for the answer to a heartbeat: every 2 ms. */
@@ -248,6 +251,8 @@ final class NodeSession implements AutoCloseable
         raas.identity(registration().identity());
         openEngine();
         timeline.registered(raas.clock().nanoTime());
+        LOGGER.info("compute node joined: nodeId={} incarnation={} carrier to meta server={}",
+            registration().nodeId(), registration().incarnation(), metaLink.carrier());
         nodesCall = metaLink.client().nodes(0, configuration.callTimeoutNs());
         tablesCall = metaLink.client().tables("", configuration.callTimeoutNs());
         step = Step.DISCOVERING;

@@ -82,6 +82,12 @@ final class Membership
         return state;
     }
 
+    /** @return how messages to the meta server travel; none while not connected. */
+    String carrier()
+    {
+        return link.carrier();
+    }
+
     /** Why the last call failed, one line; empty when none did since the last success. */
     String failure()
     {

@@ -413,7 +413,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;
-        LOGGER.info("memory node ready: nodeId={} incarnation={} {}", nodeId, incarnation, answers.stat());
+        LOGGER.info("memory node ready: nodeId={} incarnation={} carrier to meta server={} {}", nodeId, incarnation,
+            membership.carrier(), answers.stat());
     }
 
     private Superblock superblock(final int id, final int life)

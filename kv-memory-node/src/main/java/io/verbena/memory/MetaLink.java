@@ -38,6 +38,12 @@ final class MetaLink implements AutoCloseable
         return client;
     }
 
+    /** @return how messages to the meta server travel; none while not connected. */
+    String carrier()
+    {
+        return null == vqp ? "none" : vqp.carrier();
+    }
+
     @Override
     public void close()
     {

@@ -60,6 +60,11 @@ abstract class Channel
         return queuePair.counters();
     }
 
+    final String carrier()
+    {
+        return queuePair.carrier();
+    }
+
     final int queuePairNumber()
     {
         return queuePairNumber;

@@ -229,6 +229,12 @@ public final class VirtualQp implements AutoCloseable
         return status;
     }
 
+    /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#carrier()}; none unless READY. */
+    public String carrier()
+    {
+        return state == State.READY ? channel.carrier() : "none";
+    }
+
     /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
     public VerbCounters counters()
     {

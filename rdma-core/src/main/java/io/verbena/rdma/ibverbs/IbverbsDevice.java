@@ -19,6 +19,7 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -201,6 +202,12 @@ final class IbverbsDevice implements Device
     public PortAttributes port()
     {
         return query.port(context, address);
+    }
+
+    @Override
+    public List<String> carriers()
+    {
+        return List.of(rnic());
     }
 
     @Override

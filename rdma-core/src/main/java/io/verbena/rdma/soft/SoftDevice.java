@@ -30,6 +30,8 @@ import java.util.function.IntFunction;
 /** A device of a {@link SoftFabric}: its control file, and what is made from it. Thread-safe. */
 final class SoftDevice implements Device
 {
+    /** The carrier between devices of one host. */
+    static final String SHARED_MEMORY = "shared-memory";
     static final int MAX_MESSAGE_BYTES = 1 << 30;
     static final int PATH_MTU_BYTES = 4096;
     static final int MAX_QUEUE_PAIR_REQUESTS = 1 << 15;
@@ -146,6 +148,12 @@ final class SoftDevice implements Device
     public String memoryPages()
     {
         return fabric.memoryPages();
+    }
+
+    @Override
+    public List<String> carriers()
+    {
+        return List.of(SHARED_MEMORY);
     }
 
     @Override

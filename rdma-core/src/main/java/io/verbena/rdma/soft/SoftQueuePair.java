@@ -105,7 +105,7 @@ final class SoftQueuePair extends StagedQueuePair
     @Override
     public String carrier()
     {
-        return connection.peer() == null ? "none" : "shared-memory";
+        return connection.peer() == null ? "none" : SoftDevice.SHARED_MEMORY;
     }
 
     @Override

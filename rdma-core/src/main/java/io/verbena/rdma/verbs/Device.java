@@ -2,6 +2,8 @@ package io.verbena.rdma.verbs;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.util.List;
+
 /**
  * An open device ({@code struct ibv_context}) together with its connection service, which plays the part that
  * {@code librdmacm} plays for verbs: it exchanges queue pair numbers and moves both ends to RTS. Thread-safe, except
@@ -25,6 +27,12 @@ public interface Device extends AutoCloseable
     default String memoryPages()
     {
         return "as the operating system gives them";
+    }
+
+    /** @return the ways that messages of its connections can take, see {@link QueuePair#carrier()}; may be empty. */
+    default List<String> carriers()
+    {
+        return List.of();
     }
 
     /** @return its address on the fabric. */
