@@ -60,11 +60,6 @@ abstract class Channel
         return queuePair.counters();
     }
 
-    final String carrier()
-    {
-        return queuePair.carrier();
-    }
-
     final int queuePairNumber()
     {
         return queuePairNumber;

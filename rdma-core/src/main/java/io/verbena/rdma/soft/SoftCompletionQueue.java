@@ -59,11 +59,18 @@ final class SoftCompletionQueue implements CompletionQueue
     /** @param channel where it raises notifications, or null. */
     SoftCompletionQueue(final SoftDevice device, final int capacity, final SoftCompletionChannel channel)
     {
+        this(device, capacity, channel, slotCount(capacity));
+    }
+
+    /** @param firstPosition of the first completion in the inbox. */
+    SoftCompletionQueue(
+        final SoftDevice device, final int capacity, final SoftCompletionChannel channel, final long firstPosition)
+    {
         this.device = device;
         this.file = device.file();
         this.channel = channel;
         this.capacity = capacity;
-        final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
+        final int slots = slotCount(capacity);
         mask = slots - 1;
         local = new LocalCompletion[slots];
         inboxBytes = CompletionInbox.lengthBytes(slots);
@@ -72,14 +79,19 @@ final class SoftCompletionQueue implements CompletionQueue
         for (int i = 0; i < slots; i++)
         {
             local[i] = new LocalCompletion();
-            SharedWords.putLong(inbox + SLOTS_OFFSET + (long)i * SLOT_BYTES, ClaimWord.open(slots + i));
+            SharedWords.putLong(slot(firstPosition + i), ClaimWord.open(firstPosition + i));
         }
-        inboxHead = slots;
+        inboxHead = firstPosition;
         SharedWords.putInt(inbox + MASK_OFFSET, mask);
         SharedWords.putInt(inbox + CAPACITY_OFFSET, capacity);
         SharedWords.putLong(inbox + CHANNEL_OFFSET, channel == null ? 0 : channel.wordOffset());
         SharedWords.putLong(inbox + LIMIT_OFFSET, inboxHead + capacity);
         SharedWords.putLongRelease(inbox + TAIL_OFFSET, inboxHead);
+    }
+
+    private static int slotCount(final int capacity)
+    {
+        return Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     }
 
     SoftDevice device()

@@ -18,6 +18,7 @@ final class SoftReceiveQueue implements AutoCloseable
     private final long ring;
     private final int capacity;
     private final int slotCount;
+    private final long firstPosition;
     private long tail;
     private int outstandingCount;
     /** Direct: position of the next completion, and the word that its slot has then. */
@@ -32,9 +33,16 @@ final class SoftReceiveQueue implements AutoCloseable
      */
     SoftReceiveQueue(final DeviceFile file, final RingSpace space, final int capacity)
     {
+        this(file, space, capacity, slotCount(capacity));
+    }
+
+    /** @param firstPosition of the first receive: the lap before it is that of the words that are there. */
+    SoftReceiveQueue(final DeviceFile file, final RingSpace space, final int capacity, final long firstPosition)
+    {
         this.space = space;
         this.capacity = capacity;
-        slotCount = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
+        this.firstPosition = firstPosition;
+        slotCount = slotCount(capacity);
         lengthBytes = ReceiveRing.lengthBytes(slotCount);
         offset = space.allocate(lengthBytes);
         ring = file.base() + offset;
@@ -44,15 +52,21 @@ final class SoftReceiveQueue implements AutoCloseable
         reset();
     }
 
-    /** Forgets everything; with no requester about. The first lap is 1: words of 0 are of an earlier one. */
+    private static int slotCount(final int capacity)
+    {
+        return Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
+    }
+
+    /** Forgets everything; with no requester about. */
     void reset()
     {
         for (int i = 0; i < slotCount; i++)
         {
-            SharedWords.putLong(ring + SLOTS_OFFSET + (long)i * SLOT_BYTES, 0);
+            final long before = firstPosition + i - slotCount;
+            SharedWords.putLong(slot(ring, before), ClaimWord.free(before));
         }
         outstandingCount = 0;
-        tail = slotCount;
+        tail = firstPosition;
         takeFrom(tail);
         SharedWords.putLong(ring + TAIL_OFFSET, tail);
         SharedWords.putLongRelease(ring + HEAD_OFFSET, tail);

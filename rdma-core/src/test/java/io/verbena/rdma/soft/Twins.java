@@ -48,4 +48,10 @@ final class Twins
     {
         return false;
     }
+
+    /** A requester is never seen inside. */
+    static boolean neverInside(final long sequence)
+    {
+        return false;
+    }
 }
