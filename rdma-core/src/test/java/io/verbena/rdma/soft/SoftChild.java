@@ -36,6 +36,7 @@ public final class SoftChild
     private final Device device;
     private final CompletionChannel channel;
     private final CompletionQueue completions;
+    private final ProtectionDomain domain;
     private final MemoryRegion region;
     private final QueuePair queuePair;
     private final WorkCompletions batch = new WorkCompletions(4);
@@ -45,7 +46,7 @@ public final class SoftChild
         this.device = device;
         channel = device.createCompletionChannel();
         completions = sleeps ? device.createCompletionQueue(64, channel) : device.createCompletionQueue(64);
-        final ProtectionDomain domain = device.allocateProtectionDomain();
+        domain = device.allocateProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
         queuePair = domain.createQueuePair(completions, completions, DEPTHS);
     }
@@ -73,16 +74,21 @@ public final class SoftChild
 
     /**
      * @param args directory, what to do, interface id of the device, {@code node} or {@code guest}, and for
-     *             {@code write} address and key.
+     *             {@code write} address and key, for {@code datagram} the number of the queue pair.
      */
     public static void main(final String[] args) throws IOException
     {
         final SoftFabric fabric = SoftFabric.open(
             new SoftFabricOptions().directory(Path.of(args[0])).mayBeKilled(args[3].equals("node")));
         final SoftChild child = new SoftChild(fabric.openDevice("child"), args[1].equals("sleep-echo"));
-        child.connect(new DeviceAddress(0xFE80_0000_0000_0000L, Long.parseUnsignedLong(args[2], 16)));
+        final DeviceAddress target = new DeviceAddress(0xFE80_0000_0000_0000L, Long.parseUnsignedLong(args[2], 16));
+        if (!args[1].equals("datagram"))
+        {
+            child.connect(target);
+        }
         switch (args[1])
         {
+            case "datagram" -> child.sendDatagram(target, Integer.parseInt(args[4]));
             case "serve" ->
             {
                 say("ready");
@@ -97,8 +103,8 @@ public final class SoftChild
             case "write-window" ->
             {
                 say("ready");
-                final String[] target = readLine().split(" ");
-                child.write(Long.parseLong(target[0]), Integer.parseInt(target[1]));
+                final String[] window = readLine().split(" ");
+                child.write(Long.parseLong(window[0]), Integer.parseInt(window[1]));
             }
             case "send" ->
             {
@@ -172,26 +178,37 @@ public final class SoftChild
 
     private void write(final long address, final int key)
     {
-        executeStopping(() ->
+        executeStopping(queuePair, () ->
             queuePair.write(1, SendFlags.SIGNALED, region.address(), 8, region.localKey(), address, key));
     }
 
     private void send()
     {
-        executeStopping(() -> queuePair.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey()));
+        executeStopping(
+            queuePair, () -> queuePair.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey()));
     }
 
-    private void executeStopping(final Runnable request)
+    private void sendDatagram(final DeviceAddress target, final int number)
     {
-        ((SoftQueuePair)queuePair).beforeAccess(() ->
+        final QueuePair from = SoftConnections.datagrams(domain, completions);
+        executeStopping(from, () ->
+        {
+            from.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey());
+            from.toQueuePair(domain.createAddressHandle(target), number, SoftConnections.QKEY);
+        });
+    }
+
+    private void executeStopping(final QueuePair from, final Runnable request)
+    {
+        ((SoftQueuePair)from).beforeAccess(() ->
         {
             say("inside");
             readLine();
         });
         region.segment().fill((byte)-1);
-        queuePair.begin();
+        from.begin();
         request.run();
-        queuePair.complete();
+        from.complete();
         while (completions.poll(batch) == 0)
         {
             Thread.onSpinWait();

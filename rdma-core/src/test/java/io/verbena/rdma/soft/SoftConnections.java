@@ -1,9 +1,16 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.Endpoint;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,6 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Connects endpoints of one soft fabric from one thread. */
 final class SoftConnections
 {
+    static final int QKEY = 0x2222;
+    private static final QueuePairCapabilities DEPTHS = new QueuePairCapabilities(16, 16, 64, 4);
     private static final byte[] NOTHING = {};
 
     private SoftConnections()
@@ -29,6 +38,17 @@ final class SoftConnections
             from.device.connect(source, to.device.address(), 1, NOTHING, 1_000_000_000L);
             listener.poll().accept(target, AccessFlags.ALL_REMOTE, NOTHING);
         }
+    }
+
+    /** A queue pair that sends and takes datagrams of {@link #QKEY}. */
+    static QueuePair datagrams(final ProtectionDomain domain, final CompletionQueue completions)
+    {
+        final QueuePair queuePair = domain.createQueuePair(new QueuePairOptions()
+            .type(QueuePairType.UD).completions(completions, completions).capabilities(DEPTHS));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(QKEY));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0));
+        return queuePair;
     }
 
     static void awaitSuccess(final Endpoint endpoint, final WorkCompletions completions)

@@ -10,9 +10,7 @@ import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
-import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
-import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -25,11 +23,13 @@ import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import static io.verbena.rdma.soft.SoftConnections.QKEY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -37,13 +37,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SoftDatagramTest
 {
-    private static final int QKEY = 0x2222;
     private static final int HEADER = GlobalRoutingHeader.LENGTH_BYTES;
     private static final int SENDERS = 3;
     private static final int DATAGRAMS = 20_000;
     private static final int SLOT_BYTES = 64;
 
     private final WorkCompletions batch = new WorkCompletions(16);
+    private Path directory;
     private SoftFabric fabric;
     private Device a;
     private Device b;
@@ -54,7 +54,8 @@ class SoftDatagramTest
     @BeforeEach
     void setUp()
     {
-        fabric = SoftFabric.open(new SoftFabricOptions().directory(TestDirectories.next()));
+        directory = TestDirectories.next();
+        fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
         a = fabric.openDevice("a");
         b = fabric.openDevice("b");
         sender = new Endpoint(a);
@@ -78,17 +79,7 @@ class SoftDatagramTest
     private static void use(final Endpoint endpoint)
     {
         endpoint.queuePair.close();
-        endpoint.queuePair = datagrams(endpoint, endpoint.completions);
-    }
-
-    private static QueuePair datagrams(final Endpoint endpoint, final CompletionQueue completions)
-    {
-        final QueuePair queuePair = endpoint.domain.createQueuePair(new QueuePairOptions()
-            .type(QueuePairType.UD).completions(completions, completions).capabilities(Endpoint.CAPABILITIES));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(QKEY));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0));
-        return queuePair;
+        endpoint.queuePair = SoftConnections.datagrams(endpoint.domain, endpoint.completions);
     }
 
     private void send(final long wrId, final int lengthBytes, final AddressHandle to, final int qkey)
@@ -286,6 +277,40 @@ class SoftDatagramTest
         assertThat(receiver.completions.poll(batch)).isZero();
     }
 
+    /** A sender that stands or dies over a receive keeps that one receive, and nobody else from sending. */
+    @Test
+    void shouldWorkOnWhenSenderStandsOverReceiveAndGiveItBackWhenThatDies() throws Exception
+    {
+        receive(0);
+        final Process child =
+            SoftChild.start(directory, "datagram", b, "guest", Integer.toString(receiver.queuePair.number()));
+        try
+        {
+            assertThat(child.inputReader().readLine()).isEqualTo("inside");
+            for (int i = 1; i < 4 * Endpoint.CAPABILITIES.maxReceiveRequests(); i++)
+            {
+                receive(i);
+                send(i, 8, toB, QKEY);
+                assertThat(SoftConnections.awaitStatus(sender, batch)).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(SoftConnections.awaitStatus(receiver, batch)).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(batch.wrId(0)).isEqualTo(i);
+            }
+        }
+        finally
+        {
+            child.destroyForcibly().waitFor();
+        }
+        assertThat(SoftConnections.awaitStatus(receiver, batch)).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(batch.wrId(0)).isZero();
+        assertThat(receiver.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        for (int i = 0; i < Endpoint.CAPABILITIES.maxReceiveRequests(); i++)
+        {
+            receive(i);
+        }
+        send(1, 8, toB, QKEY);
+        assertThat(SoftConnections.awaitStatus(receiver, batch)).isEqualTo(WorkCompletionStatus.SUCCESS);
+    }
+
     private static boolean areOver(final Thread[] threads)
     {
         boolean areOver = true;
@@ -299,7 +324,7 @@ class SoftDatagramTest
     private void sendMany(final int index, final AtomicReference<Throwable> failure)
     {
         try (CompletionQueue completions = a.createCompletionQueue(64);
-            QueuePair from = datagrams(sender, completions))
+            QueuePair from = SoftConnections.datagrams(sender.domain, completions))
         {
             final WorkCompletions own = new WorkCompletions(1);
             final long offset = 1024 + index * 64L;
