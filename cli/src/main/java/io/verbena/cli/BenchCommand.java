@@ -29,7 +29,7 @@ import java.util.concurrent.Callable;
     subcommands = {
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class, BenchSimCommand.class,
         BenchQpScalingCommand.class, BenchVerbsCommand.class, BenchSequencerCommand.class,
-        BenchSoakCommand.class})
+        BenchSoakCommand.class, BenchClusterCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -39,7 +39,8 @@ final class BenchCommand implements Runnable
     public void run()
     {
         throw new ParameterException(
-            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling, verbs, sequencer or soak");
+            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling, verbs, sequencer, soak or " +
+            "cluster");
     }
 
     /**

@@ -27,13 +27,15 @@ public final class RoleRunner
     private final NanoClock clock;
     private int idleCycles;
     private final Thread thread;
+    private final boolean busyPolls;
     private volatile boolean stopping;
     private volatile boolean ready;
     private volatile String failure = "";
 
-    private RoleRunner(final Role role)
+    private RoleRunner(final Role role, final boolean busyPolls)
     {
         this.role = role;
+        this.busyPolls = busyPolls;
         clock = role.device().clock();
         thread = new Thread(this::run, "verbena-" + role.name());
     }
@@ -46,7 +48,19 @@ public final class RoleRunner
      */
     public static RoleRunner start(final Role role)
     {
-        final RoleRunner runner = new RoleRunner(role);
+        return start(role, false);
+    }
+
+    /**
+     * As {@link #start(Role)}.
+     *
+     * @param role      to run; closed by the thread.
+     * @param busyPolls whether the thread never sleeps: the least latency, for a processor of its own.
+     * @return its runner.
+     */
+    public static RoleRunner start(final Role role, final boolean busyPolls)
+    {
+        final RoleRunner runner = new RoleRunner(role, busyPolls);
         runner.thread.start();
         return runner;
     }
@@ -152,9 +166,9 @@ public final class RoleRunner
         {
             idleCycles = 0;
         }
-        else if (idleCycles < SPINS)
+        else if (busyPolls || idleCycles < SPINS)
         {
-            idleCycles++;
+            idleCycles += busyPolls ? 0 : 1;
             Thread.onSpinWait();
         }
         else if (idleCycles < SPINS + YIELDS)

@@ -11,6 +11,7 @@ import io.verbena.server.ComputeNodeRole;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.util.concurrent.Callable;
@@ -29,6 +30,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
 
     @Mixin
     private RoleOptions options;
+
+    @Option(names = "--busy-poll", description = "Never sleep: the least latency, for a processor that it burns.")
+    private boolean busyPoll;
 
     @Override
     public Integer call()
@@ -52,7 +56,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
                 fabric.close();
             }
         }
-        return RoleProcess.run(fabric, role, options.healthPort(), spec.commandLine().getOut(),
+        return RoleProcess.run(fabric, role, busyPoll, options.healthPort(), spec.commandLine().getOut(),
             "on " + cluster.fabric());
     }
 }

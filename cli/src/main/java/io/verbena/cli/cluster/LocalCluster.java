@@ -32,6 +32,7 @@ final class LocalCluster implements AutoCloseable
     private final FileChannel lockFile;
     private final ProcessTable table;
     private final NodeLauncher launcher;
+    private List<String> computeOptions = List.of();
 
     private LocalCluster(final ClusterFolder folder, final FileChannel lockFile)
     {
@@ -81,6 +82,19 @@ final class LocalCluster implements AutoCloseable
     List<Entry> entries()
     {
         return table.entries();
+    }
+
+    /** The process of that name, dead or not. */
+    Entry entry(final String name)
+    {
+        return entries().stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow(() ->
+            new CommandFailedException(ExitStatus.FAILED, "there is no process " + name, null));
+    }
+
+    /** Further options of compute nodes that are started from now on. */
+    void computeOptions(final List<String> options)
+    {
+        computeOptions = options;
     }
 
     List<Entry> live()
@@ -191,7 +205,7 @@ final class LocalCluster implements AutoCloseable
         {
             case META -> launcher.start(META, metaServer(folder.address(), folder.fabric()));
             case MEMORY -> startMemoryNode(entry.name(), null);
-            default -> launcher.start(entry.name(), node("compute-node"));
+            default -> launcher.start(entry.name(), computeNode());
         };
     }
 
@@ -214,7 +228,7 @@ final class LocalCluster implements AutoCloseable
             {
                 next++;
             }
-            progress.accept(launcher.start(COMPUTE + next, node("compute-node")));
+            progress.accept(launcher.start(COMPUTE + next, computeNode()));
         }
         for (int i = present.size() - 1; i >= computeNodes; i--)
         {
@@ -274,6 +288,11 @@ final class LocalCluster implements AutoCloseable
     private boolean isTaken(final String name)
     {
         return table.entries().stream().anyMatch((entry) -> entry.name().equals(name));
+    }
+
+    private List<String> computeNode()
+    {
+        return node("compute-node", computeOptions.toArray(String[]::new));
     }
 
     private List<String> node(final String command, final String... more)

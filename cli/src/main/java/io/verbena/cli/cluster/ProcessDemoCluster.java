@@ -163,7 +163,8 @@ public final class ProcessDemoCluster implements DemoCluster
         }
     }
 
-    private static void delete(final Path path)
+    /** Removes a folder with all that is in it. */
+    static void delete(final Path path)
     {
         try (Stream<Path> files = Files.walk(path))
         {

@@ -35,7 +35,15 @@ final class RoleProcess
     static int run(
         final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what)
     {
-        final RoleRunner runner = RoleRunner.start(role);
+        return run(fabric, role, false, healthPort, out, what);
+    }
+
+    /** As the other one; the thread of the role never sleeps when {@code busyPolls}. */
+    static int run(
+        final Fabric fabric, final Role role, final boolean busyPolls, final int healthPort, final PrintWriter out,
+        final String what)
+    {
+        final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final Thread hook = new Thread(() -> end(runner, fabric), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))

@@ -1,0 +1,63 @@
+package io.verbena.cli;
+
+import io.verbena.cli.cluster.ClusterBenchmark;
+import io.verbena.load.report.JsonWriter;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/**
+ * {@code verbena bench cluster}: what a cluster of processes costs.
+ */
+@Command(
+    name = "cluster",
+    description = {
+        "Measure clusters of processes on this host, each started for it and gone afterwards: a remote GET beside " +
+        "one of Redis, if there is a redis-server; exec of a compute node to its first GET; an idle cluster.",
+        "Measure on a machine that does nothing else: the GETs need processors of their own."},
+    footer = {"", "Exit status 0: all goals that could be judged were reached; 1: one was not."})
+final class BenchClusterCommand implements Callable<Integer>
+{
+    private static final int MOST_OPERATIONS = 100_000_000;
+    private static final int MOST_SECONDS = 3_600;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--operations", paramLabel = "N", defaultValue = "200000",
+        description = "GETs measured of each store. Default: ${DEFAULT-VALUE}.")
+    private int operations;
+
+    @Option(names = "--idle-seconds", paramLabel = "S", defaultValue = "30",
+        description = "How long the idle cluster is watched, after 20 s to settle. Default: ${DEFAULT-VALUE}.")
+    private int idleSeconds;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
+    private Path json;
+
+    @Override
+    public Integer call() throws InterruptedException
+    {
+        if (operations < 1 || operations > MOST_OPERATIONS || idleSeconds < 1 || idleSeconds > MOST_SECONDS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "out of range: --operations 1 to " + MOST_OPERATIONS +
+                ", --idle-seconds 1 to " + MOST_SECONDS, null);
+        }
+        final OutputFile output = OutputFile.open("--json", json);
+        final PrintWriter out = spec.commandLine().getOut();
+        final ClusterBenchmark benchmark = new ClusterBenchmark(operations, idleSeconds, (line) ->
+        {
+            out.println(line);
+            out.flush();
+        });
+        final Map<String, Object> figures = benchmark.run();
+        output.write(JsonWriter.write(figures));
+        return benchmark.isReached() ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+}

@@ -1,0 +1,312 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.TableOptions;
+
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * What a cluster of processes on this host costs: a remote GET beside one of Redis, the time from exec of a compute
+ * node to its first GET, and the processor time of a cluster that does nothing. Used once, by one thread.
+ */
+public final class ClusterBenchmark
+{
+    private static final int VALUE_BYTES = 100;
+    private static final byte[] KEY = {'k'};
+    private static final double GET_GOAL_RATIO = 5;
+    private static final long START_GOAL_MS = 500;
+    private static final double IDLE_GOAL_PERCENT = 5;
+    private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final int SETTLE_S = 20;
+    private static final double PERCENT = 100;
+    private static final double NS_PER_US = 1_000;
+
+    private final int operations;
+    private final int idleSeconds;
+    private final int settleSeconds;
+    private final Consumer<String> says;
+    private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private final Map<String, Object> figures = new LinkedHashMap<>();
+
+    /**
+     * @param operations  GETs measured of each store, after a tenth of that to warm up.
+     * @param idleSeconds how long the idle cluster is watched.
+     * @param says        hears each row.
+     */
+    public ClusterBenchmark(final int operations, final int idleSeconds, final Consumer<String> says)
+    {
+        this(operations, idleSeconds, SETTLE_S, says);
+    }
+
+    /** With another time to settle, for tests. */
+    ClusterBenchmark(
+        final int operations, final int idleSeconds, final int settleSeconds, final Consumer<String> says)
+    {
+        this.settleSeconds = settleSeconds;
+        this.operations = operations;
+        this.idleSeconds = idleSeconds;
+        this.says = says;
+    }
+
+    /** @return whether each goal that could be judged was reached. */
+    public boolean isReached()
+    {
+        return figures.values().stream().noneMatch(
+            (row) -> row instanceof final Map<?, ?> map && Boolean.FALSE.equals(map.get("reached")));
+    }
+
+    /**
+     * Runs all of it.
+     *
+     * @return the figures; {@code docs/operations.md} says what each means.
+     */
+    public Map<String, Object> run() throws InterruptedException
+    {
+        figures.put("benchmark", "cluster");
+        figures.put("processors_count", Runtime.getRuntime().availableProcessors());
+        figures.put("load_average", loadAverage());
+        Path path = null;
+        try
+        {
+            path = Files.createTempDirectory("verbena-bench-cluster-");
+            final ClusterFolder folder = ClusterFolder.of(path);
+            measureIdle(folder);
+            measureStart(folder);
+            measureGet(folder);
+            return figures;
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
+        }
+        finally
+        {
+            if (null != path)
+            {
+                ProcessDemoCluster.delete(path);
+            }
+        }
+    }
+
+    private static double loadAverage()
+    {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    }
+
+    private interface Work
+    {
+        void on(LocalCluster cluster, KvClient client) throws InterruptedException;
+    }
+
+    private void onCluster(
+        final ClusterFolder folder, final int computeNodes, final List<String> computeOptions, final Work work)
+        throws InterruptedException
+    {
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            cluster.computeOptions(computeOptions);
+            cluster.up("verbena://127.0.0.1:0", 1, 64, computeNodes, (line) -> {});
+            try (KvClient client = KvClient.connect(
+                folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(WAIT_NS)))
+            {
+                final KvTable table = client.createTable("bench", new TableOptions(1_000));
+                table.put(KEY, new byte[VALUE_BYTES]);
+                work.on(cluster, client);
+            }
+            finally
+            {
+                cluster.down((line) -> {});
+            }
+        }
+    }
+
+    private void measureIdle(final ClusterFolder folder) throws InterruptedException
+    {
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            cluster.up("verbena://127.0.0.1:0", 1, 64, 2, (line) -> {});
+            try
+            {
+                // Starting and compiling is not idling.
+                TimeUnit.SECONDS.sleep(settleSeconds);
+                final long startNs = clock.nanoTime();
+                final Map<String, Long> before = processorNs(cluster);
+                TimeUnit.SECONDS.sleep(idleSeconds);
+                final Map<String, Long> after = processorNs(cluster);
+                final double elapsedNs = clock.nanoTime() - startNs;
+                final Map<String, Object> row = new LinkedHashMap<>();
+                double all = 0;
+                for (final Map.Entry<String, Long> process : after.entrySet())
+                {
+                    final double percent = PERCENT * (process.getValue() - before.get(process.getKey())) / elapsedNs;
+                    row.put(process.getKey().replace('-', '_') + "_percent", percent);
+                    all += percent;
+                }
+                row.put("all_percent", all);
+                row.put("goal_percent", IDLE_GOAL_PERCENT);
+                row.put("reached", all < IDLE_GOAL_PERCENT);
+                figures.put("idle", row);
+                says.accept(String.format(Locale.ROOT,
+                    "idle cluster (1 meta server, 1 memory node, 2 compute nodes): %.2f %% of a processor " +
+                    "in %d s, goal under %.0f %%: %s", all, idleSeconds, IDLE_GOAL_PERCENT, verdict(row)));
+            }
+            finally
+            {
+                cluster.down((line) -> {});
+            }
+        }
+    }
+
+    private static Map<String, Long> processorNs(final LocalCluster cluster)
+    {
+        final Map<String, Long> times = new LinkedHashMap<>();
+        cluster.entries().forEach((entry) -> times.put(entry.name(), entry.process()
+            .flatMap((process) -> process.info().totalCpuDuration()).orElseThrow(() -> new CommandFailedException(
+                ExitStatus.FAILED, entry.name() + " has ended by itself", null)).toNanos()));
+        return times;
+    }
+
+    /** The only compute node is killed, and the client asks all the time: the new node serves the GET that ends. */
+    private void measureStart(final ClusterFolder folder) throws InterruptedException
+    {
+        onCluster(folder, 1, List.of(), (cluster, client) ->
+        {
+            final KvTable table = client.table("bench");
+            table.get(KEY);
+            final ProcessHandle first = cluster.entry("compute-1").process().orElseThrow();
+            first.destroyForcibly();
+            first.onExit().join();
+            final long startedNs = clock.nanoTime();
+            final Thread starter = Thread.ofPlatform().start(() -> cluster.scale(1, (line) -> {}));
+            table.get(KEY);
+            final long servedNs = clock.nanoTime();
+            starter.join();
+            final ProcessComputeNode node = new ProcessComputeNode(cluster.entry("compute-1"), startedNs);
+            final Map<String, Object> row = new LinkedHashMap<>();
+            final double ms = (servedNs - startedNs) / (double)TimeUnit.MILLISECONDS.toNanos(1);
+            row.put("exec_to_first_get_ms", ms);
+            row.put("exec_to_ready_ms", node.joinToReadyNs() / (double)TimeUnit.MILLISECONDS.toNanos(1));
+            row.put("breakdown", node.joinBreakdown());
+            row.put("aot_cache", isWithAotCache());
+            row.put("goal_ms", START_GOAL_MS);
+            row.put("reached", ms <= START_GOAL_MS);
+            figures.put("start", row);
+            says.accept(String.format(Locale.ROOT,
+                "exec of a compute node to its first GET, at the client: %.0f ms (%s AOT cache), " +
+                "goal %d ms: %s%n  %s", ms, isWithAotCache() ? "with" : "without", START_GOAL_MS, verdict(row),
+                node.joinBreakdown()));
+        });
+    }
+
+    private static boolean isWithAotCache()
+    {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .anyMatch((argument) -> argument.startsWith("-XX:AOTCache="));
+    }
+
+    private void measureGet(final ClusterFolder folder) throws InterruptedException
+    {
+        final long[] own = new long[operations];
+        onCluster(folder, 1, List.of("--busy-poll"), (cluster, client) ->
+        {
+            final KvTable table = client.table("bench");
+            measure(own, () -> table.get(KEY).orElseThrow());
+        });
+        final Map<String, Object> row = new LinkedHashMap<>();
+        row.put("value_bytes", VALUE_BYTES);
+        row.put("operations", operations);
+        add(row, "get", own);
+        try (RedisServer redis = RedisServer.start())
+        {
+            final long[] theirs = new long[operations];
+            redis.set(KEY, new byte[VALUE_BYTES]);
+            measure(theirs, () -> redis.get(KEY));
+            add(row, "redis_get", theirs);
+            row.put("redis", redis.version());
+            final double ratio = (double)at(theirs, 50) / at(own, 50);
+            row.put("redis_to_own_median_ratio", ratio);
+            row.put("goal_ratio", GET_GOAL_RATIO);
+            row.put("reached", ratio >= GET_GOAL_RATIO);
+            says.accept(String.format(Locale.ROOT,
+                "GET of %d bytes, median: %.1f us; %s over loopback: %.1f us; ratio %.2f, goal %.0f: %s", VALUE_BYTES,
+                at(own, 50) / NS_PER_US, redis.version(), at(theirs, 50) / NS_PER_US, ratio,
+                GET_GOAL_RATIO, verdict(row)));
+        }
+        catch (final RedisServer.MissingException ex)
+        {
+            row.put("redis", null);
+            row.put("redis_missing", ex.getMessage());
+            row.put("redis_to_own_median_ratio", null);
+            row.put("goal_ratio", GET_GOAL_RATIO);
+            row.put("reached", null);
+            says.accept(String.format(Locale.ROOT,
+                "GET of %d bytes, median: %.1f us, p99: %.1f us; NOT COMPARED: %s", VALUE_BYTES,
+                at(own, 50) / NS_PER_US, at(own, 99) / NS_PER_US, ex.getMessage()));
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "redis-server does not answer: " + ex, ex);
+        }
+        figures.put("remote_get", row);
+    }
+
+    private interface Get
+    {
+        Object run() throws IOException;
+    }
+
+    private void measure(final long[] elapsedNs, final Get get)
+    {
+        try
+        {
+            for (int i = -operations / 10; i < operations; i++)
+            {
+                final long startNs = clock.nanoTime();
+                get.run();
+                if (i >= 0)
+                {
+                    elapsedNs[i] = clock.nanoTime() - startNs;
+                }
+            }
+            Arrays.sort(elapsedNs);
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "a GET failed: " + ex, ex);
+        }
+    }
+
+    private static void add(final Map<String, Object> row, final String name, final long[] sortedNs)
+    {
+        row.put(name + "_p50_ns", at(sortedNs, 50));
+        row.put(name + "_p99_ns", at(sortedNs, 99));
+    }
+
+    private static long at(final long[] sortedNs, final int percentile)
+    {
+        return sortedNs[(int)((sortedNs.length - 1L) * percentile / 100)];
+    }
+
+    private static String verdict(final Map<String, Object> row)
+    {
+        return Boolean.TRUE.equals(row.get("reached")) ? "reached" : "MISSED";
+    }
+}
