@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.cli.cluster.CheckpointCommand;
 import io.verbena.cli.cluster.ComputeNodeCommand;
 import io.verbena.cli.cluster.DeleteCommand;
 import io.verbena.cli.cluster.DownCommand;
@@ -41,6 +42,7 @@ import java.io.PrintWriter;
         StatusCommand.class,
         ScaleCommand.class,
         DownCommand.class,
+        CheckpointCommand.class,
         PutCommand.class,
         GetCommand.class,
         DeleteCommand.class,

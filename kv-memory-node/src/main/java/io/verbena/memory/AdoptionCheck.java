@@ -4,6 +4,7 @@ import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
 import io.verbena.control.TablePage;
+import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.table.RegionReader;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.StoreChecker;
@@ -13,17 +14,19 @@ import io.verbena.table.format.TableDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
- * Checks a region that a node has found again, before anybody is let in: asks the meta server for the tables, and then
- * walks the memory by the rules of a table check. Tentative words and blocks that no word names are what dying writers
- * leave; they are no damage. Driven by the node's thread; time comes in.
+ * Checks a region that a node has found again or restored, before anybody is let in: asks the meta server for the
+ * tables, and then walks the memory by the rules of a table check. Tentative words and blocks that no word names are
+ * what dying writers leave; they are no damage. Driven by the node's thread; time comes in.
  */
 final class AdoptionCheck
 {
     private final MetaLink link;
     private final RegionReader reader;
     private final int nodeId;
+    private final Consumer<List<TableDescriptor>> before;
     private final long callTimeoutNs;
     private final long retryPauseNs;
     private final List<String> names = new ArrayList<>();
@@ -41,6 +44,7 @@ final class AdoptionCheck
         final MetaLink link,
         final RegionReader reader,
         final int nodeId,
+        final Consumer<List<TableDescriptor>> before,
         final long callTimeoutNs,
         final long retryPauseNs,
         final long nowNs)
@@ -48,6 +52,7 @@ final class AdoptionCheck
         this.link = link;
         this.reader = reader;
         this.nodeId = nodeId;
+        this.before = before;
         this.callTimeoutNs = callTimeoutNs;
         this.retryPauseNs = retryPauseNs;
         nextCallNs = nowNs;
@@ -172,6 +177,17 @@ final class AdoptionCheck
 
     private void walk()
     {
+        try
+        {
+            before.accept(tables);
+        }
+        catch (final CheckpointException ex)
+        {
+            isDone = true;
+            failure = ex.getMessage();
+            return;
+        }
+
         final StoreCheck check = new StoreChecker(reader, tables, List.of()).checkOnly(nodeId);
         final List<String> problems = new ArrayList<>(check.problems());
         long records = 0;

@@ -367,6 +367,18 @@ final class ChunkTable
         return STATE_ORPHAN == states[index] && caller.equals(reapers[index]);
     }
 
+    /** Says that an index was restored into a free chunk. */
+    void restoredIndex(final int index)
+    {
+        set(index, STATE_INDEX, null, null);
+    }
+
+    /** Says that blocks were restored into a free chunk: nobody's, so that a reaper finds what is free in it. */
+    void restoredBlocks(final int index)
+    {
+        set(index, STATE_ORPHAN, null, null);
+    }
+
     /** @return chunks in all. */
     int chunkCount()
     {

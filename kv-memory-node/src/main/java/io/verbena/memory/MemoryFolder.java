@@ -19,8 +19,9 @@ import java.util.stream.Stream;
 
 /**
  * The data folder of a memory node: who it is, so that its next process is the same node. {@code node.properties} says
- * that, {@code node.lock} is locked while a process has the folder. Not thread-safe. Closed by its opener, after the
- * node.
+ * that, {@code node.lock} is locked while a process has the folder, {@code checkpoint} is the database of its
+ * checkpoints, {@code checkpoint.properties} says how the last one went, {@code checkpoint.request} asks for one. Not
+ * thread-safe. Closed by its opener, after the node.
  */
 public final class MemoryFolder implements AutoCloseable
 {
@@ -29,7 +30,11 @@ public final class MemoryFolder implements AutoCloseable
     private static final String PROPERTIES = "node.properties";
     private static final String UNFINISHED = "node.properties.unfinished";
     private static final String LOCK = "node.lock";
-    private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, "lost+found");
+    private static final String CHECKPOINT = "checkpoint";
+    private static final String REPORT = "checkpoint.properties";
+    private static final String REQUEST = "checkpoint.request";
+    private static final Set<String> OURS =
+        Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT, REPORT, REQUEST, "lost+found");
     private static final int HEX = 16;
 
     private final Path path;
@@ -154,6 +159,79 @@ public final class MemoryFolder implements AutoCloseable
         return clusterId;
     }
 
+    /** @return where its checkpoints are. */
+    Path checkpoint()
+    {
+        return path.resolve(CHECKPOINT);
+    }
+
+    /** @return whether a checkpoint of the node was ever completed. */
+    boolean hasCheckpoint()
+    {
+        return lastCheckpoint(path).containsKey("finished_ms") && Files.isDirectory(checkpoint());
+    }
+
+    /** @return whether somebody asks for a checkpoint; asked once. */
+    boolean takeCheckpointRequest()
+    {
+        try
+        {
+            return Files.deleteIfExists(path.resolve(REQUEST));
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
+    }
+
+    /** Says how the last complete checkpoint went, or why one was not made. */
+    void reportCheckpoint(final Properties report)
+    {
+        write(path, REPORT, report);
+    }
+
+    /**
+     * Asks the node of a folder for a checkpoint; {@link #lastCheckpoint} says when it is done.
+     *
+     * @param path of the folder.
+     */
+    public static void requestCheckpoint(final Path path)
+    {
+        try
+        {
+            Files.write(path.resolve(REQUEST), new byte[0]);
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
+    }
+
+    /**
+     * @param path of a folder.
+     * @return {@code started_ms}, {@code finished_ms} (since 1970), {@code records}, {@code changed_records},
+     *     {@code written_bytes} of the last checkpoint that was complete, {@code failed_ms} and {@code failure} of an
+     *     attempt since; empty when there was none.
+     */
+    public static Properties lastCheckpoint(final Path path)
+    {
+        final Properties report = new Properties();
+
+        if (Files.exists(path.resolve(REPORT)))
+        {
+            try (InputStream in = Files.newInputStream(path.resolve(REPORT)))
+            {
+                report.load(in);
+            }
+            catch (final IOException | IllegalArgumentException ex)
+            {
+                throw unusable(path, ex);
+            }
+        }
+
+        return report;
+    }
+
     /** Writes down who the node has become; on disk when this returns. */
     void joined(final int newNodeId, final long newClusterId)
     {
@@ -174,7 +252,12 @@ public final class MemoryFolder implements AutoCloseable
         properties.setProperty("region_length_bytes", Long.toString(regionLengthBytes));
         properties.setProperty("node_id", Integer.toString(nodeId));
         properties.setProperty("cluster_id", Long.toHexString(clusterId));
+        write(path, PROPERTIES, properties);
+    }
 
+    /** All of it or nothing, and on disk. */
+    private static void write(final Path path, final String name, final Properties properties)
+    {
         try
         {
             final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -188,7 +271,7 @@ public final class MemoryFolder implements AutoCloseable
                 channel.force(true);
             }
 
-            Files.move(unfinished, path.resolve(PROPERTIES), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(unfinished, path.resolve(name), StandardCopyOption.ATOMIC_MOVE);
 
             try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
             {

@@ -4,6 +4,7 @@ import io.verbena.control.MemoryNodeDispatcher;
 import io.verbena.control.MemoryNodeStat;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
@@ -17,11 +18,10 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
-import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.table.format.TableDescriptor;
 import org.agrona.CloseHelper;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.Agent;
@@ -31,6 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -45,8 +46,6 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class MemoryNode implements Agent, AutoCloseable
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryNode.class);
-    private static final int MIN_CHUNK_LENGTH_BYTES = 64 << 10;
-    private static final int MAX_CHUNK_LENGTH_BYTES = 1 << 20;
 
     private final MemoryNodeConfiguration configuration;
     private final NanoClock clock;
@@ -58,6 +57,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final Membership membership;
     private long joinDeadlineNs;
     private AdoptionCheck adoption;
+    private volatile Checkpointer checkpointer;
     private RpcServer server;
     private ComputeAdmission admission;
     private volatile MemoryNodeState state = MemoryNodeState.JOINING;
@@ -82,13 +82,15 @@ public final class MemoryNode implements Agent, AutoCloseable
         this.raas = raas;
         this.region = region;
         clock = device.clock();
-        final boolean isFound = RegionAdoption.isFound(region.segment(), configuration.folder(), superblock(0, 0));
-        chunks = chunks(isFound);
+        final Kind kind = RegionAdoption.look(
+            region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
+        chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        adoption = isFound ? new AdoptionCheck(
-            metaLink, this::readForCheck, configuration.folder().nodeId(), configuration.callTimeoutNs(),
-            configuration.retryPauseNs(), clock.nanoTime()) : null;
+        adoption = Kind.NEW == kind ? null : new AdoptionCheck(
+            metaLink, this::readForCheck, configuration.folder().nodeId(),
+            Kind.TO_RESTORE == kind ? this::restore : (tables) -> { },
+            configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
@@ -109,10 +111,23 @@ public final class MemoryNode implements Agent, AutoCloseable
             null == folder ? 0 : folder.clusterId());
     }
 
+    private void restore(final List<TableDescriptor> tables)
+    {
+        final MemorySegment all = region.segment();
+        all.asSlice(SuperblockDescriptor.SPACE_BYTES, (long)chunks.chunkCount() * configuration.chunkLengthBytes())
+            .fill((byte)0);
+        final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
+        final long records = RegionAdoption.restore(all, superblock, configuration.folder(), chunks, tables);
+        SuperblockDescriptor.writeBoth(all, superblock);
+        LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
+            records);
+    }
+
     private ChunkTable chunks(final boolean isFound)
     {
-        final int chunkCount = chunkCount(configuration);
-        final ChunkHeaders headers = new ChunkHeaders(region.segment(), headersOffset(configuration), chunkCount);
+        final int chunkCount = RegionLayout.chunkCount(configuration);
+        final ChunkHeaders headers =
+            new ChunkHeaders(region.segment(), RegionLayout.headersOffset(configuration), chunkCount);
         return isFound ?
             ChunkTable.restore(
                 SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers) :
@@ -138,7 +153,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     public static MemoryNode open(
         final Device device, final MetaServerLocator metaServer, final MemoryNodeConfiguration configuration)
     {
-        checkSizes(configuration);
+        RegionLayout.checkSizes(configuration);
         final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
         MemoryRegion region = null;
 
@@ -248,6 +263,12 @@ public final class MemoryNode implements Agent, AutoCloseable
         return incarnation;
     }
 
+    /** @return who makes checkpoints; null before the node was ready, and when it has no folder. Any thread. */
+    public Checkpointer checkpointer()
+    {
+        return checkpointer;
+    }
+
     /** @return chunks in all, free, leased for blocks and for indexes, orphans. */
     public MemoryNodeStat stat()
     {
@@ -298,6 +319,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         if (!closed)
         {
+            CloseHelper.close(checkpointer);
             metaLink.close();
             server.close();
             region.close();
@@ -406,7 +428,15 @@ public final class MemoryNode implements Agent, AutoCloseable
             configuration.folder().joined(nodeId, membership.clusterId());
         }
 
-        SuperblockDescriptor.writeBoth(region.segment(), superblock(nodeId, incarnation));
+        SuperblockDescriptor.writeBoth(region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation));
+
+        if (null != configuration.folder() && null == checkpointer)
+        {
+            checkpointer = new Checkpointer(
+                configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock);
+            checkpointer.start();
+        }
+
         admission = new ComputeAdmission(incarnation, membership.membersAtStart());
         // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
         chunks.orphanUnless(admission::admits);
@@ -415,18 +445,6 @@ public final class MemoryNode implements Agent, AutoCloseable
         state = MemoryNodeState.READY;
         LOGGER.info("memory node ready: nodeId={} incarnation={} carrier to meta server={} {}", nodeId, incarnation,
             membership.carrier(), answers.stat());
-    }
-
-    private Superblock superblock(final int id, final int life)
-    {
-        return new Superblock(
-            id,
-            life,
-            region.lengthBytes(),
-            SuperblockDescriptor.SPACE_BYTES,
-            configuration.chunkLengthBytes(),
-            chunkCount(configuration),
-            headersOffset(configuration));
     }
 
     private void fail(final String why, final long nowNs)
@@ -519,19 +537,6 @@ public final class MemoryNode implements Agent, AutoCloseable
         return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
     }
 
-    private static int chunkCount(final MemoryNodeConfiguration configuration)
-    {
-        return (int)((configuration.regionLengthBytes() - SuperblockDescriptor.SPACE_BYTES) /
-            (configuration.chunkLengthBytes() + ChunkDescriptor.HEADER_BYTES));
-    }
-
-    /** Headers follow the last chunk, so that chunks keep to their alignment. */
-    private static long headersOffset(final MemoryNodeConfiguration configuration)
-    {
-        return SuperblockDescriptor.SPACE_BYTES +
-            (long)chunkCount(configuration) * configuration.chunkLengthBytes();
-    }
-
     private static MemoryRegion allocate(final RaasContext raas, final MemoryNodeConfiguration configuration)
     {
         final long lengthBytes = configuration.regionLengthBytes();
@@ -547,29 +552,6 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             throw new MemoryNodeException(
                 "memory node needs " + lengthBytes + " bytes of registered memory: " + ex.getMessage(), ex);
-        }
-    }
-
-    private static void checkSizes(final MemoryNodeConfiguration configuration)
-    {
-        final int chunkLengthBytes = configuration.chunkLengthBytes();
-
-        if (chunkLengthBytes < MIN_CHUNK_LENGTH_BYTES || chunkLengthBytes > MAX_CHUNK_LENGTH_BYTES ||
-            1 != Integer.bitCount(chunkLengthBytes))
-        {
-            throw new MemoryNodeException("chunkLengthBytes=" + chunkLengthBytes + " must be a power of two from " +
-                MIN_CHUNK_LENGTH_BYTES + " to " + MAX_CHUNK_LENGTH_BYTES, null);
-        }
-
-        final long leastBytes = SuperblockDescriptor.SPACE_BYTES + (long)chunkLengthBytes +
-            ChunkDescriptor.HEADER_BYTES;
-
-        if (configuration.regionLengthBytes() < leastBytes ||
-            configuration.regionLengthBytes() > SlotWord.ADDRESSABLE_BYTES)
-        {
-            throw new MemoryNodeException("regionLengthBytes=" + configuration.regionLengthBytes() + " must be from " +
-                leastBytes + " (superblock and one chunk with its header) to " + SlotWord.ADDRESSABLE_BYTES +
-                " (what a slot word can name)", null);
         }
     }
 

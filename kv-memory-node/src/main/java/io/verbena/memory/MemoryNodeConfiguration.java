@@ -12,6 +12,7 @@ public final class MemoryNodeConfiguration
     private int chunkLengthBytes = 256 << 10;
     private int maxPeers = 128;
     private MemoryFolder folder;
+    private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
@@ -81,6 +82,23 @@ public final class MemoryNodeConfiguration
     {
         folder = memoryFolder;
         return null == memoryFolder ? this : regionLengthBytes(memoryFolder.regionLengthBytes());
+    }
+
+    /** @return time between checkpoints. */
+    public long checkpointPeriodNs()
+    {
+        return checkpointPeriodNs;
+    }
+
+    /**
+     * @param periodNs time between the end of a checkpoint and the start of the next; 0: only when asked for. Of a node
+     *                 with a folder. Default 60 s.
+     * @return this.
+     */
+    public MemoryNodeConfiguration checkpointPeriodNs(final long periodNs)
+    {
+        checkpointPeriodNs = periodNs;
+        return this;
     }
 
     /** @return most connections at a time. */

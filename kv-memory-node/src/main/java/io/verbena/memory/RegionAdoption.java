@@ -1,10 +1,15 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.memory.checkpoint.CheckpointRestore;
+import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.table.format.TableDescriptor;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /** Decides whether a region is new, or that of an earlier process of its node. Stateless. */
 final class RegionAdoption
@@ -13,35 +18,46 @@ final class RegionAdoption
     {
     }
 
+    /** What a region is to a node. */
+    enum Kind
+    {
+        /** Empty: the node has never been a member. */
+        NEW,
+        /** That of the process before. */
+        FOUND,
+        /** Empty, and there is a checkpoint of what it should hold. */
+        TO_RESTORE
+    }
+
     /**
      * Looks at the superblock.
      *
      * @param region   from its first byte; used by nobody.
      * @param folder   says who the node is; null: the region is new.
      * @param expected what the superblock must say, but for id and incarnation.
-     * @return whether the region is to be taken up; false: it is new.
+     * @return what is to be done with it.
      * @throws FormatException     when it is damaged, or another node's.
-     * @throws MemoryNodeException when it is new, and should not be.
+     * @throws MemoryNodeException when it is new, and should not be, and there is no checkpoint.
      */
-    static boolean isFound(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
+    static Kind look(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
     {
         if (null == folder)
         {
-            return false;
+            return Kind.NEW;
         }
 
         final Superblock found = SuperblockDescriptor.recover(region);
 
-        if (null == found && 0 != folder.nodeId())
+        if (null == found && 0 != folder.nodeId() && !folder.hasCheckpoint())
         {
             throw new MemoryNodeException("memory of node " + folder.nodeId() + " is gone, and its records with it: " +
-                "it was in shared memory of this host, which was restarted, or somebody removed it; begin with an " +
-                "empty data folder instead of " + folder.path(), null);
+                "it was in shared memory of this host, which was restarted, or somebody removed it, and there is no " +
+                "checkpoint; begin with an empty data folder instead of " + folder.path(), null);
         }
 
         if (null == found)
         {
-            return false;
+            return 0 == folder.nodeId() ? Kind.NEW : Kind.TO_RESTORE;
         }
 
         final Superblock wanted = new Superblock(
@@ -58,6 +74,48 @@ final class RegionAdoption
             throw new FormatException("it is not the memory of this node: found " + found + ", wanted " + wanted);
         }
 
-        return true;
+        return Kind.FOUND;
+    }
+
+    /**
+     * Restores the last checkpoint.
+     *
+     * @param region     from its first byte; chunks are zeroed.
+     * @param superblock what it will say.
+     * @param folder     of the node.
+     * @param chunks     all free.
+     * @param tables     of the cluster.
+     * @return records restored.
+     */
+    static long restore(
+        final MemorySegment region,
+        final Superblock superblock,
+        final MemoryFolder folder,
+        final ChunkTable chunks,
+        final List<TableDescriptor> tables)
+    {
+        try (CheckpointStore store = CheckpointStore.open(folder.checkpoint()))
+        {
+            if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
+            {
+                throw new CheckpointException(
+                    "checkpoint in " + folder.checkpoint() + " is of another node, or not complete", null);
+            }
+
+            return new CheckpointRestore(region, superblock, store, new CheckpointRestore.ChunkUse()
+            {
+                @Override
+                public void index(final int chunk)
+                {
+                    chunks.restoredIndex(chunk);
+                }
+
+                @Override
+                public void blocks(final int chunk)
+                {
+                    chunks.restoredBlocks(chunk);
+                }
+            }).run(tables);
+        }
     }
 }

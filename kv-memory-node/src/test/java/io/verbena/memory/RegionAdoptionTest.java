@@ -51,7 +51,7 @@ class RegionAdoptionTest
     {
         try (MemoryFolder folder = folder())
         {
-            return RegionAdoption.isFound(region, folder, SUPERBLOCK);
+            return RegionAdoption.Kind.FOUND == RegionAdoption.look(region, folder, SUPERBLOCK);
         }
     }
 

@@ -1,8 +1,9 @@
 package io.verbena.server;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
-import io.verbena.memory.MemoryFolder;
 import io.verbena.control.MemoryNodeStat;
+import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.Checkpointer;
+import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
@@ -64,13 +65,16 @@ public final class MemoryNodeRole implements Role
      * @param fabric     open; closed by the caller after the role.
      * @param metaServer to join.
      * @param folder     says who the node is; closed by the role, also when this throws.
+     * @param checkpointPeriodNs between checkpoints; 0: only when asked for, and at the end.
      * @return the role.
      * @throws io.verbena.memory.MemoryNodeException when its memory is gone, or damaged.
      */
     public static MemoryNodeRole open(
-        final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder)
+        final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder,
+        final long checkpointPeriodNs)
     {
-        return open(fabric, metaServer, new MemoryNodeConfiguration().folder(folder), folder);
+        return open(fabric, metaServer,
+            new MemoryNodeConfiguration().folder(folder).checkpointPeriodNs(checkpointPeriodNs), folder);
     }
 
     private static MemoryNodeRole open(
@@ -138,17 +142,21 @@ public final class MemoryNodeRole implements Role
         return MemoryNodeState.FAILED == state ? "memory node failed: " + node.failure() : "";
     }
 
-    /** One-sided requests go on until the memory is closed: there is nothing to finish. */
+    /** One-sided requests go on until the memory is closed; a last checkpoint is made. */
     @Override
     public void drain()
     {
         draining = true;
+        if (null != node.checkpointer())
+        {
+            node.checkpointer().makeLast();
+        }
     }
 
     @Override
     public boolean isDrained()
     {
-        return draining;
+        return draining && (null == node.checkpointer() || node.checkpointer().isLastDone());
     }
 
     @Override
@@ -166,6 +174,13 @@ public final class MemoryNodeRole implements Role
         figures.put("record_bytes", now.blockChunkCount() * chunkBytes);
         figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
+        final Checkpointer checkpointer = node.checkpointer();
+        if (null != checkpointer)
+        {
+            figures.put("checkpoint_finished_ms", checkpointer.finishedMs());
+            figures.put("checkpoint_records", checkpointer.records());
+            figures.put("checkpoint_failure", checkpointer.failure());
+        }
         return figures;
     }
 

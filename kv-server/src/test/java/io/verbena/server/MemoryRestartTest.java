@@ -2,6 +2,7 @@ package io.verbena.server;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.client.RemoteKvClient;
 import io.verbena.client.TableOptions;
@@ -32,18 +33,28 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** A memory node that finds its memory again: as it was left, with planted damage, and with what dead writers leave. */
+/**
+ * A memory node that finds its memory again, as it was left, with planted damage, and with what dead writers leave; and
+ * one that restores a checkpoint.
+ */
 @Timeout(180)
 class MemoryRestartTest
 {
@@ -100,7 +111,7 @@ class MemoryRestartTest
 
     private MemoryNodeRole openMemory()
     {
-        return MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 16 << 20));
+        return MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 16 << 20), 0);
     }
 
     private static RoleRunner start(final Role role)
@@ -120,7 +131,7 @@ class MemoryRestartTest
     private void change(final Consumer<MemorySegment> change) throws IOException
     {
         final Path file =
-            directory.resolve("fabric").resolve(MemoryFolder.memoryName(directory.resolve("memory")) + ".memory");
+            directory.resolve("fabric").resolve(MemoryFolder.memoryName(folder()) + ".memory");
         try (Arena arena = Arena.ofConfined();
             FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
@@ -231,13 +242,235 @@ class MemoryRestartTest
         assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
     }
 
+    private Path folder()
+    {
+        return directory.resolve("memory");
+    }
+
+    private void loseMemory()
+    {
+        assertThat(fabric.discardNamed(MemoryFolder.memoryName(folder()))).isTrue();
+    }
+
+    /** Asks for a checkpoint, and waits for it. */
+    private Properties checkpoint()
+    {
+        final Properties before = MemoryFolder.lastCheckpoint(folder());
+        MemoryFolder.requestCheckpoint(folder());
+        Properties report = before;
+        while (report.equals(before))
+        {
+            Thread.onSpinWait();
+            report = MemoryFolder.lastCheckpoint(folder());
+        }
+        return report;
+    }
+
     @Test
-    void shouldNotTakeItsFolderForThatOfANewNodeWhenItsMemoryIsGone()
+    void shouldRestoreTheLastCheckpointWhenItsMemoryIsGone()
+    {
+        final KvTable other = client.createTable("other", new TableOptions(1_000));
+        for (int i = 0; i < 300; i++)
+        {
+            other.put(new byte[]{(byte)i, (byte)(i >> 8)}, new byte[i * 50], STEP_NS);
+        }
+        assertThat(checkpoint()).containsEntry("records", "301").containsEntry("changed_records", "301");
+        other.put(KEY, VALUE, STEP_NS);
+        other.delete(new byte[]{7, 0});
+        final Properties second = checkpoint();
+        assertThat(second).containsEntry("records", "301").containsEntry("changed_records", "2");
+        assertThat(Long.parseLong(second.getProperty("written_bytes"))).isLessThan(3 * 8192);
+        client.dropTable("t");
+        client.createTable("t", new TableOptions(1_000));
+        end();
+        loseMemory();
+
+        memory = start(openMemory());
+        assertThat(client.table("t").get(KEY, STEP_NS)).as("dropped").isEmpty();
+        assertThat(other.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(other.get(new byte[]{7, 0}, STEP_NS)).isEmpty();
+        for (int i = 8; i < 300; i++)
+        {
+            final byte[] key = {(byte)i, (byte)(i >> 8)};
+            assertThat(other.get(key, STEP_NS).orElseThrow().value()).hasSize(i * 50);
+            other.put(key, key, STEP_NS);
+        }
+        assertThat(checkpoint()).containsEntry("records", "300");
+    }
+
+    @Test
+    void shouldKeepTheCheckpointBeforeWhenOneCannotBeMade() throws IOException
+    {
+        checkpoint();
+        change(MemoryRestartTest::flipInOnlyBlock);
+        assertThat(checkpoint().getProperty("failure")).contains("no checkpoint: the record of slot", "is damaged")
+            .hasLineCount(1);
+        end();
+        loseMemory();
+        memory = start(openMemory());
+        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+    }
+
+    @Test
+    void shouldRefuseACheckpointThatCannotBeReadAndGoOnAfterOneThatCannotBeWritten() throws IOException
+    {
+        Files.createDirectories(folder());
+        Files.write(folder().resolve("checkpoint"), new byte[1]);
+        assertThat(checkpoint().getProperty("failure")).contains("does not open", folder().toString()).hasLineCount(1);
+        table.put(KEY, KEY, STEP_NS);
+        Files.delete(folder().resolve("checkpoint"));
+        assertThat(checkpoint()).containsEntry("records", "1").doesNotContainKey("failure");
+    }
+
+    /** What one thread does to its keys, of which each changes rarely during a checkpoint; each fifth time deletes. */
+    private static final class Worker implements Runnable
+    {
+        private static final int KEYS = 150;
+        private final KvTable table;
+        private final byte id;
+        private final AtomicIntegerArray attempted = new AtomicIntegerArray(KEYS);
+        private final AtomicIntegerArray acknowledged = new AtomicIntegerArray(KEYS);
+        private volatile boolean isStopped;
+        private volatile RuntimeException failure;
+
+        Worker(final KvTable table, final int id)
+        {
+            this.table = table;
+            this.id = (byte)id;
+        }
+
+        byte[] key(final int key)
+        {
+            return new byte[]{id, (byte)key, (byte)(key >> 8)};
+        }
+
+        @Override
+        public void run()
+        {
+            try
+            {
+                for (int i = 0; !isStopped; i++)
+                {
+                    change(i % KEYS);
+                }
+            }
+            catch (final RuntimeException ex)
+            {
+                failure = ex;
+            }
+        }
+
+        private void change(final int key)
+        {
+            final int number = attempted.incrementAndGet(key);
+            if (0 == number % 5)
+            {
+                table.delete(key(key));
+            }
+            else
+            {
+                table.put(key(key), ByteBuffer.allocate(4 + number % 7 * 60).putInt(0, number).array(), STEP_NS);
+            }
+            acknowledged.set(key, number);
+        }
+
+        boolean hasWorked()
+        {
+            assertThat(failure).isNull();
+            return acknowledged.get(KEYS - 1) >= 6;
+        }
+
+        static int[] copy(final AtomicIntegerArray numbers)
+        {
+            return IntStream.range(0, KEYS).map(numbers::get).toArray();
+        }
+
+        void check(final int[] least, final int[] most)
+        {
+            for (int key = 0; key < KEYS; key++)
+            {
+                final Optional<KvEntry> found = table.get(key(key), STEP_NS);
+                if (found.isPresent())
+                {
+                    assertThat(ByteBuffer.wrap(found.get().value()).getInt(0)).as("key %d", key)
+                        .isBetween(least[key], most[key]);
+                }
+                else
+                {
+                    assertThat(IntStream.rangeClosed(least[key], most[key]).anyMatch((number) -> 0 == number % 5))
+                        .as("key %d was absent at a moment from number %d to %d", key, least[key], most[key]).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldHoldEachKeyAsItWasAtAMomentOfTheCheckpointWhileWritersGoOn() throws Exception
+    {
+        final KvTable many = client.createTable("many", new TableOptions(10_000));
+        final List<Worker> workers = List.of(new Worker(many, 1), new Worker(many, 2));
+        final List<Thread> threads = workers.stream().map(Thread::new).toList();
+        threads.forEach(Thread::start);
+        while (!workers.stream().allMatch(Worker::hasWorked))
+        {
+            Thread.yield();
+        }
+        checkpoint();
+        final List<int[]> least = workers.stream().map((worker) -> Worker.copy(worker.acknowledged)).toList();
+        assertThat(checkpoint()).doesNotContainKey("failure");
+        final List<int[]> most = workers.stream().map((worker) -> Worker.copy(worker.attempted)).toList();
+        final Path saved = directory.resolve("saved");
+        copy(folder().resolve("checkpoint"), saved);
+        workers.forEach((worker) -> worker.isStopped = true);
+        for (final Thread thread : threads)
+        {
+            thread.join();
+        }
+        assertThat(workers).allMatch(Worker::hasWorked);
+        end();
+        loseMemory();
+        delete(folder().resolve("checkpoint"));
+        copy(saved, folder().resolve("checkpoint"));
+
+        memory = start(openMemory());
+        for (int i = 0; i < workers.size(); i++)
+        {
+            workers.get(i).check(least.get(i), most.get(i));
+        }
+    }
+
+    private static void copy(final Path from, final Path to) throws IOException
+    {
+        Files.createDirectory(to);
+        try (Stream<Path> files = Files.list(from))
+        {
+            for (final Path file : files.toList())
+            {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+    }
+
+    private static void delete(final Path path) throws IOException
+    {
+        try (Stream<Path> files = Files.list(path))
+        {
+            for (final Path file : files.toList())
+            {
+                Files.delete(file);
+            }
+        }
+        Files.delete(path);
+    }
+
+    @Test
+    void shouldNotTakeItsFolderForThatOfANewNodeWhenItsMemoryIsGone() throws IOException
     {
         end();
-        fabric.discardNamed(MemoryFolder.memoryName(directory.resolve("memory")));
+        loseMemory();
+        delete(folder().resolve("checkpoint"));
         assertThatThrownBy(this::openMemory).isInstanceOf(MemoryNodeException.class)
             .hasMessageContaining("memory of node 1 is gone").hasMessageContaining("empty data folder");
-        fabric.discardNamed(MemoryFolder.memoryName(directory.resolve("memory")));
+        loseMemory();
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 
 import picocli.CommandLine.Command;
@@ -14,8 +15,8 @@ import java.util.concurrent.Callable;
 /** {@code verbena down}. */
 @Command(
     name = "down",
-    description = "End the cluster of processes on this host, with all its records; also what is left of one that " +
-        "crashed.",
+    description = "End the cluster of processes on this host, also what is left of one that crashed. Its records are " +
+        "kept in a checkpoint, from which the next 'verbena up' restores them.",
     defaultValueProvider = SettingsProvider.class)
 public final class DownCommand implements Callable<Integer>
 {
@@ -25,13 +26,24 @@ public final class DownCommand implements Callable<Integer>
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
 
+    @Option(names = "--discard", description = "Without a checkpoint: all records are gone.")
+    private boolean discard;
+
     @Override
     public Integer call()
     {
         final PrintWriter out = spec.commandLine().getOut();
         try (LocalCluster cluster = LocalCluster.open(ClusterFolder.of(data)))
         {
-            cluster.down((line) -> UpCommand.say(out, line));
+            if (discard)
+            {
+                cluster.down((line) -> UpCommand.say(out, line));
+            }
+            else if (!cluster.downWithCheckpoint((line) -> UpCommand.say(out, line)))
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, "processes have ended, but some records are in " +
+                    "shared memory only: 'verbena down' tries again, 'verbena down --discard' removes them", null);
+            }
         }
         UpCommand.say(out, "down");
         return ExitStatus.OK;

@@ -4,18 +4,25 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.memory.MemoryFolder;
+import io.verbena.memory.MemoryNodeException;
+import io.verbena.memory.OfflineCheckpoint;
+import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.SystemEpochClock;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 import java.util.function.Consumer;
 
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
@@ -218,7 +225,8 @@ final class LocalCluster implements AutoCloseable
     /** Starts or ends compute nodes until there are so many. */
     void scale(final int computeNodes, final Consumer<String> progress)
     {
-        table.entries().stream().filter((entry) -> !entry.isLive()).forEach(table::forget);
+        table.entries().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && !entry.isLive())
+            .forEach(table::forget);
         final List<Entry> present =
             live().stream().filter((entry) -> entry.name().startsWith(COMPUTE)).toList();
         int next = 1;
@@ -236,22 +244,77 @@ final class LocalCluster implements AutoCloseable
         }
     }
 
-    /** Ends what still runs, and removes what it had in memory. */
+    /** Ends what still runs, and removes all records. */
     void down(final Consumer<String> progress)
     {
         end(progress);
         discard();
     }
 
+    /**
+     * Ends what still runs, and frees memory whose records are in a checkpoint made since.
+     *
+     * @return false when some could not be made; that memory stays.
+     */
+    boolean downWithCheckpoint(final Consumer<String> progress)
+    {
+        end(COMPUTE, progress);
+        final long sinceMs = SystemEpochClock.INSTANCE.time();
+        end(progress);
+        final String name = folder.fabric();
+        if (null == name)
+        {
+            return true;
+        }
+        boolean areAllKept = true;
+        try (Fabric fabric = Fabrics.open(name))
+        {
+            for (final String memoryNode : folder.memoryNodes())
+            {
+                areAllKept &= keep(fabric, memoryNode, sinceMs, progress);
+            }
+        }
+        return areAllKept;
+    }
+
+    private boolean keep(
+        final Fabric fabric, final String memoryNode, final long sinceMs, final Consumer<String> progress)
+    {
+        final Path path = folder.memoryNode(memoryNode);
+        try (MemoryFolder node = MemoryFolder.open(path, 0, 0))
+        {
+            final boolean isFresh = number(MemoryFolder.lastCheckpoint(path), "started_ms") >= sinceMs;
+            if (isFresh || OfflineCheckpoint.make(fabric, node))
+            {
+                progress.accept(memoryNode + ": " +
+                    MemoryFolder.lastCheckpoint(path).getProperty("records", "no") + " records in its checkpoint");
+            }
+            fabric.discardNamed(MemoryFolder.memoryName(path));
+            return true;
+        }
+        catch (final CheckpointException | MemoryNodeException | RdmaException ex)
+        {
+            progress.accept(memoryNode + ": its records stay in shared memory, because there is no checkpoint of " +
+                "them: " + ex.getMessage());
+            return false;
+        }
+    }
+
+    static long number(final Properties report, final String name)
+    {
+        return Long.parseLong(report.getProperty(name, "0"));
+    }
+
     /** Ends what still runs, compute nodes first. */
     private void end(final Consumer<String> progress)
     {
-        final List<Entry> entries = table.entries();
-        for (final String prefix : List.of(COMPUTE, MEMORY, META))
-        {
-            entries.stream().filter((entry) -> entry.name().startsWith(prefix)).forEach((entry) ->
-                end(entry, progress));
-        }
+        List.of(COMPUTE, MEMORY, META).forEach((prefix) -> end(prefix, progress));
+    }
+
+    private void end(final String prefix, final Consumer<String> progress)
+    {
+        table.entries().stream().filter((entry) -> entry.name().startsWith(prefix)).forEach((entry) ->
+            end(entry, progress));
     }
 
     /** Frees the memory of memory nodes, and what dead processes left in shared memory; nothing runs any more. */

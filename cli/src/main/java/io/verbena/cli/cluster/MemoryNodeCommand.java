@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
 
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /** {@code verbena memory-node}. */
 @Command(
@@ -45,6 +46,11 @@ public final class MemoryNodeCommand implements Callable<Integer>
         description = "Folder that says who the node is: its next process finds the memory of this one, also after " +
             "kill -9. Default: none, the memory ends with the process.")
     private Path data;
+
+    @Option(names = "--checkpoint-seconds", paramLabel = "S", defaultValue = "60",
+        description = "Time between checkpoints into the folder; 0: only when asked for, and at the end. Default: " +
+            "${DEFAULT-VALUE}.")
+    private int checkpointSeconds;
 
     @Override
     public Integer call()
@@ -77,6 +83,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
         return null == data ?
             MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes) :
-            MemoryNodeRole.open(fabric, metaServer, MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES));
+            MemoryNodeRole.open(fabric, metaServer, MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES),
+                TimeUnit.SECONDS.toNanos(checkpointSeconds));
     }
 }

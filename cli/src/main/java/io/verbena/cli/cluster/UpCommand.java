@@ -20,8 +20,8 @@ import java.util.concurrent.Callable;
     name = "up",
     description = "Start a cluster of processes on this host, in the background, and print how to reach it; or start " +
         "again the processes of one that died.",
-    footer = {"", "Records live in shared memory of the memory nodes: they survive the death of every process, and " +
-        "are gone when the host restarts and after 'verbena down'."},
+    footer = {"", "Records live in shared memory of the memory nodes: they survive the death of every process. When " +
+        "the host restarts, those of the last checkpoint do: one is made each minute, and at 'verbena down'."},
     defaultValueProvider = SettingsProvider.class)
 public final class UpCommand implements Callable<Integer>
 {

@@ -43,7 +43,7 @@ class ClusterSystemTest
     @AfterEach
     void leaveNothingBehind()
     {
-        run("down");
+        run("down", "--discard");
         final List<Entry> left = new ProcessTable(directory.resolve("processes")).entries();
         assertThat(left).isEmpty();
     }
@@ -245,6 +245,7 @@ class ClusterSystemTest
         private final int[] attempted = new int[KEYS];
         private volatile boolean isStopped;
         private volatile int rounds;
+        private volatile RuntimeException failure;
 
         Writer(final KvTable table)
         {
@@ -258,6 +259,18 @@ class ClusterSystemTest
 
         @Override
         public void run()
+        {
+            try
+            {
+                write();
+            }
+            catch (final RuntimeException ex)
+            {
+                failure = ex;
+            }
+        }
+
+        private void write()
         {
             for (int round = 1; !isStopped; round++)
             {
@@ -282,7 +295,8 @@ class ClusterSystemTest
         {
             while (rounds < round)
             {
-                Thread.onSpinWait();
+                assertThat(failure).isNull();
+                Thread.yield();
             }
         }
 
@@ -329,9 +343,26 @@ class ClusterSystemTest
             table.put(Writer.bytes(0), new byte[]{1}, STEP_NS);
         }
         succeed("down");
+        assertThat(last.out()).contains("memory-1: 500 records in its checkpoint");
         assertThat(Path.of(folder.fabric().substring("soft:".length()))).doesNotExist();
+        succeed("up");
+        succeed("get", "00000000", "--hex");
+        assertThat(last.out()).as("restored").isEqualTo("01\n");
+        succeed("put", "new", "record");
+        succeed("checkpoint");
+        assertThat(last.out()).matches("memory-1: 501 records, \\d+ changed, \\d+ bytes written in \\d+ ms\n");
+        succeed("checkpoint");
+        assertThat(last.out()).as("incremental").startsWith("memory-1: 501 records, 0 changed, ");
+        succeed("put", "newer", "record");
+        entries().forEach(ClusterSystemTest::kill);
+        succeed("down");
+        assertThat(last.out()).as("also of a memory node that was killed").contains("502 records in its checkpoint");
+        assertThat(Path.of(folder.fabric().substring("soft:".length()))).doesNotExist();
+        succeed("up");
+        succeed("get", "newer");
+        succeed("down", "--discard");
         succeed("up", "--memory", "64");
-        assertThat(run("get", "00000000", "--hex")).as("ended with its records").isEqualTo(ExitStatus.FAILED);
+        assertThat(run("get", "newer")).as("ended with its records").isEqualTo(ExitStatus.FAILED);
     }
 
     @Test

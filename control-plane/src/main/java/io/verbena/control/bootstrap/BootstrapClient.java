@@ -41,6 +41,10 @@ public final class BootstrapClient
         final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
         final int formats)
     {
+        // Before there is a connection: the server does not wait for a process that loads its cryptography first.
+        final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        new SecureRandom().nextBytes(clientNonce);
+        token.proof(CLIENT_SIDE, clientNonce, clientNonce);
         try (Socket socket = new Socket())
         {
             final InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
@@ -51,7 +55,7 @@ public final class BootstrapClient
             socket.connect(target, timeoutMs);
             socket.setSoTimeout(timeoutMs);
             socket.setTcpNoDelay(true);
-            return shakeHands(socket, address, token, version, formats);
+            return shakeHands(socket, address, token, version, formats, clientNonce);
         }
         catch (final EOFException ex)
         {
@@ -65,12 +69,10 @@ public final class BootstrapClient
 
     private static BootstrapAnswer shakeHands(
         final Socket socket, final ClusterAddress address, final ClusterToken token, final int version,
-        final int formats) throws IOException
+        final int formats, final byte[] clientNonce) throws IOException
     {
         final DataInputStream in = new DataInputStream(socket.getInputStream());
         final OutputStream out = socket.getOutputStream();
-        final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
-        new SecureRandom().nextBytes(clientNonce);
         out.write(BootstrapDescriptor.hello(version, formats, clientNonce));
         final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
         if (BootstrapDescriptor.MAGIC != challenge.getInt(0))

@@ -1,0 +1,187 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.memory.checkpoint.CheckpointWriter;
+import io.verbena.table.format.SizeClasses;
+import org.agrona.concurrent.EpochClock;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemEpochClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Makes the checkpoints of a memory node, on a thread of its own: every so often, when the folder has a request, and at
+ * the end. Closed before the region is unmapped. Thread-safe.
+ */
+public final class Checkpointer implements AutoCloseable
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long END_NS = TimeUnit.SECONDS.toNanos(60);
+
+    private final MemoryFolder folder;
+    private final MemorySegment region;
+    private final long periodNs;
+    private final NanoClock clock;
+    private final EpochClock wallClock = SystemEpochClock.INSTANCE;
+    private final Thread thread = new Thread(this::run, "verbena-checkpointer");
+    private volatile boolean isCancelled;
+    private volatile boolean isLastWanted;
+    private volatile boolean isLastDone;
+    private volatile String failure = "";
+    private volatile long finishedMs;
+    private volatile long records;
+
+    Checkpointer(final MemoryFolder folder, final MemorySegment region, final long periodNs, final NanoClock clock)
+    {
+        this.folder = folder;
+        this.region = region;
+        this.periodNs = periodNs;
+        this.clock = clock;
+    }
+
+    void start()
+    {
+        thread.start();
+    }
+
+    /** Asks for one more checkpoint, after which there is none; returns at once. */
+    public void makeLast()
+    {
+        isLastWanted = true;
+        LockSupport.unpark(thread);
+    }
+
+    /** @return whether the last one is done, or has failed. */
+    public boolean isLastDone()
+    {
+        return isLastDone || !thread.isAlive();
+    }
+
+    /** @return why the latest checkpoint could not be made; empty when it was. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return when the latest complete one of this process ended, ms since 1970; 0 for none. */
+    public long finishedMs()
+    {
+        return finishedMs;
+    }
+
+    /** @return records in the latest complete one of this process. */
+    public long records()
+    {
+        return records;
+    }
+
+    private void run()
+    {
+        long nextNs = clock.nanoTime() + periodNs;
+        while (!isCancelled && !isLastDone)
+        {
+            final boolean isLast = isLastWanted;
+            final boolean isDue = periodNs > 0 && nextNs - clock.nanoTime() <= 0;
+            if (isRequested() || isLast || isDue)
+            {
+                make();
+                nextNs = clock.nanoTime() + periodNs;
+                isLastDone = isLast;
+            }
+            else
+            {
+                LockSupport.parkNanos(this, LOOK_NS);
+            }
+        }
+    }
+
+    private boolean isRequested()
+    {
+        try
+        {
+            return folder.takeCheckpointRequest();
+        }
+        catch (final MemoryNodeException ex)
+        {
+            failure = ex.getMessage();
+            return false;
+        }
+    }
+
+    void make()
+    {
+        final Properties state = new Properties();
+        state.setProperty("memory_id", Long.toHexString(folder.memoryId()));
+        state.setProperty("node_id", Integer.toString(folder.nodeId()));
+        state.setProperty("cluster_id", Long.toHexString(folder.clusterId()));
+        state.setProperty("started_ms", Long.toString(wallClock.time()));
+        try
+        {
+            write(state);
+            folder.reportCheckpoint(state);
+            failure = "";
+            records = Long.parseLong(state.getProperty("records"));
+            finishedMs = Long.parseLong(state.getProperty("finished_ms"));
+            LOGGER.info("checkpoint: {} records, {} changed, {} bytes, {} ms", records,
+                state.getProperty("changed_records"), state.getProperty("written_bytes"),
+                finishedMs - Long.parseLong(state.getProperty("started_ms")));
+        }
+        catch (final CheckpointException | MemoryNodeException ex)
+        {
+            failure = ex.getMessage();
+            LOGGER.error("{}", failure);
+            reportFailure();
+        }
+    }
+
+    /** The database is open only meanwhile: between checkpoints it takes neither memory nor descriptors. */
+    private void write(final Properties state)
+    {
+        try (Arena arena = Arena.ofConfined(); CheckpointStore store = CheckpointStore.open(folder.checkpoint()))
+        {
+            new CheckpointWriter(region, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
+                .run(state);
+            state.setProperty("finished_ms", Long.toString(wallClock.time()));
+        }
+    }
+
+    private void reportFailure()
+    {
+        try
+        {
+            final Properties report = MemoryFolder.lastCheckpoint(folder.path());
+            report.setProperty("failed_ms", Long.toString(wallClock.time()));
+            report.setProperty("failure", failure);
+            folder.reportCheckpoint(report);
+        }
+        catch (final MemoryNodeException ex)
+        {
+            LOGGER.error("{}", ex.getMessage());
+        }
+    }
+
+    /** Ends the thread, and a checkpoint that it is making, which counts as not made. */
+    @Override
+    public void close()
+    {
+        isCancelled = true;
+        LockSupport.unpark(thread);
+        final long deadlineNs = clock.nanoTime() + END_NS;
+        while (thread.isAlive())
+        {
+            if (deadlineNs - clock.nanoTime() <= 0)
+            {
+                throw new MemoryNodeException("the checkpointer does not end: its disk does not answer", null);
+            }
+            LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+}

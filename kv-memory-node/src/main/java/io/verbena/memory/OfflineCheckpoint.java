@@ -1,0 +1,66 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+
+/** Makes a checkpoint of a memory node that does not run, out of the memory that it left. Stateless. */
+public final class OfflineCheckpoint
+{
+    private OfflineCheckpoint()
+    {
+    }
+
+    /**
+     * Makes the checkpoint; blocks.
+     *
+     * @param fabric where the memory is.
+     * @param folder of the node.
+     * @return false when there is nothing to make one of: the node was never a member.
+     * @throws CheckpointException when it cannot be made.
+     * @throws MemoryNodeException when its result cannot be written down.
+     */
+    public static boolean make(final Fabric fabric, final MemoryFolder folder)
+    {
+        if (0 == folder.nodeId())
+        {
+            return false;
+        }
+
+        try (Device device = fabric.openDevice("checkpoint");
+            ProtectionDomain domain = device.allocateProtectionDomain();
+            MemoryRegion region =
+                domain.allocateNamed(folder.memoryName(), folder.regionLengthBytes(), AccessFlags.ALL_REMOTE))
+        {
+            final Superblock superblock = SuperblockDescriptor.recover(region.segment());
+
+            if (null == superblock)
+            {
+                // The host was restarted: what there is, is in the checkpoint before.
+                return true;
+            }
+
+            new ChunkHeaders(region.segment(), superblock.chunkHeadersOffset(), superblock.chunkCount()).redo();
+            final Checkpointer checkpointer =
+                new Checkpointer(folder, region.segment(), 0, device.clock());
+            checkpointer.make();
+
+            if (!checkpointer.failure().isEmpty())
+            {
+                throw new CheckpointException(checkpointer.failure(), null);
+            }
+
+            return true;
+        }
+        catch (final FormatException ex)
+        {
+            throw new CheckpointException("no checkpoint of " + folder.path() + ": " + ex.getMessage(), ex);
+        }
+    }
+}

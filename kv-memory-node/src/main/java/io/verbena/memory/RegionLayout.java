@@ -1,0 +1,66 @@
+package io.verbena.memory;
+
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+
+/** Where what is in a region, out of the configuration of its node. Stateless. */
+final class RegionLayout
+{
+    private static final int MIN_CHUNK_LENGTH_BYTES = 64 << 10;
+    private static final int MAX_CHUNK_LENGTH_BYTES = 1 << 20;
+
+    private RegionLayout()
+    {
+    }
+
+    /** What the superblock says of a region of a node with this id and incarnation. */
+    static Superblock superblock(final MemoryNodeConfiguration configuration, final int nodeId, final int incarnation)
+    {
+        return new Superblock(
+            nodeId,
+            incarnation,
+            configuration.regionLengthBytes(),
+            SuperblockDescriptor.SPACE_BYTES,
+            configuration.chunkLengthBytes(),
+            chunkCount(configuration),
+            headersOffset(configuration));
+    }
+
+    static int chunkCount(final MemoryNodeConfiguration configuration)
+    {
+        return (int)((configuration.regionLengthBytes() - SuperblockDescriptor.SPACE_BYTES) /
+            (configuration.chunkLengthBytes() + ChunkDescriptor.HEADER_BYTES));
+    }
+
+    /** Headers follow the last chunk, so that chunks keep to their alignment. */
+    static long headersOffset(final MemoryNodeConfiguration configuration)
+    {
+        return SuperblockDescriptor.SPACE_BYTES +
+            (long)chunkCount(configuration) * configuration.chunkLengthBytes();
+    }
+
+    static void checkSizes(final MemoryNodeConfiguration configuration)
+    {
+        final int chunkLengthBytes = configuration.chunkLengthBytes();
+
+        if (chunkLengthBytes < MIN_CHUNK_LENGTH_BYTES || chunkLengthBytes > MAX_CHUNK_LENGTH_BYTES ||
+            1 != Integer.bitCount(chunkLengthBytes))
+        {
+            throw new MemoryNodeException("chunkLengthBytes=" + chunkLengthBytes + " must be a power of two from " +
+                MIN_CHUNK_LENGTH_BYTES + " to " + MAX_CHUNK_LENGTH_BYTES, null);
+        }
+
+        final long leastBytes = SuperblockDescriptor.SPACE_BYTES + (long)chunkLengthBytes +
+            ChunkDescriptor.HEADER_BYTES;
+
+        if (configuration.regionLengthBytes() < leastBytes ||
+            configuration.regionLengthBytes() > SlotWord.ADDRESSABLE_BYTES)
+        {
+            throw new MemoryNodeException("regionLengthBytes=" + configuration.regionLengthBytes() + " must be from " +
+                leastBytes + " (superblock and one chunk with its header) to " + SlotWord.ADDRESSABLE_BYTES +
+                " (what a slot word can name)", null);
+        }
+    }
+}

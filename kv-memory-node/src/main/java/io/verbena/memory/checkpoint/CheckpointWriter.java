@@ -1,0 +1,229 @@
+package io.verbena.memory.checkpoint;
+
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Brings the database up to the region, slot by slot, while one-sided writers go on; only loads touch the region. A
+ * slot is taken as a GET takes it: word, block, word again, and the block's checksum, which is bound to the word. So
+ * each record was the current one at a moment after the checkpoint began; and a key that is met in no slot was absent
+ * at such a moment, because a key changes its slot by delete and insert only. What has the word and the checksum of
+ * last time is not written again. One thread, not the node's.
+ */
+public final class CheckpointWriter
+{
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(LITTLE_ENDIAN);
+    /** Looks at a slot that changes each time, or whose block is damaged. */
+    private static final int MAX_LOOKS = 100_000;
+    private static final int LOOKS_PER_CHECK = 100;
+
+    private final MemorySegment region;
+    private final CheckpointStore store;
+    private final BooleanSupplier isCancelled;
+    private final UnsafeBuffer block;
+    private final UnsafeBuffer header;
+    private long records;
+    private long changed;
+    private final UnsafeBuffer source = new UnsafeBuffer();
+    private TreeSet<Long> pagesBefore;
+    private BooleanSupplier isStillIndex;
+
+    /**
+     * @param region      from its first byte; mapped until the writer is not used any more.
+     * @param store       of this node, used by nobody else.
+     * @param scratch     off-heap, {@link SizeClasses#MAX_BLOCK_BYTES} or more, aligned to 64.
+     * @param isCancelled asked often: ends the checkpoint early.
+     */
+    public CheckpointWriter(
+        final MemorySegment region,
+        final CheckpointStore store,
+        final MemorySegment scratch,
+        final BooleanSupplier isCancelled)
+    {
+        this.region = region;
+        this.store = store;
+        this.isCancelled = isCancelled;
+        block = new UnsafeBuffer(scratch.address(), SizeClasses.MAX_BLOCK_BYTES);
+        header = new UnsafeBuffer(region.address(), 0);
+    }
+
+    /**
+     * Makes a checkpoint.
+     *
+     * @param state says what it is of; what is found is added.
+     * @throws CheckpointException when it cannot be made; the one before stays good.
+     */
+    public void run(final Properties state)
+    {
+        records = 0;
+        changed = 0;
+        final long bytesBefore = store.writtenBytes();
+        try
+        {
+            final Superblock superblock = SuperblockDescriptor.read(region);
+            pagesBefore = store.pages();
+            for (int chunk = 0; chunk < superblock.chunkCount(); chunk++)
+            {
+                if (isIndex(superblock, chunk))
+                {
+                    final long offset = superblock.chunksOffset() + (long)chunk * superblock.chunkLengthBytes();
+                    final int index = chunk;
+                    isStillIndex = () -> isIndex(superblock, index);
+                    for (int at = 0; at < superblock.chunkLengthBytes(); at += CheckpointStore.PAGE_BYTES)
+                    {
+                        checkPage(offset + at, at == 0);
+                    }
+                }
+            }
+            pagesBefore.forEach(this::dropPage);
+            state.setProperty("records", Long.toString(records));
+            state.setProperty("changed_records", Long.toString(changed));
+            state.setProperty("written_bytes", Long.toString(store.writtenBytes() - bytesBefore));
+            store.finish(state);
+        }
+        finally
+        {
+            store.abandon();
+        }
+    }
+
+    /** A header that is being written is looked at again; the node's thread never takes long. */
+    private boolean isIndex(final Superblock superblock, final int chunk)
+    {
+        header.wrap(region.address() + superblock.chunkHeadersOffset() +
+            (long)chunk * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
+        for (int look = 0; look < MAX_LOOKS; look++)
+        {
+            if (ChunkDescriptor.isWhole(header, 0))
+            {
+                return ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0);
+            }
+            Thread.onSpinWait();
+        }
+        throw new CheckpointException("no checkpoint: the header of chunk " + chunk + " is damaged", null);
+    }
+
+    private void checkPage(final long offset, final boolean hasSubtableHeader)
+    {
+        if (isCancelled.getAsBoolean())
+        {
+            throw new CheckpointException("checkpoint was ended before it was complete: the node stops", null);
+        }
+        final byte[] before = pagesBefore.remove(offset) ? store.page(offset) : null;
+        final ByteBuffer old = before == null ? null : ByteBuffer.wrap(before).order(ByteOrder.LITTLE_ENDIAN);
+        final ByteBuffer page =
+            ByteBuffer.allocate(2 * CheckpointStore.PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        boolean hasRecords = false;
+        for (int at = 0; at < CheckpointStore.PAGE_BYTES; at += Long.BYTES)
+        {
+            final boolean isSlot = at % BucketDescriptor.BUCKET_BYTES != 0 &&
+                !(hasSubtableHeader && at < BucketDescriptor.BUCKET_BYTES);
+            if (isSlot)
+            {
+                final long oldWord = old == null ? 0 : old.getLong(at);
+                final long oldChecksum = old == null ? 0 : old.getLong(CheckpointStore.PAGE_BYTES + at);
+                hasRecords |= checkSlot(offset + at, oldWord, oldChecksum, page, at);
+            }
+        }
+        if (hasRecords && !Arrays.equals(page.array(), before))
+        {
+            store.putPage(offset, page.array());
+        }
+        else if (!hasRecords && before != null)
+        {
+            store.removePage(offset);
+        }
+        store.pageEnded();
+    }
+
+    private boolean checkSlot(
+        final long slot, final long oldWord, final long oldChecksum, final ByteBuffer page, final int at)
+    {
+        for (int look = 0; look < MAX_LOOKS; look++)
+        {
+            final long word = word(slot);
+            // Memory of a table that was dropped meanwhile may hold anything.
+            final boolean isGone = look % LOOKS_PER_CHECK == LOOKS_PER_CHECK - 1 && !isStillIndex.getAsBoolean();
+            if (isGone || !SlotWord.isCommitted(word))
+            {
+                if (oldWord != 0)
+                {
+                    store.removeRecord(slot);
+                    changed++;
+                }
+                return false;
+            }
+            final long checksum = copy(word, slot);
+            if (checksum != 0)
+            {
+                records++;
+                page.putLong(at, word);
+                page.putLong(CheckpointStore.PAGE_BYTES + at, checksum);
+                if (word != oldWord || checksum != oldChecksum)
+                {
+                    changed++;
+                    final byte[] bytes = new byte[BlockDescriptor.recordLength(
+                        BlockDescriptor.keyLength(block, 0), BlockDescriptor.valueLength(block, 0))];
+                    block.getBytes(0, bytes);
+                    store.putRecord(slot, bytes);
+                }
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        throw new CheckpointException(String.format("no checkpoint: the record of slot 0x%x is damaged, or changes " +
+            "too fast to be read", slot), null);
+    }
+
+    /** The block in the scratch memory, when it is what the word published and the word still stands; 0 otherwise. */
+    private long copy(final long word, final long slot)
+    {
+        final long offset = SlotWord.blockOffset(word);
+        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        if (offset > region.byteSize() - length)
+        {
+            return 0;
+        }
+        source.wrap(region.address() + offset, length);
+        block.putBytes(0, source, 0, length);
+        return BlockDescriptor.isValid(block, 0, length, word) && word(slot) == word ?
+            block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
+    }
+
+    private long word(final long slot)
+    {
+        return (long)WORD.varHandle().getVolatile(region, slot);
+    }
+
+    /** What was an index last time, and is none any more. */
+    private void dropPage(final long offset)
+    {
+        final ByteBuffer old = ByteBuffer.wrap(store.page(offset)).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at < CheckpointStore.PAGE_BYTES; at += Long.BYTES)
+        {
+            if (old.getLong(at) != 0)
+            {
+                store.removeRecord(offset + at);
+            }
+        }
+        store.removePage(offset);
+        store.pageEnded();
+    }
+}
