@@ -65,6 +65,7 @@ final class FabricInfoCommand implements Callable<Integer>
         row(out, "max_qp_rd_atom", attributes.maxReadAtomic());
         row(out, "max_srq_wr", attributes.maxSharedReceiveRequests());
         row(out, "max_mw", attributes.maxMemoryWindows());
+        row(out, "max_dc_contexts", attributes.maxDcContexts());
         row(out, "memory_pages", open.memoryPages());
         row(out, "carriers", open.carriers().isEmpty() ? "-" : String.join(" ", open.carriers()));
         try

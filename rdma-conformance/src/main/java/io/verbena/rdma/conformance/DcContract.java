@@ -15,6 +15,9 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -269,5 +272,65 @@ abstract class DcContract extends VerbsHarness
         }
         assertThat(await(a, count)).extracting(Completion::status).containsOnly(0);
         assertThat(await(b, count)).extracting(Completion::wrId).doesNotHaveDuplicates();
+    }
+
+    /** As many as there are contexts wait for receives; one more is not served before one of these is done. */
+    @Test
+    void shouldServeAtMostAsManyInitiatorsAsThereAreContexts()
+    {
+        prepare(new QueuePairSteps().retries(8, 1), AccessFlags.ALL_REMOTE);
+        final int count = b.device.attributes().maxDcContexts();
+        assertThat(count).isPositive();
+        a.putLong(0, 7);
+        for (int i = 0; i < count; i++)
+        {
+            send(initiator(new QueuePairSteps().receiverNotReady(7, 1)), i);
+        }
+        settle();
+        assertThat(execute(to(write(-1, SIGNALED, 0, 8, 0))).status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+        assertThat(b.getLong(0)).isZero();
+        final QueuePair patient = initiator(new QueuePairSteps().retries(20, 7));
+        patient.begin();
+        patient.write(-2, SIGNALED, a.address(0), 8, a.key(), b.address(0), b.region.remoteKey());
+        patient.toDcTarget(toB, target.number(), KEY);
+        assertThat(patient.complete()).isZero();
+        settle();
+        assertThat(poll(a)).isEmpty();
+        final List<Completion> sent = new ArrayList<>();
+        final List<Completion> received = new ArrayList<>();
+        for (int i = 0; i < count; i++)
+        {
+            final int wanted = i + 1;
+            shareReceive(i, 512);
+            await(() ->
+            {
+                sent.addAll(poll(a));
+                received.addAll(poll(b));
+                return received.size() >= wanted;
+            });
+        }
+        await(() ->
+        {
+            sent.addAll(poll(a));
+            return sent.size() > count;
+        });
+        assertThat(sent).hasSize(count + 1).extracting(Completion::status).containsOnly(0);
+        assertThat(received).hasSize(count);
+        assertThat(b.getLong(0)).isEqualTo(7);
+    }
+
+    private QueuePair initiator(final QueuePairSteps steps)
+    {
+        final QueuePair initiator = own(a.domain.createQueuePair(a.options(QueuePairType.DC_INITIATOR)));
+        steps.bringUp(initiator, b.device.address(), 0);
+        return initiator;
+    }
+
+    private void send(final QueuePair initiator, final long wrId)
+    {
+        initiator.begin();
+        initiator.send(wrId, SIGNALED, a.address(0), 8, a.key());
+        initiator.toDcTarget(toB, target.number(), KEY);
+        assertThat(initiator.complete()).isZero();
     }
 }

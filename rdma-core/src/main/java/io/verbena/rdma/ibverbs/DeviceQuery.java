@@ -105,6 +105,7 @@ record DeviceQuery(DeviceAttributes attributes, int portNumber, int gidTableLeng
                 deviceField(device, "max_qp_rd_atom"), deviceField(device, "max_qp_init_rd_atom"))),
             maxReceives,
             // rxe lets a peer through a window out of its bounds: none, until they are tried on an RNIC.
+            0,
             0);
     }
 

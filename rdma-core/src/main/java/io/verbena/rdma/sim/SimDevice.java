@@ -205,7 +205,8 @@ public final class SimDevice implements Device
             MAX_INLINE_BYTES,
             MAX_READ_ATOMIC,
             MAX_QUEUE_PAIR_REQUESTS,
-            WindowTable.MAX_WINDOWS);
+            WindowTable.MAX_WINDOWS,
+            fabric.options().maxDcContexts());
     }
 
     @Override

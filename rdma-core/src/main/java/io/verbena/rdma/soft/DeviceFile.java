@@ -180,7 +180,12 @@ final class DeviceFile implements AutoCloseable
     }
 
     /** Owner: writes the header; the state makes it visible. */
-    void open(final DeviceAddress address, final int deviceIndex, final String name, final boolean isNode)
+    void open(
+        final DeviceAddress address,
+        final int deviceIndex,
+        final String name,
+        final boolean isNode,
+        final int dcContexts)
     {
         final ProcessIdentity self = ProcessIdentity.own();
         final byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
@@ -197,6 +202,7 @@ final class DeviceFile implements AutoCloseable
         SharedWords.putLong(base + GID_HIGH_OFFSET, address.gidHigh());
         SharedWords.putLong(base + GID_LOW_OFFSET, address.gidLow());
         SharedWords.putInt(base + VISITOR_LIMIT_OFFSET, 1);
+        SharedWords.putInt(base + DC_CONTEXT_LIMIT_OFFSET, dcContexts);
         SharedWords.putInt(base + NAME_LENGTH_OFFSET, shortName.length);
         SharedWords.putBytes(base + NAME_OFFSET, shortName);
         SharedWords.putIntRelease(base + STATE_OFFSET, STATE_OPEN);

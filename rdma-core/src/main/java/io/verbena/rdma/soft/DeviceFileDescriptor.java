@@ -10,15 +10,15 @@ package io.verbena.rdma.soft;
  * | magic   | format  | state | owner | device | pid | started | pid       | network   | flags | name   |
  * |"VRBNSFT1| version |       |       |        |     |         | namespace | namespace |       | length |
  * +---------+---------+-------+-------+--------+-----+---------+-----------+-----------+-------+--------+
- *  64         72        80          84           88         92                 128           256
- * +----------+---------+-----------+------------+----------+----------------------+-------------+---
- * | GID high | GID low | key limit | queue pair | visitor  | window limit | name  | listeners   |
- * |          |         |           | limit      | limit    |              |       |             |
- * +----------+---------+-----------+------------+----------+----------------------+-------------+---
- *  4096             65536              8 MiB                  16 MiB                  1 GiB
- * +----------------+------------------+----------------------+-----------------------+
- * | visitors       | keys             | queue pairs          | rings                 |
- * +----------------+------------------+----------------------+-----------------------+
+ *  64         72        80          84           88         92             96             128    256
+ * +----------+---------+-----------+------------+----------+--------------+--------------+------+-------------+---
+ * | GID high | GID low | key limit | queue pair | visitor  | window limit | DC context   | name | listeners   |
+ * |          |         |           | limit      | limit    |              | limit        |      |             |
+ * +----------+---------+-----------+------------+----------+--------------+--------------+------+-------------+---
+ *  4096        40960         65536              8 MiB                  16 MiB                  1 GiB
+ * +-----------+-------------+------------------+----------------------+-----------------------+
+ * | visitors  | DC contexts | keys             | queue pairs          | rings                 |
+ * +-----------+-------------+------------------+----------------------+-----------------------+
  * </pre>
  *
  * <p>The file is as long as all of this and sparse: its owner allocates blocks before it tells anybody of them (key
@@ -26,7 +26,7 @@ package io.verbena.rdma.soft;
  */
 final class DeviceFileDescriptor
 {
-    static final int FORMAT_VERSION = 2;
+    static final int FORMAT_VERSION = 3;
     /** {@code VRBNSFT1} in memory order of a little-endian machine. */
     static final long MAGIC = 0x3154_4653_4E42_5256L;
 
@@ -52,6 +52,8 @@ final class DeviceFileDescriptor
     static final int VISITOR_LIMIT_OFFSET = QUEUE_PAIR_LIMIT_OFFSET + Integer.BYTES;
     /** As the key limit, for windows; 0 as long as there was none. */
     static final int WINDOW_LIMIT_OFFSET = VISITOR_LIMIT_OFFSET + Integer.BYTES;
+    /** How many of the {@link DcContexts} there are to be had. */
+    static final int DC_CONTEXT_LIMIT_OFFSET = WINDOW_LIMIT_OFFSET + Integer.BYTES;
     static final int NAME_OFFSET = 128;
     static final int MAX_NAME_BYTES = 128;
 
@@ -65,6 +67,10 @@ final class DeviceFileDescriptor
     /** Table of GIDs' low halves: the devices that have this file mapped; index 0 stands for the owner itself. */
     static final int VISITORS_OFFSET = 4096;
     static final int MAX_VISITORS = 4096;
+
+    /** Table of {@link DcContexts}. */
+    static final int DC_CONTEXTS_OFFSET = 40_960;
+    static final int MAX_DC_CONTEXTS = 128;
 
     static final int KEYS_OFFSET = 1 << 16;
     static final int MAX_KEYS = 1 << 16;
@@ -83,7 +89,8 @@ final class DeviceFileDescriptor
     static
     {
         if (LISTENERS_OFFSET + LISTENER_BYTES * MAX_LISTENERS > VISITORS_OFFSET ||
-            VISITORS_OFFSET + MAX_VISITORS * Long.BYTES > KEYS_OFFSET ||
+            VISITORS_OFFSET + MAX_VISITORS * Long.BYTES > DC_CONTEXTS_OFFSET ||
+            DC_CONTEXTS_OFFSET + MAX_DC_CONTEXTS * DcContexts.LENGTH > KEYS_OFFSET ||
             KEYS_OFFSET + KeyEntryDescriptor.LENGTH * MAX_KEYS > QUEUE_PAIRS_OFFSET ||
             QUEUE_PAIRS_OFFSET + QueuePairEntry.LENGTH * MAX_QUEUE_PAIRS > RINGS_OFFSET ||
             GID_HIGH_OFFSET % Long.BYTES != 0 || PID_OFFSET % Long.BYTES != 0)

@@ -184,7 +184,7 @@ final class PeerTable
                 }
             }
         }
-        device.requestAttention();
+        device.visitorsDied();
     }
 
     /** Unmaps what nobody uses any more: regions whose keys are gone, devices that are gone. */

@@ -53,6 +53,9 @@ final class QueuePairEntry
     /** In the events: that communication began was told. The rest are ordinals of AsyncEventType, as a set. */
     static final long ESTABLISHED = 1L << 32;
 
+    /** Type of a DC target; the others are ordinals of QueuePairType. */
+    static final int DC_TARGET = 0x100;
+
     /** State of a queue pair whose process died. */
     static final int GONE = 0xFF;
 
@@ -96,10 +99,16 @@ final class QueuePairEntry
     }
 
     /** Peer: whether the entry is of this number, and of another type than expected. */
-    static boolean isOfOtherType(final long entry, final int number, final QueuePairType type)
+    static boolean isOfOtherType(final long entry, final int number, final int type)
     {
         return number(SharedWords.getLongAcquire(entry + STATE_OFFSET)) == number &&
-            SharedWords.getInt(entry + TYPE_OFFSET) != type.ordinal();
+            SharedWords.getInt(entry + TYPE_OFFSET) != type;
+    }
+
+    /** Type of the entries that serve a requester of some type. */
+    static int peerType(final QueuePairType requester)
+    {
+        return requester == QueuePairType.DC_INITIATOR ? DC_TARGET : requester.ordinal();
     }
 
     /** Requester, about to be served: in RTR the owner is told, once, that communication began. */

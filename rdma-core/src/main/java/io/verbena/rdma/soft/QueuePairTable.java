@@ -10,8 +10,8 @@ import java.util.function.IntFunction;
 import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
 
 /**
- * Queue pairs of an own device by number, and their part of its file. A number is an entry's index (lower 14 bits) and
- * how often it was used (upper 10), so that a closed queue pair's number rests.
+ * Queue pairs and DC targets of an own device by number, and their part of its file. A number is an entry's index
+ * (lower 14 bits) and how often it was used (upper 10), so that a closed queue pair's number rests.
  */
 final class QueuePairTable
 {
@@ -22,7 +22,7 @@ final class QueuePairTable
     private static final AsyncEventType[] EVENT_TYPES = AsyncEventType.values();
 
     private final DeviceFile file;
-    private final AtomicReferenceArray<SoftQueuePair> queuePairs = new AtomicReferenceArray<>(MAX_QUEUE_PAIRS);
+    private final AtomicReferenceArray<SoftResponder> queuePairs = new AtomicReferenceArray<>(MAX_QUEUE_PAIRS);
     private final short[] uses = new short[MAX_QUEUE_PAIRS];
     private int limit;
     private int lastIndex;
@@ -33,8 +33,8 @@ final class QueuePairTable
         this.file = file;
     }
 
-    /** Makes a queue pair with a number of its own. */
-    synchronized SoftQueuePair add(final IntFunction<SoftQueuePair> factory)
+    /** Makes a queue pair or DC target with a number of its own. */
+    synchronized <T extends SoftResponder> T add(final IntFunction<T> factory)
     {
         if (openCount >= limit / 2 && limit < MAX_QUEUE_PAIRS)
         {
@@ -56,13 +56,13 @@ final class QueuePairTable
         while (queuePairs.get(index) != null);
         lastIndex = index;
         uses[index] = (short)(uses[index] == MAX_USES ? 1 : uses[index] + 1);
-        final SoftQueuePair queuePair = factory.apply(uses[index] << INDEX_BITS | index);
+        final T queuePair = factory.apply(uses[index] << INDEX_BITS | index);
         queuePairs.set(index, queuePair);
         openCount++;
         return queuePair;
     }
 
-    synchronized void remove(final SoftQueuePair queuePair)
+    synchronized void remove(final SoftResponder queuePair)
     {
         if (queuePairs.compareAndSet(queuePair.number() & MAX_QUEUE_PAIRS - 1, queuePair, null))
         {
@@ -70,10 +70,10 @@ final class QueuePairTable
         }
     }
 
-    /** The open queue pair of a number, or null. */
-    SoftQueuePair find(final int number)
+    /** The open queue pair or DC target of a number, or null. */
+    SoftResponder find(final int number)
     {
-        final SoftQueuePair queuePair = queuePairs.get(number & MAX_QUEUE_PAIRS - 1);
+        final SoftResponder queuePair = queuePairs.get(number & MAX_QUEUE_PAIRS - 1);
         return queuePair != null && queuePair.number() == number && !queuePair.isClosed() ? queuePair : null;
     }
 
@@ -82,7 +82,7 @@ final class QueuePairTable
     {
         for (int i = 0; i < limit; i++)
         {
-            final SoftQueuePair queuePair = queuePairs.get(i);
+            final SoftResponder queuePair = queuePairs.get(i);
             long left = queuePair == null ? 0 : queuePair.takeEvents();
             for (; left != 0; left &= left - 1)
             {
@@ -96,7 +96,7 @@ final class QueuePairTable
     {
         for (int i = 0; i < limit; i++)
         {
-            final SoftQueuePair queuePair = queuePairs.get(i);
+            final SoftResponder queuePair = queuePairs.get(i);
             if (queuePair != null && queuePair.hasClaimOf(visitor))
             {
                 return true;

@@ -29,6 +29,8 @@ final class RemoteQueuePair
     private final boolean isReliable;
     /** UD: what stands before each payload. */
     private final int headerBytes;
+    /** Whether it is a DC target, which any initiator may come to and none can harm. */
+    private final boolean isTarget;
     private SoftPeer peer;
     private DeviceFile file;
     private long entry;
@@ -47,6 +49,7 @@ final class RemoteQueuePair
         interfaceId = requester.device().address().gidLow();
         isReliable = AccessChecks.answersRefusals(requester.type());
         headerBytes = requester.type() == QueuePairType.UD ? GlobalRoutingHeader.LENGTH_BYTES : 0;
+        isTarget = requester.type() == QueuePairType.DC_INITIATOR;
     }
 
     /**
@@ -54,10 +57,10 @@ final class RemoteQueuePair
      *
      * @param target device, in use; null when there is none.
      * @param number of the queue pair there.
-     * @param type   it must have.
+     * @param type   its entry must have.
      * @return whether there is an entry for it; without, it does not answer.
      */
-    boolean find(final SoftPeer target, final int number, final QueuePairType type)
+    boolean find(final SoftPeer target, final int number, final int type)
     {
         final long found = target == null ? 0 : target.file().findQueuePairEntry(number);
         if (found == 0 || QueuePairEntry.isOfOtherType(found, number, type))
@@ -111,6 +114,10 @@ final class RemoteQueuePair
         {
             return QueuePairEntry.isNotYetReceiving(word, number) ? UNANSWERED : WorkCompletionStatus.RETRY_EXC_ERR;
         }
+        if (isTarget)
+        {
+            return WorkCompletionStatus.SUCCESS;
+        }
         if (headerBytes == 0 ? !isConnectedHere() : SharedWords.getInt(entry + QueuePairEntry.QKEY_OFFSET) != qkey)
         {
             return WorkCompletionStatus.RETRY_EXC_ERR;
@@ -126,6 +133,17 @@ final class RemoteQueuePair
     {
         return SharedWords.getLong(entry + QueuePairEntry.DESTINATION_OFFSET) == interfaceId &&
             SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requester.number();
+    }
+
+    /** Shows a DC target its access key; a wrong one is counted there. */
+    boolean takesKey(final long accessKey)
+    {
+        final boolean isRight = SharedWords.getLong(entry + QueuePairEntry.DC_KEY_OFFSET) == accessKey;
+        if (!isRight)
+        {
+            SharedWords.getAndAddLong(entry + QueuePairEntry.KEY_VIOLATIONS_OFFSET, 1);
+        }
+        return isRight;
     }
 
     /** Rights that the queue pair, not its region, gives. */
@@ -161,7 +179,7 @@ final class RemoteQueuePair
     /** A request is refused: the queue pair goes to ERR, as the requester will, and its owner is told of the reason. */
     int refuse(final int status)
     {
-        if (isReliable)
+        if (isReliable && !isTarget)
         {
             SharedWords.getAndBitwiseOrLong(
                 entry + QueuePairEntry.EVENTS_OFFSET, 1L << AccessChecks.responderEvent(status).ordinal());
@@ -218,7 +236,7 @@ final class RemoteQueuePair
 
     private int consumed(final int receiveStatus)
     {
-        if (receiveStatus != WorkCompletionStatus.SUCCESS)
+        if (receiveStatus != WorkCompletionStatus.SUCCESS && !isTarget)
         {
             // Its own mistake, which its receive's completion tells; so it fails on an unreliable connection too.
             moveToError();

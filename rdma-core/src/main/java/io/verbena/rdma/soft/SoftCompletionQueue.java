@@ -37,7 +37,7 @@ final class SoftCompletionQueue implements CompletionQueue
     private long localHead;
     private long localTail;
     private long inboxHead;
-    private volatile SoftQueuePair[] attached = new SoftQueuePair[0];
+    private volatile SoftResponder[] attached = new SoftResponder[0];
     /** Those whose receives complete in their slots, or did once. */
     private volatile SoftQueuePair[] direct = new SoftQueuePair[0];
     private volatile boolean isOverrun;
@@ -217,7 +217,7 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /** Polling thread: a receive that it claimed for itself is flushed. */
-    void pushFlushedReceive(final SoftQueuePair queuePair, final long wrId, final long slotInRing)
+    void pushFlushedReceive(final SoftResponder queuePair, final long wrId, final long slotInRing)
     {
         final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
         final long slot = CompletionInbox.claim(inbox, CompletionInbox.limit(inbox), 0, index);
@@ -237,7 +237,7 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /** Whether a completion of a receive of this queue pair waits here; by the polling thread. */
-    boolean hasReceived(final SoftQueuePair queuePair)
+    boolean hasReceived(final SoftResponder queuePair)
     {
         if (hasDirectCompletion(queuePair))
         {
@@ -250,6 +250,24 @@ final class SoftCompletionQueue implements CompletionQueue
             final long word = SharedWords.getLongAcquire(slot(position));
             if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
                 ClaimWord.queuePairIndex(word) == index)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the completion of one receive waits here, which a shared slot stands for; by the polling thread. */
+    boolean hasReceived(final SoftResponder queuePair, final long slotInRing)
+    {
+        final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
+        for (long position = inboxHead; position - tail <= 0; position++)
+        {
+            final long slot = slot(position);
+            final long word = SharedWords.getLongAcquire(slot);
+            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
+                ClaimWord.queuePairIndex(word) == index && SharedWords.getLong(slot + RECEIVE_OFFSET) == slotInRing)
             {
                 return true;
             }
@@ -300,13 +318,13 @@ final class SoftCompletionQueue implements CompletionQueue
         waiting.remove(queuePair);
     }
 
-    synchronized void attach(final SoftQueuePair queuePair)
+    synchronized void attach(final SoftResponder queuePair)
     {
         if (isClosed)
         {
             throw new RdmaException("completion queue is closed: device=" + device.name());
         }
-        final SoftQueuePair[] copy = Arrays.copyOf(attached, attached.length + 1);
+        final SoftResponder[] copy = Arrays.copyOf(attached, attached.length + 1);
         copy[attached.length] = queuePair;
         attached = copy;
         chooseDirect(queuePair);
@@ -316,7 +334,7 @@ final class SoftCompletionQueue implements CompletionQueue
      * Completions in the slots of receives do not count against the capacity: they stay there only as long as no more
      * can come than fit. Requesters that have not seen yet that they shall not may leave some for a while.
      */
-    private void chooseDirect(final SoftQueuePair added)
+    private void chooseDirect(final SoftResponder added)
     {
         final long depth = Arrays.stream(attached).distinct().mapToLong(queuePair -> queuePair.depthIn(this)).sum();
         if (depth > capacity)
@@ -326,24 +344,20 @@ final class SoftCompletionQueue implements CompletionQueue
                 queuePair.receives().direct(false);
             }
         }
-        else if (direct.length < MAX_DIRECT && added.mayBeDirectIn(this) && !Arrays.asList(direct).contains(added))
+        else if (direct.length < MAX_DIRECT && added instanceof final SoftQueuePair queuePair &&
+            queuePair.mayBeDirectIn(this) && !Arrays.asList(direct).contains(queuePair))
         {
             final SoftQueuePair[] copy = Arrays.copyOf(direct, direct.length + 1);
-            copy[direct.length] = added;
+            copy[direct.length] = queuePair;
             direct = copy;
-            added.receives().direct(true);
+            queuePair.receives().direct(true);
         }
     }
 
-    synchronized void detach(final SoftQueuePair queuePair)
+    synchronized void detach(final SoftResponder queuePair)
     {
-        attached = without(attached, queuePair);
-        direct = without(direct, queuePair);
-    }
-
-    private static SoftQueuePair[] without(final SoftQueuePair[] queuePairs, final SoftQueuePair one)
-    {
-        return Arrays.stream(queuePairs).filter(other -> other != one).toArray(SoftQueuePair[]::new);
+        attached = Arrays.stream(attached).filter(other -> other != queuePair).toArray(SoftResponder[]::new);
+        direct = Arrays.stream(direct).filter(other -> other != queuePair).toArray(SoftQueuePair[]::new);
     }
 
     /** Whether a claim of this visitor is open in it; any thread. */
@@ -390,7 +404,7 @@ final class SoftCompletionQueue implements CompletionQueue
             {
                 overrun();
             }
-            for (final SoftQueuePair queuePair : attached)
+            for (final SoftResponder queuePair : attached)
             {
                 queuePair.flushIfInError();
             }
@@ -491,11 +505,11 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             return false;
         }
-        final SoftQueuePair queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
+        final SoftResponder queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
         return queuePair != null && !queuePair.isClosed() && hasDirectCompletion(queuePair);
     }
 
-    private static boolean hasDirectCompletion(final SoftQueuePair queuePair)
+    private static boolean hasDirectCompletion(final SoftResponder queuePair)
     {
         final SoftReceiveQueue receives = queuePair.receives();
         return receives != null && receives.hasCompletion();
@@ -503,7 +517,7 @@ final class SoftCompletionQueue implements CompletionQueue
 
     private int take(final long slot, final WorkCompletions completions, final int index)
     {
-        final SoftQueuePair queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
+        final SoftResponder queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
         if (queuePair == null)
         {
             return index;
@@ -536,7 +550,7 @@ final class SoftCompletionQueue implements CompletionQueue
     {
         isOverrun = true;
         SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 0, 1);
-        for (final SoftQueuePair queuePair : attached)
+        for (final SoftResponder queuePair : attached)
         {
             queuePair.moveToError();
         }

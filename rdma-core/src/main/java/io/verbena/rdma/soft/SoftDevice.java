@@ -38,25 +38,16 @@ final class SoftDevice implements Device
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final int MAX_INLINE_BYTES = 1 << 10;
     static final int MAX_READ_ATOMIC = 128;
-    private static final DeviceAttributes ATTRIBUTES = new DeviceAttributes(
-        "soft",
-        Set.of(
-            DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.SHARED_RECEIVE_QUEUE,
-            DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
-            DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_WHOLE_PAGES,
-            DeviceCapability.GLOBAL_ATOMICS),
-        false,
-        MAX_QUEUE_PAIR_REQUESTS,
-        MAX_COMPLETIONS,
-        MAX_MESSAGE_BYTES,
-        MAX_INLINE_BYTES,
-        MAX_READ_ATOMIC,
-        MAX_QUEUE_PAIR_REQUESTS,
-        WindowTable.MAX_WINDOWS);
+    private static final Set<DeviceCapability> CAPABILITIES = Set.of(
+        DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.DC,
+        DeviceCapability.SHARED_RECEIVE_QUEUE, DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL,
+        DeviceCapability.ASYNC_EVENT, DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_WHOLE_PAGES,
+        DeviceCapability.GLOBAL_ATOMICS);
 
     private final SoftFabric fabric;
     private final String name;
     private final DeviceAddress address;
+    private final DeviceAttributes attributes;
     private final DeviceFile file;
     private final RingSpace rings;
     private final SharedKeys keys;
@@ -83,7 +74,24 @@ final class SoftDevice implements Device
         windows = new SharedWindows(file, keys.local(), keys.entries());
         queuePairs = new QueuePairTable(file);
         peers = new PeerTable(this);
-        file.open(address, deviceIndex, name, fabric.mayBeKilled());
+        attributes = attributes(fabric.maxDcContexts());
+        file.open(address, deviceIndex, name, fabric.mayBeKilled(), fabric.maxDcContexts());
+    }
+
+    private static DeviceAttributes attributes(final int maxDcContexts)
+    {
+        return new DeviceAttributes(
+            "soft",
+            CAPABILITIES,
+            false,
+            MAX_QUEUE_PAIR_REQUESTS,
+            MAX_COMPLETIONS,
+            MAX_MESSAGE_BYTES,
+            MAX_INLINE_BYTES,
+            MAX_READ_ATOMIC,
+            MAX_QUEUE_PAIR_REQUESTS,
+            WindowTable.MAX_WINDOWS,
+            maxDcContexts);
     }
 
     SoftFabric fabric()
@@ -135,7 +143,7 @@ final class SoftDevice implements Device
     @Override
     public DeviceAttributes attributes()
     {
-        return ATTRIBUTES;
+        return attributes;
     }
 
     @Override
@@ -319,12 +327,12 @@ final class SoftDevice implements Device
         file.close();
     }
 
-    SoftQueuePair addQueuePair(final IntFunction<SoftQueuePair> factory)
+    <T extends SoftResponder> T addQueuePair(final IntFunction<T> factory)
     {
         return queuePairs.add(factory);
     }
 
-    void removeQueuePair(final SoftQueuePair queuePair)
+    void removeQueuePair(final SoftResponder queuePair)
     {
         queuePairs.remove(queuePair);
         events.forget(queuePair);
@@ -345,7 +353,7 @@ final class SoftDevice implements Device
     }
 
     /** Polling threads: the open queue pair of a number, or null. */
-    SoftQueuePair queuePair(final int number)
+    SoftResponder queuePair(final int number)
     {
         return queuePairs.find(number);
     }
@@ -366,15 +374,14 @@ final class SoftDevice implements Device
     /** As {@link #awaitOutside()}, for those that come through one queue pair. */
     void awaitOutside(final int queuePairNumber)
     {
-        final SoftQueuePair queuePair = queuePair(queuePairNumber);
-        if (queuePair == null)
+        if (queuePair(queuePairNumber) instanceof final SoftQueuePair queuePair)
         {
-            // Being closed by another thread.
-            awaitOutside();
+            queuePair.awaitRequesters();
         }
         else
         {
-            queuePair.awaitRequesters();
+            // Being closed by another thread.
+            awaitOutside();
         }
     }
 
@@ -401,9 +408,10 @@ final class SoftDevice implements Device
         }
     }
 
-    /** Some peer is dead: let the owners of the queues look. */
-    void requestAttention()
+    /** Some peer is dead: it needs no contexts any more; let the owners of the queues look. */
+    void visitorsDied()
     {
+        DcContexts.releaseDead(file, this::isDeadVisitor);
         completionQueues.forEach(SoftCompletionQueue::requestAttention);
     }
 

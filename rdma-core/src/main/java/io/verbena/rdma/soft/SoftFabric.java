@@ -23,6 +23,7 @@ public final class SoftFabric implements Fabric
 
     private final FabricDirectory files;
     private final long rnrTimeoutNs;
+    private final int maxDcContexts;
     private final boolean mayBeKilled;
     private final String memoryPages;
     private final OutsideWait outside;
@@ -35,6 +36,7 @@ public final class SoftFabric implements Fabric
     {
         this.files = files;
         rnrTimeoutNs = options.rnrTimeoutNs();
+        maxDcContexts = options.maxDcContexts();
         mayBeKilled = options.mayBeKilled();
         final String refusal = options.hugePages() ? HugePages.refusal(files) : null;
         memoryPages = HugePages.describe(options.hugePages() && refusal == null, refusal);
@@ -57,6 +59,7 @@ public final class SoftFabric implements Fabric
     {
         SoftDevice.checkRange("rnrTimeoutNs", options.rnrTimeoutNs(), 0, Long.MAX_VALUE / 2);
         SoftDevice.checkRange("fenceTimeoutNs", options.fenceTimeoutNs(), 1, Long.MAX_VALUE / 2);
+        SoftDevice.checkRange("maxDcContexts", options.maxDcContexts(), 1, DeviceFileDescriptor.MAX_DC_CONTEXTS);
         final SoftFabric fabric =
             new SoftFabric(FabricDirectory.open(options.directory(), options.hugePages()), options);
         fabric.watch.start();
@@ -126,6 +129,11 @@ public final class SoftFabric implements Fabric
     FabricDirectory files()
     {
         return files;
+    }
+
+    int maxDcContexts()
+    {
+        return maxDcContexts;
     }
 
     long rnrTimeoutNs()

@@ -9,6 +9,7 @@ public final class SoftFabricOptions
     private Path directory = Path.of("/dev/shm", "verbena-" + System.getProperty("user.name"));
     private long rnrTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long fenceTimeoutNs = TimeUnit.SECONDS.toNanos(60);
+    private int maxDcContexts = 64;
     private boolean mayBeKilled;
     private boolean hugePages;
 
@@ -43,6 +44,23 @@ public final class SoftFabricOptions
     public SoftFabricOptions rnrTimeoutNs(final long rnrTimeoutNs)
     {
         this.rnrTimeoutNs = rnrTimeoutNs;
+        return this;
+    }
+
+    /** @return DC connections that a device serves at once. */
+    public int maxDcContexts()
+    {
+        return maxDcContexts;
+    }
+
+    /**
+     * @param maxDcContexts DC connections that a device serves at once, 1 to 128, default 64; initiators beyond wait
+     *                      until one has nothing under way, within their retry time.
+     * @return this.
+     */
+    public SoftFabricOptions maxDcContexts(final int maxDcContexts)
+    {
+        this.maxDcContexts = maxDcContexts;
         return this;
     }
 

@@ -7,6 +7,8 @@ import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
@@ -17,7 +19,6 @@ import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
-import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -34,6 +35,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     private int regionCount;
     private int windowCount;
     private int sharedQueueCount;
+    private int targetCount;
     private int handleCount;
     private boolean isClosed;
 
@@ -122,10 +124,6 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() == QueuePairType.DC_INITIATOR)
-        {
-            throw new UnsupportedVerbException("queue pair of type " + options.type(), device.name());
-        }
         final QueuePairCapabilities capabilities = options.capabilities();
         device.checkCapabilities(capabilities);
         final SoftCompletionQueue send = device.own(options.sendCompletions());
@@ -196,6 +194,41 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         handleCount--;
     }
 
+    @Override
+    public DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        SoftDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SoftDevice.MAX_READ_ATOMIC);
+        final SoftCompletionQueue completions = device.own(options.receiveCompletions());
+        final SoftSharedReceiveQueue shared = own(options.sharedReceiveQueue());
+        synchronized (this)
+        {
+            checkOpen();
+            targetCount++;
+        }
+        final SoftDcTarget target = device.addQueuePair(
+            number -> new SoftDcTarget(this, completions, shared, options, number));
+        shared.attach();
+        try
+        {
+            completions.attach(target);
+            return target;
+        }
+        catch (final RdmaException ex)
+        {
+            target.close();
+            throw ex;
+        }
+    }
+
+    void dcTargetClosed(final SoftDcTarget target)
+    {
+        device.removeQueuePair(target);
+        synchronized (this)
+        {
+            targetCount--;
+        }
+    }
+
     void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
     {
         device.sharedReceiveQueueClosed(queue);
@@ -253,12 +286,12 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     @Override
     public synchronized void close()
     {
-        if (queuePairCount + regionCount + windowCount + sharedQueueCount + handleCount > 0)
+        if (queuePairCount + regionCount + windowCount + sharedQueueCount + targetCount + handleCount > 0)
         {
             throw new RdmaException(
                 "protection domain is in use: close its children first, queuePairs=" + queuePairCount +
                 ", regions=" + regionCount + ", windows=" + windowCount + ", sharedReceiveQueues=" +
-                sharedQueueCount + ", address handles=" + handleCount);
+                sharedQueueCount + ", DC targets=" + targetCount + ", address handles=" + handleCount);
         }
         if (!isClosed)
         {

@@ -23,7 +23,7 @@ import static io.verbena.rdma.soft.QueuePairEntry.*;
  * until after its last access; whoever closes, or leaves the states that serve inbound requests, changes those first
  * and then waits for the marks it finds.
  */
-final class SoftQueuePair extends StagedQueuePair
+final class SoftQueuePair extends StagedQueuePair implements SoftResponder
 {
     private final SoftDevice device;
     private final SoftProtectionDomain protectionDomain;
@@ -88,7 +88,12 @@ final class SoftQueuePair extends StagedQueuePair
 
     private SoftRoute route()
     {
-        return type() == QueuePairType.UD ? new SoftDatagramRoute(device, connection, requester, mark) : null;
+        return switch (type())
+        {
+            case RC, UC -> null;
+            case UD -> new SoftDatagramRoute(device, connection, requester, mark);
+            case DC_INITIATOR -> new SoftDcRoute(this, connection, requester, mark);
+        };
     }
 
     SoftDevice device()
@@ -114,7 +119,8 @@ final class SoftQueuePair extends StagedQueuePair
         return isDestroyed ? QueuePairState.RESET : QueuePairEntry.state(word());
     }
 
-    boolean isClosed()
+    @Override
+    public boolean isClosed()
     {
         return isClosed;
     }
@@ -155,7 +161,8 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** Any thread: whether a claim of this visitor is open in its receive queue. */
-    boolean hasClaimOf(final int visitor)
+    @Override
+    public boolean hasClaimOf(final int visitor)
     {
         return receives.hasClaimOf(visitor);
     }
@@ -174,13 +181,15 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** Any thread: events that peers left, as a set of ordinals of AsyncEventType; takes them. */
-    long takeEvents()
+    @Override
+    public long takeEvents()
     {
         return QueuePairEntry.takeEvents(entry) | receives.takeEvents();
     }
 
     /** Its own queue of receives; null when it takes them from a shared one. */
-    SoftReceiveQueue receives()
+    @Override
+    public SoftReceiveQueue receives()
     {
         return receives.own();
     }
@@ -234,13 +243,15 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** How many completions may wait in a queue at once on behalf of this queue pair. */
-    int depthIn(final SoftCompletionQueue queue)
+    @Override
+    public int depthIn(final SoftCompletionQueue queue)
     {
         return (queue == sendCompletions ? sendDepth : 0) + (queue == receiveCompletions ? receives.capacity() : 0);
     }
 
     /** Polling thread: a completion of a receive was handed out. */
-    void releaseReceive(final long slotInRing)
+    @Override
+    public void releaseReceive(final long slotInRing)
     {
         receives.release(slotInRing);
     }
@@ -428,7 +439,8 @@ final class SoftQueuePair extends StagedQueuePair
     }
 
     /** Polling thread: completes everything outstanding with WR_FLUSH_ERR once in ERR. */
-    void flushIfInError()
+    @Override
+    public void flushIfInError()
     {
         receives.flushLost();
         if (receives.hasLostReceive())

@@ -98,10 +98,11 @@ final class SoftReceiveSide
     /** Throws when it has no receives of its own. */
     void checkOwn()
     {
-        if (!isOwner)
+        if (!isOwner || queuePair.type() == QueuePairType.DC_INITIATOR)
         {
             throw new RdmaException(
-                "queue pair has no receive queue of its own: post to its shared one, " + queuePair);
+                "queue pair has no receive queue of its own: " +
+                (!isOwner ? "post to its shared one, " : "an initiator only sends, ") + queuePair);
         }
     }
 
@@ -218,7 +219,7 @@ final class SoftReceiveSide
         }
         else
         {
-            shared.flushClaimed(index, device::isDeadVisitor, slot -> flush(slot, shared.ring()));
+            shared.flushClaimed(index, device::isDeadVisitor, finished -> false, slot -> flush(slot, shared.ring()));
         }
         return true;
     }

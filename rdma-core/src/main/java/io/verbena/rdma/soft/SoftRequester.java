@@ -61,7 +61,7 @@ final class SoftRequester
     {
         this.maxReadAtomic = maxReadAtomic;
         isPayloadPlaced = false;
-        return remote.find(target, number, type);
+        return remote.find(target, number, QueuePairEntry.peerType(type));
     }
 
     /** Nowhere from now on. */

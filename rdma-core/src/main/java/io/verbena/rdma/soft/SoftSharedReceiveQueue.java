@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.SharedReceiveQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 import static io.verbena.rdma.soft.ReceiveRing.*;
 
@@ -179,9 +180,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
      *
      * @param queuePairIndex of the responder.
      * @param isDead         tells dead visitors.
-     * @param flush          gets the address of each such slot, oldest first.
+     * @param isFinished     tells by their offsets the slots whose completions only wait to be handed out.
+     * @param flush          gets the address of each other such slot, oldest first.
      */
-    void flushClaimed(final int queuePairIndex, final IntPredicate isDead, final LongConsumer flush)
+    void flushClaimed(
+        final int queuePairIndex, final IntPredicate isDead, final LongPredicate isFinished, final LongConsumer flush)
     {
         final long end = SharedWords.getLongVolatile(ring + TAIL_OFFSET);
         for (long position = end - slotCount; position < end; position++)
@@ -189,7 +192,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
             final long slot = slot(ring, position);
             final long word = SharedWords.getLongAcquire(slot);
             if (isClaimOf(word, queuePairIndex) && ClaimWord.visitor(word) != 0 &&
-                isDead.test(ClaimWord.visitor(word)) &&
+                isDead.test(ClaimWord.visitor(word)) && !isFinished.test(slot - ring) &&
                 SharedWords.compareAndSetLong(slot, word, ClaimWord.ofOwner(word)))
             {
                 flush.accept(slot);

@@ -16,6 +16,8 @@ import java.util.Set;
  * @param maxReadAtomic             most READs and atomics outstanding on a queue pair.
  * @param maxSharedReceiveRequests  deepest shared receive queue; 0 without.
  * @param maxMemoryWindows          most memory windows; 0 without.
+ * @param maxDcContexts             DC connections that its targets serve at once (responder contexts); initiators
+ *                                  beyond wait, within their retry time. 0 without DC, or when it is not known.
  */
 public record DeviceAttributes(
     String provider,
@@ -27,7 +29,8 @@ public record DeviceAttributes(
     int maxInlineBytes,
     int maxReadAtomic,
     int maxSharedReceiveRequests,
-    int maxMemoryWindows)
+    int maxMemoryWindows,
+    int maxDcContexts)
 {
     /** Copies the set. */
     public DeviceAttributes

@@ -1,6 +1,7 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
@@ -10,6 +11,8 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
 
@@ -25,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  * memory is there until standard input ends; {@code echo} and {@code sleep-echo}: answers each message, polling or
  * asleep; {@code write}: told to, WRITEs to the address given, and stops between check and access until told again;
  * {@code write-window}: as before, to the address and key that come on standard input; {@code send}: told to, SENDs,
- * and stops with the receive claimed.
+ * and stops with the receive claimed; {@code send-dynamically}: the same, to the DC target and access key given.
  */
 public final class SoftChild
 {
@@ -82,12 +85,14 @@ public final class SoftChild
             new SoftFabricOptions().directory(Path.of(args[0])).mayBeKilled(args[3].equals("node")));
         final SoftChild child = new SoftChild(fabric.openDevice("child"), args[1].equals("sleep-echo"));
         final DeviceAddress target = new DeviceAddress(0xFE80_0000_0000_0000L, Long.parseUnsignedLong(args[2], 16));
-        if (!args[1].equals("datagram"))
+        if (!args[1].equals("datagram") && !args[1].equals("send-dynamically"))
         {
             child.connect(target);
         }
         switch (args[1])
         {
+            case "send-dynamically" ->
+                child.sendDynamically(target, Integer.parseInt(args[4]), Long.parseLong(args[5]));
             case "datagram" -> child.sendDatagram(target, Integer.parseInt(args[4]));
             case "serve" ->
             {
@@ -186,6 +191,19 @@ public final class SoftChild
     {
         executeStopping(
             queuePair, () -> queuePair.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey()));
+    }
+
+    private void sendDynamically(final DeviceAddress parent, final int target, final long accessKey)
+    {
+        final QueuePair initiator = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.DC_INITIATOR)
+            .completions(completions, completions).capabilities(DEPTHS));
+        SoftConnections.readyInitiator(initiator, 0, 7);
+        final AddressHandle handle = domain.createAddressHandle(parent);
+        executeStopping(initiator, () ->
+        {
+            initiator.send(1, SendFlags.SIGNALED, region.address(), 8, region.localKey());
+            initiator.toDcTarget(handle, target, accessKey);
+        });
     }
 
     private void sendDatagram(final DeviceAddress target, final int number)

@@ -51,6 +51,20 @@ final class SoftConnections
         return queuePair;
     }
 
+    /**
+     * Makes a DC initiator ready to send.
+     *
+     * @param timeout    code; 0 waits for ever.
+     * @param retryCount 0 to 7.
+     */
+    static void readyInitiator(final QueuePair initiator, final int timeout, final int retryCount)
+    {
+        initiator.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1));
+        initiator.modify(new QueuePairAttributes().state(QueuePairState.RTR).pathMtuBytes(SoftDevice.PATH_MTU_BYTES));
+        initiator.modify(new QueuePairAttributes()
+            .state(QueuePairState.RTS).sqPsn(0).timeout(timeout).retryCount(retryCount).rnrRetry(7).maxReadAtomic(4));
+    }
+
     static void awaitSuccess(final Endpoint endpoint, final WorkCompletions completions)
     {
         assertThat(awaitStatus(endpoint, completions)).isZero();
