@@ -43,20 +43,21 @@ class SharedRingStepsTest
 
     @ParameterizedTest
     @CsvSource({
-        "ReceiveRing, claim, SharedWords.compareAndSetLong, compareThenSet",
+        "ReceiveRing, claimAt, SharedWords.compareAndSetLong, compareThenSet",
         "ReceiveRing, oldest, SharedWords.compareAndSetLong, leaveAlone",
         "SoftSharedReceiveQueue, nextFree, SharedWords.compareAndSetLong, leaveAlone",
         "CompletionInbox, claim, SharedWords.compareAndSetLong, compareThenSet",
-        "SoftQueuePair, flushDeadClaims, SoftCompletionQueue.hasReceived, neverReceived" })
+        "SoftReceiveSide, flushDeadClaims, SoftCompletionQueue.hasReceived, neverReceived" })
     void shouldNoticeTwin(final String type, final String method, final String callee, final String replacement)
         throws ReflectiveOperationException
     {
-        final ClassLoader loader = new SteppedLoader(new SteppedLoader.Twin(type, method, callee, replacement));
+        final SteppedLoader loader = new SteppedLoader(new SteppedLoader.Twin(type, method, callee, replacement));
         String wrong = null;
         for (long seed = 0; wrong == null && seed < TWIN_SEEDS; seed++)
         {
             wrong = play(loader, seed);
         }
+        assertThat(loader.hasReplaced()).isTrue();
         assertThat(wrong).isNotNull();
     }
 }

@@ -27,6 +27,7 @@ final class SteppedLoader extends ClassLoader
     private static final ClassDesc TWINS = ClassDesc.of(PACKAGE + "Twins");
 
     private final Twin twin;
+    private volatile boolean hasReplaced;
 
     /**
      * A wrong variant.
@@ -45,6 +46,12 @@ final class SteppedLoader extends ClassLoader
     {
         super(SteppedLoader.class.getClassLoader());
         this.twin = twin;
+    }
+
+    /** Whether the call that the twin replaces was found. */
+    boolean hasReplaced()
+    {
+        return hasReplaced;
     }
 
     @Override
@@ -113,6 +120,7 @@ final class SteppedLoader extends ClassLoader
             }
             if (isReplaced(type, method, call))
             {
+                hasReplaced = true;
                 final MethodTypeDesc given = call.typeSymbol();
                 final MethodTypeDesc taken = call.opcode().name().equals("INVOKESTATIC") ?
                     given : given.insertParameterTypes(0, call.owner().asSymbol());
