@@ -69,9 +69,9 @@ final class StatusText
     {
         if (name.endsWith("_bytes") && value instanceof final Long bytes)
         {
-            return name.substring(0, name.length() - "_bytes".length()) + '=' + Units.mebibytes(bytes).replace(" ", "");
+            return name.substring(0, name.length() - "_bytes".length()) + ':' + Units.mebibytes(bytes).replace(" ", "");
         }
-        return name + '=' + (value instanceof final Map<?, ?> map ? map.entrySet().stream()
+        return name + ':' + (value instanceof final Map<?, ?> map ? map.entrySet().stream()
             .map((part) -> part.getValue() + "x" + part.getKey()).collect(Collectors.joining(",")) : value);
     }
 
