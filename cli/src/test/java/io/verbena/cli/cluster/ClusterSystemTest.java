@@ -194,11 +194,13 @@ class ClusterSystemTest
     /** Until the processes have noticed; what they say is checked by the caller. */
     private void awaitStatus(final String text)
     {
+        final long deadlineNs = System.nanoTime() + STEP_NS;
         do
         {
             run("status");
         }
-        while (!last.out().contains(text));
+        while (!last.out().contains(text) && System.nanoTime() - deadlineNs < 0);
+        assertThat(last.out()).contains(text);
     }
 
     @Test
