@@ -125,10 +125,7 @@ public final class BootstrapServer implements AutoCloseable
         {
             connection.setSoTimeout(READ_TIMEOUT_MS);
             connection.setTcpNoDelay(true);
-            if (!shakeHands(connection))
-            {
-                refusals.incrementAndGet();
-            }
+            shakeHands(connection);
         }
         catch (final IOException ex)
         {
@@ -140,14 +137,15 @@ public final class BootstrapServer implements AutoCloseable
         }
     }
 
-    private boolean shakeHands(final Socket connection) throws IOException
+    private void shakeHands(final Socket connection) throws IOException
     {
         final DataInputStream in = new DataInputStream(connection.getInputStream());
         final OutputStream out = connection.getOutputStream();
         final ByteBuffer hello = BootstrapDescriptor.wrap(in.readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
         if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
         {
-            return false; // not one of us: nothing is told
+            refuse(out, new byte[0]); // not one of us: nothing is told
+            return;
         }
         final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
         random.nextBytes(serverNonce);
@@ -155,24 +153,37 @@ public final class BootstrapServer implements AutoCloseable
         final int formats = hello.getInt(BootstrapDescriptor.FORMATS_OFFSET);
         if (BootstrapDescriptor.VERSION != version || BootstrapDescriptor.FORMATS != formats)
         {
-            out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
+            refuse(out, BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
                 "the cluster speaks version " + BootstrapDescriptor.VERSION + " with formats " +
                 BootstrapDescriptor.FORMATS + ", this program version " + version + " with formats " + formats +
                 ": update the older of the two", serverNonce));
-            return false;
+            return;
         }
         out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));
         final byte[] proof = in.readNBytes(BootstrapDescriptor.PROOF_LENGTH_BYTES);
         final byte[] clientNonce = BootstrapDescriptor.nonce(hello);
         if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, clientNonce, serverNonce))
         {
-            out.write(BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+            refuse(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
                 "the cluster has another token: give the file it was started with"));
-            return false;
+            return;
         }
         out.write(BootstrapDescriptor.answer(
             answer, token.proof(BootstrapClient.SERVER_SIDE, clientNonce, serverNonce)));
-        return true;
+    }
+
+    /** Counted before it is told: who was refused may look at once. */
+    private void refuse(final OutputStream out, final byte[] said)
+    {
+        refusals.incrementAndGet();
+        try
+        {
+            out.write(said);
+        }
+        catch (final IOException ignore)
+        {
+            // The other side has gone: it is refused all the same.
+        }
     }
 
     /** Stops listening; handshakes under way end by themselves, within seconds. */
