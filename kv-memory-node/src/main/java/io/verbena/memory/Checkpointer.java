@@ -133,13 +133,33 @@ public final class Checkpointer implements AutoCloseable
             LOGGER.info("checkpoint: {} records, {} changed, {} bytes, {} ms", records,
                 state.getProperty("changed_records"), state.getProperty("written_bytes"),
                 finishedMs - Long.parseLong(state.getProperty("started_ms")));
+            warnOfDamage(state.getProperty("damaged_records"));
         }
         catch (final CheckpointException | MemoryNodeException ex)
         {
-            failure = ex.getMessage();
-            LOGGER.error("{}", failure);
-            reportFailure();
+            onFailure(ex.getMessage(), null);
         }
+        catch (final RuntimeException | Error ex)
+        {
+            // The thread goes on: a node that makes no more checkpoints, and does not say so, is worse.
+            onFailure("no checkpoint: " + ex, ex);
+        }
+    }
+
+    private static void warnOfDamage(final String damaged)
+    {
+        if (!"0".equals(damaged))
+        {
+            LOGGER.warn("checkpoint: {} slots name no whole record, and were left out or kept as they were before: " +
+                "what a dropped table left behind, or damage", damaged);
+        }
+    }
+
+    private void onFailure(final String message, final Throwable cause)
+    {
+        failure = message;
+        LOGGER.error("{}", message, cause);
+        reportFailure();
     }
 
     /** The database is open only meanwhile: between checkpoints it takes neither memory nor descriptors. */

@@ -33,6 +33,8 @@ public final class CheckpointWriter
     /** Looks at a slot that changes each time, or whose block is damaged. */
     private static final int MAX_LOOKS = 100_000;
     private static final int LOOKS_PER_CHECK = 100;
+    /** A block is complete before its word is committed: one that is not, under a word that stands, is damaged. */
+    private static final int LOOKS_AT_ONE_WORD = 50;
 
     private final MemorySegment region;
     private final CheckpointStore store;
@@ -41,6 +43,7 @@ public final class CheckpointWriter
     private final UnsafeBuffer header;
     private long records;
     private long changed;
+    private long damaged;
     private final UnsafeBuffer source = new UnsafeBuffer();
     private TreeSet<Long> pagesBefore;
     private BooleanSupplier isStillIndex;
@@ -74,6 +77,7 @@ public final class CheckpointWriter
     {
         records = 0;
         changed = 0;
+        damaged = 0;
         final long bytesBefore = store.writtenBytes();
         try
         {
@@ -95,6 +99,7 @@ public final class CheckpointWriter
             pagesBefore.forEach(this::dropPage);
             state.setProperty("records", Long.toString(records));
             state.setProperty("changed_records", Long.toString(changed));
+            state.setProperty("damaged_records", Long.toString(damaged));
             state.setProperty("written_bytes", Long.toString(store.writtenBytes() - bytesBefore));
             store.finish(state);
         }
@@ -156,19 +161,23 @@ public final class CheckpointWriter
     private boolean checkSlot(
         final long slot, final long oldWord, final long oldChecksum, final ByteBuffer page, final int at)
     {
+        long lastWord = 0;
+        int looksAtWord = 0;
         for (int look = 0; look < MAX_LOOKS; look++)
         {
             final long word = word(slot);
+            looksAtWord = word == lastWord ? looksAtWord + 1 : 0;
+            lastWord = word;
             // Memory of a table that was dropped meanwhile may hold anything.
             final boolean isGone = look % LOOKS_PER_CHECK == LOOKS_PER_CHECK - 1 && !isStillIndex.getAsBoolean();
             if (isGone || !SlotWord.isCommitted(word))
             {
-                if (oldWord != 0)
-                {
-                    store.removeRecord(slot);
-                    changed++;
-                }
+                leaveOut(slot, oldWord);
                 return false;
+            }
+            if (looksAtWord == LOOKS_AT_ONE_WORD)
+            {
+                return keepDamaged(slot, word, oldWord, oldChecksum, page, at);
             }
             final long checksum = copy(word, slot);
             if (checksum != 0)
@@ -188,8 +197,42 @@ public final class CheckpointWriter
             }
             Thread.onSpinWait();
         }
-        throw new CheckpointException(String.format("no checkpoint: the record of slot 0x%x is damaged, or changes " +
-            "too fast to be read", slot), null);
+        throw new CheckpointException(String.format(
+            "no checkpoint: the record of slot 0x%x changes too fast to be read", slot), null);
+    }
+
+    private void leaveOut(final long slot, final long oldWord)
+    {
+        if (oldWord != 0)
+        {
+            store.removeRecord(slot);
+            changed++;
+        }
+    }
+
+    /**
+     * A committed word without a record under it. Mostly what is left in the index of a dropped table that nobody gave
+     * back; it must not keep all other records from being saved. Where the last checkpoint has the record of this very
+     * word, that is kept.
+     */
+    private boolean keepDamaged(
+        final long slot,
+        final long word,
+        final long oldWord,
+        final long oldChecksum,
+        final ByteBuffer page,
+        final int at)
+    {
+        damaged++;
+        if (word != oldWord)
+        {
+            leaveOut(slot, oldWord);
+            return false;
+        }
+        records++;
+        page.putLong(at, oldWord);
+        page.putLong(CheckpointStore.PAGE_BYTES + at, oldChecksum);
+        return true;
     }
 
     /** The block in the scratch memory, when it is what the word published and the word still stands; 0 otherwise. */
