@@ -32,6 +32,12 @@ final class IndexReturn
         }
     }
 
+    /** @return whether epochs are what it waits for, and not a memory node that is away. */
+    boolean wantsEpochs(final TableEngine engine)
+    {
+        return !engine.isReusable(droppedEpoch);
+    }
+
     boolean isDone()
     {
         return runsByNode.isEmpty();

@@ -180,7 +180,8 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
+        return engine.wantsEpochs() || indexReturns.stream().anyMatch((index) -> index.wantsEpochs(engine)) ||
+            linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
     /**
