@@ -56,7 +56,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
                 fabric.close();
             }
         }
-        return RoleProcess.run(fabric, role, busyPoll, options.healthPort(), spec.commandLine().getOut(),
-            "on " + cluster.fabric());
+        return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
+            spec.commandLine().getOut(), "on " + cluster.fabric());
     }
 }

@@ -31,6 +31,8 @@ final class LocalCluster implements AutoCloseable
     private static final String META = "meta-server";
     private static final String MEMORY = "memory-";
     private static final String COMPUTE = "compute-";
+    /** A memory node that finds much memory again ends by itself when that takes too long. */
+    private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
     /** What {@code up} listens at when it is not told. */
     static final String ANY_PORT = "verbena://127.0.0.1:0";
     private static final long END_TIMEOUT_MS = 15_000;
@@ -182,7 +184,7 @@ final class LocalCluster implements AutoCloseable
         {
             arguments.addAll(List.of("--memory", memoryMib.toString()));
         }
-        return launcher.start(name, arguments);
+        return launcher.start(name, arguments, MEMORY_READY_TIMEOUT_S);
     }
 
     /** Starts again what died, where it was and on the data that it had; what lives finds it again by itself. */

@@ -31,6 +31,8 @@ import java.util.concurrent.TimeUnit;
 public final class MemoryNodeCommand implements Callable<Integer>
 {
     private static final long DEFAULT_LENGTH_BYTES = 256L << 20;
+    /** Memory is found again, or restored, at this pace at least, on a slow machine too. */
+    private static final long WALKED_BYTES_PER_S = 16 << 20;
 
     @Spec
     private CommandSpec spec;
@@ -51,6 +53,8 @@ public final class MemoryNodeCommand implements Callable<Integer>
         description = "Time between checkpoints into the folder; 0: only when asked for, and at the end. Default: " +
             "${DEFAULT-VALUE}.")
     private int checkpointSeconds;
+    /** What it has to look through, or to restore, before it is ready. */
+    private long regionLengthBytes;
 
     @Override
     public Integer call()
@@ -74,16 +78,21 @@ public final class MemoryNodeCommand implements Callable<Integer>
                 fabric.close();
             }
         }
-        return RoleProcess.run(fabric, role, options.healthPort(), spec.commandLine().getOut(),
-            "on " + cluster.fabric());
+        final long readyTimeoutNs = RoleProcess.JOIN_TIMEOUT_NS +
+            TimeUnit.SECONDS.toNanos(regionLengthBytes / WALKED_BYTES_PER_S);
+        return RoleProcess.run(fabric, role, false, readyTimeoutNs, options.healthPort(),
+            spec.commandLine().getOut(), "on " + cluster.fabric());
     }
 
     private MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
         final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
-        return null == data ?
-            MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes) :
-            MemoryNodeRole.open(fabric, metaServer, MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES),
-                TimeUnit.SECONDS.toNanos(checkpointSeconds));
+        if (null == data)
+        {
+            return MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes);
+        }
+        final MemoryFolder folder = MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES);
+        regionLengthBytes = folder.regionLengthBytes();
+        return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds));
     }
 }

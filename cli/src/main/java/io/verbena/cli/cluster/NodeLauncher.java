@@ -45,6 +45,12 @@ final class NodeLauncher
      */
     String start(final String name, final List<String> arguments)
     {
+        return start(name, arguments, READY_TIMEOUT_S);
+    }
+
+    /** As the other one, for a process that may take longer, and has a deadline of its own before this one. */
+    String start(final String name, final List<String> arguments, final long timeoutS)
+    {
         final Path log = logs.resolve(name + ".log");
         try
         {
@@ -60,7 +66,7 @@ final class NodeLauncher
                 .start();
             final long startMs = ProcessTable.start(process.toHandle());
             table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
-            final String ready = awaitReady(name, process, log);
+            final String ready = awaitReady(name, process, log, timeoutS);
             final Matcher health = HEALTH.matcher(ready);
             table.add(new ProcessTable.Entry(name, process.pid(), startMs,
                 health.find() ? Integer.parseInt(health.group(1)) : 0));
@@ -90,9 +96,10 @@ final class NodeLauncher
         return command;
     }
 
-    private static String awaitReady(final String name, final Process process, final Path log) throws IOException
+    private static String awaitReady(
+        final String name, final Process process, final Path log, final long timeoutS) throws IOException
     {
-        for (long waitedMs = 0; waitedMs < TimeUnit.SECONDS.toMillis(READY_TIMEOUT_S); waitedMs += POLL_MS)
+        for (long waitedMs = 0; waitedMs < TimeUnit.SECONDS.toMillis(timeoutS); waitedMs += POLL_MS)
         {
             final List<String> lines = Files.readAllLines(log);
             for (final String line : lines)
@@ -118,6 +125,6 @@ final class NodeLauncher
             }
         }
         throw new CommandFailedException(ExitStatus.UNAVAILABLE,
-            name + " is not ready after " + READY_TIMEOUT_S + " s (log: " + log + ")", null);
+            name + " is not ready after " + timeoutS + " s (log: " + log + ")", null);
     }
 }

@@ -16,7 +16,8 @@ final class RoleProcess
 {
     /** How a line begins that says the role is ready; {@code up} waits for it. */
     static final String READY = "ready: ";
-    private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    /** How long a role may take to be ready that has nothing to look through first. */
+    static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
     private RoleProcess()
     {
@@ -35,23 +36,24 @@ final class RoleProcess
     static int run(
         final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what)
     {
-        return run(fabric, role, false, healthPort, out, what);
+        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what);
     }
 
-    /** As the other one; the thread of the role never sleeps when {@code busyPolls}. */
+    /** As the other one; the thread of the role never sleeps when {@code busyPolls}; it is ready in time, or ends. */
     static int run(
-        final Fabric fabric, final Role role, final boolean busyPolls, final int healthPort, final PrintWriter out,
-        final String what)
+        final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
+        final PrintWriter out, final String what)
     {
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final Thread hook = new Thread(() -> end(runner, fabric), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
         {
-            if (!runner.awaitReady(JOIN_TIMEOUT_NS))
+            if (!runner.awaitReady(readyTimeoutNs))
             {
                 throw new CommandFailedException(ExitStatus.UNAVAILABLE, runner.failure().isEmpty() ?
-                    role.name() + " did not become ready within 30 s" : runner.failure(), null);
+                    role.name() + " did not become ready within " +
+                    TimeUnit.NANOSECONDS.toSeconds(readyTimeoutNs) + " s" : runner.failure(), null);
             }
             out.println(READY + role.name() + ' ' + what + " health=http://localhost:" + health.port() + "/health");
             out.flush();

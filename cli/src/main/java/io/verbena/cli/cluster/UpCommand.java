@@ -4,6 +4,7 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
 import io.verbena.client.TableOptions;
 
 import picocli.CommandLine.Command;
@@ -14,6 +15,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /** {@code verbena up}. */
 @Command(
@@ -25,6 +27,8 @@ import java.util.concurrent.Callable;
     defaultValueProvider = SettingsProvider.class)
 public final class UpCommand implements Callable<Integer>
 {
+    /** Nodes that lived on may have to find a meta server again that was started anew. */
+    private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int MAX_NODES = 30;
     private static final int MAX_MIB = 128 << 10;
 
@@ -61,19 +65,29 @@ public final class UpCommand implements Callable<Integer>
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
             cluster.up(listen, memoryNodes, memoryMib, computeNodes, (line) -> say(out, line));
-            try (KvClient client =
-                KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
-            {
-                if (!client.tables().contains("default"))
-                {
-                    client.createTable("default", TableOptions.DEFAULTS);
-                }
-            }
+            requireTable(folder);
         }
         say(out, "up: " + folder.address());
         say(out, "token: " + folder.token());
         say(out, "try: verbena put hello world" + (null == data ? "" : " --data " + data));
         return ExitStatus.OK;
+    }
+
+    private static void requireTable(final ClusterFolder folder)
+    {
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(FIRST_ANSWER_TIMEOUT_NS)))
+        {
+            if (!client.tables().contains("default"))
+            {
+                client.createTable("default", TableOptions.DEFAULTS);
+            }
+        }
+        catch (final KvException ex)
+        {
+            throw new CommandFailedException(ClientOptions.status(ex.category()),
+                "the cluster is up, but does not answer: " + ex.getMessage(), ex);
+        }
     }
 
     static void check(final String option, final long value, final long least, final long most)
