@@ -41,7 +41,7 @@ public final class Member
         return leaseEndsNs;
     }
 
-    /** @return whether it was heard of since it registered; a memory node admits nobody before. */
+    /** @return whether it, or who had its memory before, was heard of; a memory node admits nobody before. */
     public boolean isConfirmed()
     {
         return isConfirmed;

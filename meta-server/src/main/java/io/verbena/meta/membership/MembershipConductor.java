@@ -95,9 +95,9 @@ public final class MembershipConductor
         {
             epochs.join(member.nodeId());
         }
-        else
+        else if (!member.isConfirmed())
         {
-            // One that asks again has admitted nobody yet.
+            // One that asks again has admitted nobody yet. Where that is not known, it is asked to fence.
             settle(member.nodeId());
         }
 

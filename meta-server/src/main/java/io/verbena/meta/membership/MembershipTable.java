@@ -57,7 +57,11 @@ public final class MembershipTable
     /**
      * Admits a new node. A memory node that asks again, because the answer did not reach it in time, keeps the id it
      * was given and gets a new incarnation: its memory would be used under two ids, and half of that lost with a lease
-     * that nobody renews.
+     * that nobody renews. So does whoever brings the memory id of a member, as in {@link #rejoin}: it does not know its
+     * id, because this server was restarted before the answer, or that process before it wrote the id down.
+     *
+     * <p>A request that comes late looks the same, from a process that has become a member since and has not closed
+     * anything. So a registration that was heard of passes that on: the memory may be in use, until fenced or left.
      *
      * @param endpoint how it can be reached.
      * @param nowNs    the clock now.
@@ -66,6 +70,15 @@ public final class MembershipTable
      */
     public Member register(final NodeEndpoint endpoint, final long nowNs)
     {
+        final Member holder = holderOfMemory(endpoint);
+
+        if (null != holder)
+        {
+            final Member member = rejoin(endpoint, holder.nodeId(), nowNs);
+            member.isConfirmed = holder.isConfirmed && StoredNodeState.LEFT != holder.node.state();
+            return member;
+        }
+
         for (int i = 0; i < members.size(); i++)
         {
             if (isAskingAgain(endpoint, members.get(i)))
@@ -252,6 +265,27 @@ public final class MembershipTable
     public long leaseNs()
     {
         return options.leaseNs();
+    }
+
+    /** The memory node that was registered with the same memory, or null. */
+    private Member holderOfMemory(final NodeEndpoint endpoint)
+    {
+        if (NodeRole.MEMORY_NODE != endpoint.role() || 0 == endpoint.memoryId())
+        {
+            return null;
+        }
+
+        for (int i = 0; i < members.size(); i++)
+        {
+            final Member member = members.get(i);
+
+            if (!member.isCompute() && member.node.memoryId() == endpoint.memoryId())
+            {
+                return member;
+            }
+        }
+
+        return null;
     }
 
     /** Whether it is a memory node that never heard that it is registered: then it has admitted nobody. */

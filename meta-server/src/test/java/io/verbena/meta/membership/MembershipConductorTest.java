@@ -210,6 +210,78 @@ class MembershipConductorTest
     }
 
     @Test
+    void shouldKnowTheMemoryOfANodeThatDidNotHearTheAnswerBeforeTheRestart()
+    {
+        final Member unheard = conductor.register(memoryEndpoint(77), nowNs);
+        conductor = start();
+
+        final Member again = conductor.register(memoryEndpoint(77), nowNs);
+
+        assertThat(again.nodeId()).isEqualTo(unheard.nodeId());
+        assertThat(again.incarnation()).isGreaterThan(unheard.incarnation());
+        assertThat(conductor.table().members()).containsExactly(again);
+        assertFencesAreNotHeldUp(again);
+    }
+
+    @Test
+    void shouldKnowTheMemoryOfAProcessThatEndedBeforeItWroteItsIdDown()
+    {
+        final Member first = conductor.register(memoryEndpoint(77), nowNs);
+        conductor.heartbeat(first.nodeId(), first.incarnation(), 0, nowNs);
+
+        final Member next = conductor.register(memoryEndpointElsewhere(77), nowNs);
+
+        assertThat(next.nodeId()).isEqualTo(first.nodeId());
+        assertThat(next.incarnation()).isGreaterThan(first.incarnation());
+        assertThat(next.node().device()).isNotEqualTo(first.node().device());
+        assertThat(conductor.table().members()).containsExactly(next);
+        assertFencesAreNotHeldUp(next);
+
+        passTime(LEASE_NS + MARGIN_NS);
+        assertThat(next.node().state()).isEqualTo(StoredNodeState.LOST);
+        final Member back = conductor.register(memoryEndpointElsewhere(77), nowNs);
+        assertThat(back.nodeId()).isEqualTo(first.nodeId());
+        assertFencesAreNotHeldUp(back);
+    }
+
+    @Test
+    void shouldGiveAnotherMemoryAnIdOfItsOwn()
+    {
+        final Member memory = conductor.register(memoryEndpoint(77), nowNs);
+        final Member unnamed = conductor.register(memoryEndpoint(0), nowNs);
+        conductor.heartbeat(memory.nodeId(), memory.incarnation(), 0, nowNs);
+        conductor.heartbeat(unnamed.nodeId(), unnamed.incarnation(), 0, nowNs);
+
+        final Member other = conductor.register(memoryEndpoint(78), nowNs);
+        final Member otherUnnamed = conductor.register(memoryEndpoint(0), nowNs);
+        final Member compute = conductor.register(
+            new NodeEndpoint(NodeRole.COMPUTE_NODE, new DeviceAddress(1, 2), 1, 0, 0, 0, 77), nowNs);
+
+        assertThat(conductor.table().members())
+            .containsExactly(memory, unnamed, other, otherUnnamed, compute)
+            .extracting(Member::nodeId).doesNotHaveDuplicates();
+    }
+
+    /** A request from before may be handled after its sender was admitted by another one, and has admitted others. */
+    @Test
+    void shouldStillFenceAtAMemoryNodeWhoseFirstRequestComesLate()
+    {
+        final Member memory = conductor.register(memoryEndpoint(77), nowNs);
+        conductor.heartbeat(memory.nodeId(), memory.incarnation(), 0, nowNs);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+
+        final Member late = conductor.register(memoryEndpoint(77), nowNs);
+        passTime(LEASE_NS + MARGIN_NS);
+
+        assertThat(late.node().state()).isEqualTo(StoredNodeState.LOST);
+        assertThat(conductor.rounds()).as("nobody said that it was cut off").hasSize(1);
+        conductor.rejoin(memoryEndpoint(77), late.nodeId(), nowNs);
+        doWork();
+        assertThat(conductor.rounds()).isEmpty();
+    }
+
+    @Test
     void shouldTellNobodyOfAnEndToAMemoryNodeThatAsksAgain()
     {
         final NodeEndpoint endpoint = endpoint(NodeRole.MEMORY_NODE);
@@ -391,6 +463,25 @@ class MembershipConductorTest
     private static NodeEndpoint memoryEndpoint(final long memoryId)
     {
         return new NodeEndpoint(NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 1, 4096, 4096, 7, memoryId);
+    }
+
+    /** Of another process. */
+    private NodeEndpoint memoryEndpointElsewhere(final long memoryId)
+    {
+        return new NodeEndpoint(
+            NodeRole.MEMORY_NODE, new DeviceAddress(1, ++devices), 1, 4096, 4096, 7, memoryId);
+    }
+
+    /** Long enough for the lease of anything else to end. */
+    private void assertFencesAreNotHeldUp(final Member memory)
+    {
+        passTimeWithHeartbeats(2 * (LEASE_NS + MARGIN_NS), memory);
+        final Member member = register(NodeRole.COMPUTE_NODE);
+        conductor.leave(member.nodeId(), member.incarnation(), nowNs);
+        conductor.rounds().getFirst().onAnswer(memory.nodeId(), true, nowNs);
+        doWork();
+        assertThat(conductor.rounds()).isEmpty();
+        assertThat(conductor.table().member(member.nodeId())).isNull();
     }
 
     private void passTime(final long durationNs)
