@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /**
@@ -30,23 +31,34 @@ final class NamedMemory implements AutoCloseable
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
     private static final Set<StandardOpenOption> OPEN =
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    /** Holder files; one that is held here is not opened again, as closing any channel of a file drops its lock. */
+    private static final Set<Path> HELD_BY_THIS_PROCESS = ConcurrentHashMap.newKeySet();
 
     private final FabricDirectory files;
     private final Path memory;
     private final Path holderFile;
     private final FileChannel holder;
 
-    private NamedMemory(final FabricDirectory files, final String name, final FileChannel holder)
+    private NamedMemory(
+        final FabricDirectory files, final String name, final Path holderFile, final FileChannel holder)
     {
         this.files = files;
         this.holder = holder;
         memory = files.path().resolve(name + ".memory");
-        holderFile = holderFile(files, name);
+        this.holderFile = holderFile;
     }
 
+    /** One path for one file, however the fabric's directory is spelled. */
     private static Path holderFile(final FabricDirectory files, final String name)
     {
-        return files.path().resolve(name + ".holder");
+        try
+        {
+            return files.path().toRealPath().resolve(name + ".holder");
+        }
+        catch (final IOException ex)
+        {
+            throw new RdmaException("memory " + name + " in " + files.path() + " cannot be had: " + ex, ex);
+        }
     }
 
     /**
@@ -56,7 +68,7 @@ final class NamedMemory implements AutoCloseable
      * @param name    1 to 64 lower-case letters, digits and dashes.
      * @param outside waits for requesters.
      * @return the name's holder, closed by the caller when nothing of the memory is mapped any more.
-     * @throws RdmaException when another process holds it, or somebody does not leave it.
+     * @throws RdmaException when it is held, here or by another process, or somebody does not leave it.
      */
     static NamedMemory hold(final FabricDirectory files, final String name, final OutsideWait outside)
     {
@@ -64,18 +76,24 @@ final class NamedMemory implements AutoCloseable
         {
             throw new RdmaException("not a name for memory: '" + name + "'; use a-z, 0-9 and dashes, at most 64");
         }
+        final Path file = holderFile(files, name);
+        if (!HELD_BY_THIS_PROCESS.add(file))
+        {
+            throw new RdmaException(
+                "memory " + name + " in " + files.path() + " is held by this process: close it, or use another name");
+        }
         FileChannel channel = null;
         boolean isHeld = false;
         try
         {
-            channel = FileChannel.open(holderFile(files, name), OPEN,
+            channel = FileChannel.open(file, OPEN,
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             if (tryLock(channel) == null)
             {
                 throw new RdmaException("memory " + name + " in " + files.path() +
                     " is held by another process that lives: end that one, or use another name");
             }
-            final NamedMemory held = new NamedMemory(files, name, channel);
+            final NamedMemory held = new NamedMemory(files, name, file, channel);
             held.cutOffBefore(outside);
             isHeld = true;
             return held;
@@ -86,9 +104,9 @@ final class NamedMemory implements AutoCloseable
         }
         finally
         {
-            if (!isHeld && channel != null)
+            if (!isHeld)
             {
-                closeQuietly(channel);
+                release(file, channel);
             }
         }
     }
@@ -218,18 +236,29 @@ final class NamedMemory implements AutoCloseable
     @Override
     public void close()
     {
-        closeQuietly(holder);
+        if (holder.isOpen())
+        {
+            release(holderFile, holder);
+        }
     }
 
-    private static void closeQuietly(final FileChannel channel)
+    /** The lock goes first: who finds the name free here must not meet the lock of this process. */
+    private static void release(final Path file, final FileChannel channel)
     {
         try
         {
-            channel.close();
+            if (channel != null)
+            {
+                channel.close();
+            }
         }
         catch (final IOException ignore)
         {
             // Nothing was buffered.
+        }
+        finally
+        {
+            HELD_BY_THIS_PROCESS.remove(file);
         }
     }
 }

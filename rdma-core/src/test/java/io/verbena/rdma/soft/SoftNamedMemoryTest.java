@@ -56,13 +56,18 @@ class SoftNamedMemoryTest
     /** Starts a process that fills the memory with sevens, and tells the device it did that under. */
     private long startHolder() throws IOException
     {
-        child = new ProcessBuilder(
+        child = holder().start();
+        return Long.parseUnsignedLong(child.inputReader().readLine(), 16);
+    }
+
+    private ProcessBuilder holder()
+    {
+        return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
             "-XX:+UseSerialGC", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
             FabricHolder.class.getName(), directory.toString(), NAME)
-            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        return Long.parseUnsignedLong(child.inputReader().readLine(), 16);
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
     }
 
     private static long firstWord(final MemoryRegion region)
@@ -94,6 +99,22 @@ class SoftNamedMemoryTest
         }
         assertThatThrownBy(() -> domain.allocateNamed("../x", BYTES, AccessFlags.ALL_REMOTE))
             .isInstanceOf(RdmaException.class).hasMessageContaining("not a name");
+    }
+
+    /** Closing any channel of a file drops the locks that this process has on it. */
+    @Test
+    void shouldStillHoldTheMemoryAfterRefusingIt() throws Exception
+    {
+        try (MemoryRegion region = allocate(BYTES))
+        {
+            assertThatThrownBy(() -> allocate(BYTES)).isInstanceOf(RdmaException.class)
+                .hasMessageContaining("held by this process");
+            assertThatThrownBy(() -> fabric.discardNamed(NAME)).isInstanceOf(RdmaException.class);
+            child = holder().redirectError(ProcessBuilder.Redirect.PIPE).start();
+            assertThat(child.inputReader().readLine()).as("a device it holds the memory under").isNull();
+            assertThat(child.errorReader().readAllAsString()).contains("held by another process that lives");
+            assertThat(firstWord(region)).isZero();
+        }
     }
 
     @Test
