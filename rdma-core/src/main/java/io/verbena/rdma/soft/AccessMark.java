@@ -1,6 +1,9 @@
 package io.verbena.rdma.soft;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Says whether a requester is inside its peer's memory: a sequence in its queue pair's entry that is odd meanwhile. The
@@ -10,6 +13,8 @@ import java.lang.invoke.VarHandle;
  */
 final class AccessMark
 {
+    private static final long PARK_NS = 20_000;
+
     private final long address;
     private long sequence;
 
@@ -66,6 +71,25 @@ final class AccessMark
             }
         }
         return false;
+    }
+
+    /**
+     * Anybody: waits until the requester has been outside.
+     *
+     * @return false when it has not by the deadline.
+     */
+    static boolean awaitOutside(final long entry, final long deadlineNs)
+    {
+        final long found = sequence(entry);
+        while (isInside(found) && sequence(entry) == found)
+        {
+            if (SystemNanoClock.INSTANCE.nanoTime() - deadlineNs > 0)
+            {
+                return false;
+            }
+            LockSupport.parkNanos(PARK_NS);
+        }
+        return true;
     }
 
     /** Anybody: the device that the requester enters. */

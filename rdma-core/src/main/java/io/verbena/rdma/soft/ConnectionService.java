@@ -45,7 +45,7 @@ final class ConnectionService
         queuePair.enter(peer);
         try
         {
-            final long entry = findListener(peer.file(), servicePort);
+            final long entry = device.isEnding() ? 0 : findListener(peer.file(), servicePort);
             return entry != 0 && ConnectionMailbox.offer(
                 peer.file().base() + SharedWords.getLong(entry + LISTENER_MAILBOX_OFFSET), peer.visitor(),
                 device.address().gidLow(), attempt, queuePair.number(), privateData);

@@ -262,6 +262,33 @@ final class DeviceFile implements AutoCloseable
         }
     }
 
+    /**
+     * Owner: its queue pairs send nothing from here on. They go to ERR, so that threads that wait for completions get
+     * them; the device stays open, because closers elsewhere look at the marks of open devices only.
+     *
+     * @param deadlineNs until when to wait for requesters that are inside.
+     * @return whether all of them were outside after that.
+     */
+    boolean stopRequesters(final long deadlineNs)
+    {
+        final int limit = SharedWords.getIntAcquire(base + QUEUE_PAIR_LIMIT_OFFSET);
+        for (int i = 0; i < limit; i++)
+        {
+            final long entry = queuePairEntry(i);
+            if (SharedWords.getInt(entry + QueuePairEntry.TYPE_OFFSET) != QueuePairEntry.DC_TARGET)
+            {
+                final long word = SharedWords.getLongVolatile(entry + QueuePairEntry.STATE_OFFSET);
+                QueuePairEntry.moveToError(this, entry, QueuePairEntry.number(word));
+            }
+        }
+        boolean isOutside = true;
+        for (int i = 0; i < limit; i++)
+        {
+            isOutside &= AccessMark.awaitOutside(queuePairEntry(i), deadlineNs);
+        }
+        return isOutside;
+    }
+
     /** One user less; the owner says {@link #disown} before. */
     @Override
     public void close()

@@ -24,9 +24,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import org.agrona.CloseHelper;
+import org.agrona.concurrent.SystemNanoClock;
 
 /**
  * The directory that holds a fabric's registered memory.
@@ -48,6 +50,7 @@ final class FabricDirectory implements AutoCloseable
     private static final Pattern OWNED_FILE = Pattern.compile("[0-9a-f]{8}\\.(lock|\\d+\\.(region|device))");
     private static final int OWNER_LENGTH = 8;
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
     private static final SecureRandom RANDOM = new SecureRandom();
     /** POSIX locks do not exclude their own process, and closing any channel of a file drops them: so know our own. */
     private static final Set<String> OWNERS_OF_THIS_PROCESS = ConcurrentHashMap.newKeySet();
@@ -57,11 +60,12 @@ final class FabricDirectory implements AutoCloseable
     private final String owner;
     private final FileChannel ownerLock;
     private final AtomicLong lastRegion = new AtomicLong();
-    private final Thread shutdownHook = new Thread(this::leave, "verbena-soft-fabric-cleanup");
+    private final Thread shutdownHook = new Thread(this::leaveAtEnd, "verbena-soft-fabric-cleanup");
     private final boolean hugePages;
     /** Lock files of other owners, open; guarded by {@link #OWNERS_OF_THIS_PROCESS}. */
     private final Map<Integer, FileChannel> probes = new HashMap<>();
     private boolean hasLeft;
+    private volatile boolean isEnding;
 
     private FabricDirectory(final Path path, final boolean hugePages) throws IOException
     {
@@ -168,6 +172,35 @@ final class FabricDirectory implements AutoCloseable
         leave();
     }
 
+    /** Whether the process ends; queue pairs that come into a state to send in after this go to ERR. */
+    boolean isEnding()
+    {
+        return isEnding;
+    }
+
+    /**
+     * The process ends, and its threads run on meanwhile. Without files and lock others take it for dead and free what
+     * its requesters may still write to; so they stop first. Holds no lock until then: other threads may be closing.
+     * Where one does not stop, the kernel frees the lock when it is stopped for certain, and others remove the files.
+     */
+    private void leaveAtEnd()
+    {
+        isEnding = true;
+        final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + END_TIMEOUT_NS;
+        boolean isOutside = true;
+        for (final Path file : deviceFiles(owner + ".*.device"))
+        {
+            try (DeviceFile device = DeviceFile.attach(file))
+            {
+                isOutside &= device == null || device.stopRequesters(deadlineNs);
+            }
+        }
+        if (isOutside)
+        {
+            leave();
+        }
+    }
+
     private synchronized void leave()
     {
         if (hasLeft)
@@ -231,8 +264,13 @@ final class FabricDirectory implements AutoCloseable
     /** The control files of all devices there are. */
     List<Path> deviceFiles()
     {
+        return deviceFiles("*.device");
+    }
+
+    private List<Path> deviceFiles(final String glob)
+    {
         final List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*.device"))
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, glob))
         {
             files.forEach(found::add);
         }

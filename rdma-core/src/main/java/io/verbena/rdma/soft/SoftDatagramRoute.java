@@ -33,6 +33,10 @@ final class SoftDatagramRoute implements SoftRoute
         if (!target.equals(destination) || peer != null && !peer.file().isOpen())
         {
             goTo(target);
+            if (device.isEnding())
+            {
+                return RemoteQueuePair.UNANSWERED;
+            }
         }
         if (number != request.destinationNumber || !requester.isConnected())
         {

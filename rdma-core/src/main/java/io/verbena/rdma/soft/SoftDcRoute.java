@@ -82,6 +82,10 @@ final class SoftDcRoute implements SoftRoute
             {
                 mark.enter();
             }
+            if (initiator.device().isEnding())
+            {
+                return RemoteQueuePair.UNANSWERED;
+            }
         }
         number = request.destinationNumber;
         accessKey = request.destinationKey;

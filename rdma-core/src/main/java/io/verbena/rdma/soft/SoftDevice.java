@@ -129,6 +129,12 @@ final class SoftDevice implements Device
         return fabric.outside();
     }
 
+    /** Requesters, after entering anew without a look at their own state: whether they may do nothing any more. */
+    boolean isEnding()
+    {
+        return fabric.files().isEnding();
+    }
+
     long rnrTimeoutNs()
     {
         return fabric.rnrTimeoutNs();

@@ -285,6 +285,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
             {
                 throw new RdmaException("queue pair has failed meanwhile, its state was not changed: " + this);
             }
+            stopIfEnding();
             connection.apply(change);
             sends.termsChanged(change);
             entered(state, target);
@@ -393,6 +394,16 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
             entry + STATE_OFFSET, resetWord, stateWord(number, QueuePairState.INIT)))
         {
             throw new RdmaException("queue pair must be open and in state RESET: " + this);
+        }
+        stopIfEnding();
+    }
+
+    /** After a change of state: either this sees that the process ends, or what stops requesters sees the state. */
+    private void stopIfEnding()
+    {
+        if (device.isEnding())
+        {
+            moveToError();
         }
     }
 

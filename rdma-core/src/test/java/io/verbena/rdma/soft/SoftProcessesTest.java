@@ -283,6 +283,39 @@ class SoftProcessesTest
         region.close();
     }
 
+    /** SIGTERM runs shutdown hooks while the process's threads go on: it must not pass for dead before they stop. */
+    @Test
+    void shouldKeepFilesOfEndingProcessWhileItIsInside() throws Exception
+    {
+        final MemoryRegion region = here.domain.allocateRegistered(4096, AccessFlags.ALL_REMOTE);
+        connect("write", "guest", Long.toString(region.address()), Integer.toString(region.remoteKey()));
+        goOn();
+        assertThat(childOutput.readLine()).isEqualTo("inside");
+        signal("TERM");
+        assertThat(child.waitFor(200, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(fabric.files().deviceFiles()).hasSize(2);
+        goOn();
+        assertThat(child.waitFor()).isEqualTo(128 + 15);
+        assertThat(fabric.files().deviceFiles()).hasSize(1);
+        assertThat(region.segment().get(java.lang.foreign.ValueLayout.JAVA_LONG, 0)).isEqualTo(-1);
+        region.close();
+    }
+
+    @Test
+    void shouldEndProcessThatStaysInsideAndCloseAfterIt() throws Exception
+    {
+        final MemoryRegion region = here.domain.allocateRegistered(4096, AccessFlags.ALL_REMOTE);
+        connect("write", "guest", Long.toString(region.address()), Integer.toString(region.remoteKey()));
+        goOn();
+        assertThat(childOutput.readLine()).isEqualTo("inside");
+        signal("TERM");
+        assertThatThrownBy(region::close)
+            .isInstanceOf(RdmaException.class).hasMessageContaining("pid=" + child.pid());
+        assertThat(child.waitFor()).isEqualTo(128 + 15);
+        assertThat(region.segment().get(java.lang.foreign.ValueLayout.JAVA_LONG, 0)).isZero();
+        region.close();
+    }
+
     /** A window of ours, bound, through which the child has checked its WRITE and not yet done it; it is stopped. */
     private MemoryWindow stopInsideWindow(final MemoryRegion region, final String kind) throws Exception
     {
