@@ -14,12 +14,15 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class FabricWatch implements AutoCloseable
 {
+    private static final System.Logger LOGGER = System.getLogger(FabricWatch.class.getName());
     private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int PERIODS_PER_TIDY = 25;
 
     private final FabricDirectory files;
     private final Collection<SoftDevice> devices;
     private final Thread thread = new Thread(this::run, "verbena-soft-watch");
+    /** Failures that were told; the watch's thread. */
+    private final Set<String> reported = new HashSet<>();
     private volatile boolean isClosed;
 
     /** @param devices open now; a live view. */
@@ -40,12 +43,12 @@ final class FabricWatch implements AutoCloseable
         for (int period = 1; !isClosed; period++)
         {
             LockSupport.parkNanos(PERIOD_NS);
-            lookForDead();
+            attempt("look for dead peers", this::lookForDead);
             if (period % PERIODS_PER_TIDY == 0)
             {
                 for (final SoftDevice device : devices)
                 {
-                    device.watch(device.peers()::tidy);
+                    attempt("unmap what is gone", () -> device.watch(device.peers()::tidy));
                 }
             }
         }
@@ -57,7 +60,7 @@ final class FabricWatch implements AutoCloseable
         final Set<Integer> owners = new HashSet<>();
         for (final SoftDevice device : devices)
         {
-            device.watch(() -> device.peers().collectOwners(owners));
+            attempt("look for peers", () -> device.watch(() -> device.peers().collectOwners(owners)));
         }
         files.probeOnly(owners);
         owners.removeIf(owner -> files.isAlive(owner));
@@ -65,9 +68,26 @@ final class FabricWatch implements AutoCloseable
         {
             for (final SoftDevice device : devices)
             {
-                device.watch(() -> device.peers().ownerDied(owner));
+                attempt("give up a dead peer", () -> device.watch(() -> device.peers().ownerDied(owner)));
             }
-            files.removeFilesOfDead(owner);
+            attempt("remove the files of a dead peer", () -> files.removeFilesOfDead(owner));
+        }
+    }
+
+    /** What fails is tried again in a later period: without this thread nobody would find out about any death. */
+    private void attempt(final String what, final Runnable step)
+    {
+        try
+        {
+            step.run();
+        }
+        catch (final RuntimeException ex)
+        {
+            // Once: it may fail in each period, and says other times or processes then.
+            if (reported.add(what + ex.getClass().getName()))
+            {
+                LOGGER.log(System.Logger.Level.WARNING, "cannot " + what + " now, goes on trying", ex);
+            }
         }
     }
 

@@ -25,10 +25,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A process of its own that connects to a device of the test's process and then does as it is told: {@code serve}: its
- * memory is there until standard input ends; {@code echo} and {@code sleep-echo}: answers each message, polling or
- * asleep; {@code write}: told to, WRITEs to the address given, and stops between check and access until told again;
- * {@code write-window}: as before, to the address and key that come on standard input; {@code send}: told to, SENDs,
- * and stops with the receive claimed; {@code send-dynamically}: the same, to the DC target and access key given.
+ * memory is there until standard input ends; {@code free}: until it is told to free it; {@code echo} and
+ * {@code sleep-echo}: answers each message, polling or asleep; {@code write}: told to, WRITEs to the address given, and
+ * stops between check and access until told again; {@code write-window}: as before, to the address and key that come on
+ * standard input; {@code send}: told to, SENDs, and stops with the receive claimed; {@code send-dynamically}: the same,
+ * to the DC target and access key given.
  */
 public final class SoftChild
 {
@@ -97,6 +98,14 @@ public final class SoftChild
             case "serve" ->
             {
                 say("ready");
+                readLine();
+            }
+            case "free" ->
+            {
+                say("ready");
+                readLine();
+                child.region.close();
+                say("freed");
                 readLine();
             }
             // Told to go: the parent closes its listener first, which waits for whoever is inside.

@@ -216,6 +216,40 @@ class SoftProcessesTest
         assertThat(SystemNanoClock.INSTANCE.nanoTime() - startNs).isLessThan(TimeUnit.SECONDS.toNanos(2));
     }
 
+    /** An own requester that stays inside keeps mappings from being tidied away, and nothing else from being done. */
+    @Test
+    void shouldFindOutAboutDeathsAfterTidyingFailed() throws Exception
+    {
+        connect("free", "guest");
+        assertThat(childOutput.readLine()).isEqualTo("ready");
+        read(1);
+        awaitStatus(WorkCompletionStatus.SUCCESS);
+        final Endpoint inside = new Endpoint(device);
+        final AccessMark mark =
+            new AccessMark(((SoftDevice)device).file().queuePairEntry(inside.queuePair.number()));
+        mark.enter();
+        goOn();
+        assertThat(childOutput.readLine()).isEqualTo("freed");
+        // Tidied twice a second, and awaited for the fence timeout.
+        Thread.sleep(TimeUnit.NANOSECONDS.toMillis(3 * FENCE_TIMEOUT_NS) + 500);
+        mark.leave();
+        inside.close();
+        child.destroyForcibly().waitFor();
+        here.close();
+        here = new Endpoint(device);
+        connect("serve", "guest");
+        read(2);
+        awaitStatus(WorkCompletionStatus.SUCCESS);
+        child.destroyForcibly().waitFor();
+        int status = WorkCompletionStatus.SUCCESS;
+        while (status == WorkCompletionStatus.SUCCESS)
+        {
+            read(3);
+            status = SoftConnections.awaitStatus(here, batch);
+        }
+        assertThat(status).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+    }
+
     /** A SEND that waits for a receive ends when the process that would post it is gone. */
     @Test
     void shouldFailWaitingSendWhenPeerProcessIsKilled() throws Exception
