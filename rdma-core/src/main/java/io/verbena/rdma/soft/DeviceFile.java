@@ -5,8 +5,10 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
@@ -29,6 +31,12 @@ final class DeviceFile implements AutoCloseable
     /** Only when this process owns the device. */
     private final FileChannel blocks;
     private int users = 1;
+
+    /** Work on a file that can be done again from its beginning. */
+    private interface FileWork<T>
+    {
+        T execute() throws IOException;
+    }
 
     private DeviceFile(final Path path, final FileChannel channel, final boolean isOwner) throws IOException
     {
@@ -67,10 +75,44 @@ final class DeviceFile implements AutoCloseable
      * Maps a file for one more user.
      *
      * @param path of the file.
-     * @return the file, closed by the caller; null when it is not there, or not open yet or any more.
+     * @return the file, closed by the caller; null when it is not there, not open yet or any more, or cannot be mapped.
      * @throws RdmaException when the file is of another format.
      */
     static DeviceFile attach(final Path path)
+    {
+        try
+        {
+            return find(path);
+        }
+        catch (final IOException ex)
+        {
+            return null;
+        }
+    }
+
+    /**
+     * As {@link #attach}, for who frees memory that the device's requesters may be inside of: a device that only cannot
+     * be looked at is not taken for one that is gone.
+     *
+     * @param path of the file.
+     * @return the file, closed by the caller; null when it is not there, or not open yet or any more.
+     * @throws RdmaException when the file cannot be mapped, or is of another format.
+     */
+    static DeviceFile attachToRevoke(final Path path)
+    {
+        try
+        {
+            return find(path);
+        }
+        catch (final IOException ex)
+        {
+            throw new RdmaException(
+                "cannot see whether a requester is inside the memory being closed, so nothing was freed: device file " +
+                path + " cannot be mapped: " + ex + "; close again when it can (open files, vm.max_map_count)", ex);
+        }
+    }
+
+    private static DeviceFile find(final Path path) throws IOException
     {
         synchronized (MAPPED)
         {
@@ -84,7 +126,7 @@ final class DeviceFile implements AutoCloseable
                 file.users++;
                 return file;
             }
-            file = map(path);
+            file = uninterrupted(() -> map(path));
             if (file != null)
             {
                 MAPPED.put(path, file);
@@ -93,7 +135,37 @@ final class DeviceFile implements AutoCloseable
         }
     }
 
-    private static DeviceFile map(final Path path)
+    /**
+     * An interrupt closes the channel that its thread works on, or is about to: whether a file can be mapped must not
+     * depend on that. The thread is interrupted again afterwards.
+     */
+    private static <T> T uninterrupted(final FileWork<T> work) throws IOException
+    {
+        boolean isInterrupted = Thread.interrupted();
+        try
+        {
+            while (true)
+            {
+                try
+                {
+                    return work.execute();
+                }
+                catch (final ClosedByInterruptException ex)
+                {
+                    isInterrupted |= Thread.interrupted();
+                }
+            }
+        }
+        finally
+        {
+            if (isInterrupted)
+            {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static DeviceFile map(final Path path) throws IOException
     {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
@@ -110,7 +182,7 @@ final class DeviceFile implements AutoCloseable
             file.arena.close();
             return null;
         }
-        catch (final IOException ex)
+        catch (final NoSuchFileException ex)
         {
             return null;
         }
@@ -226,6 +298,18 @@ final class DeviceFile implements AutoCloseable
     /** As {@link #markDead()}; without effect when the file is not there, or was never open. */
     static void markDead(final Path path)
     {
+        try
+        {
+            uninterrupted(() -> mapAndMarkDead(path));
+        }
+        catch (final IOException | RdmaException ignore)
+        {
+            // Gone, or of another release, with whose processes nobody here has ever exchanged anything.
+        }
+    }
+
+    private static Void mapAndMarkDead(final Path path) throws IOException
+    {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
             if (channel.size() >= LENGTH)
@@ -238,10 +322,7 @@ final class DeviceFile implements AutoCloseable
                 }
             }
         }
-        catch (final IOException | RdmaException ignore)
-        {
-            // Gone, or of another release, with whose processes nobody here has ever exchanged anything.
-        }
+        return null;
     }
 
     /**

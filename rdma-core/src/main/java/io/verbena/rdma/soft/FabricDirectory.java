@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -274,9 +275,14 @@ final class FabricDirectory implements AutoCloseable
         {
             files.forEach(found::add);
         }
-        catch (final IOException ignore)
+        catch (final NoSuchFileException ignore)
         {
-            // Not readable now: nothing found.
+            // No directory, no devices.
+        }
+        catch (final IOException | DirectoryIteratorException ex)
+        {
+            // Not readable now: who looks for requesters must not take that for none.
+            throw new RdmaException("cannot list the devices in fabric directory " + path + ": " + ex, ex);
         }
         return found;
     }

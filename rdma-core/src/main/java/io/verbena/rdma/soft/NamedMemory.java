@@ -139,7 +139,7 @@ final class NamedMemory implements AutoCloseable
         }
         for (final Path path : files.deviceFiles())
         {
-            try (DeviceFile requester = DeviceFile.attach(path))
+            try (DeviceFile requester = DeviceFile.attachToRevoke(path))
             {
                 if (requester != null)
                 {

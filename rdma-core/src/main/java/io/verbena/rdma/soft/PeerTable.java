@@ -1,6 +1,7 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -96,7 +97,7 @@ final class PeerTable
         for (int i = 1; i < limit; i++)
         {
             final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
-            final DeviceFile visitor = id == 0 ? null : DeviceFile.attach(path(id));
+            final DeviceFile visitor = id == 0 ? null : DeviceFile.attachToRevoke(path(id));
             // Without a file that is open its process is dead or it has closed the device: it does nothing any more.
             if (visitor != null)
             {
@@ -112,7 +113,7 @@ final class PeerTable
         }
     }
 
-    /** Whether a visitor is inside this device's memory right now. */
+    /** Whether a visitor is inside this device's memory right now, or cannot be looked at right now. */
     boolean isVisitorInside()
     {
         final int limit = visitorLimit();
@@ -120,14 +121,22 @@ final class PeerTable
         for (int i = 1; i < limit && !isInside; i++)
         {
             final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
-            final DeviceFile visitor = id == 0 ? null : DeviceFile.attach(path(id));
-            if (visitor != null)
-            {
-                isInside = AccessMark.isAnyInside(visitor, device.address().gidLow());
-                visitor.close();
-            }
+            isInside = id != 0 && isInside(path(id));
         }
         return isInside;
+    }
+
+    private boolean isInside(final Path visitorFile)
+    {
+        try (DeviceFile visitor = DeviceFile.attachToRevoke(visitorFile))
+        {
+            return visitor != null && AccessMark.isAnyInside(visitor, device.address().gidLow());
+        }
+        catch (final RdmaException ex)
+        {
+            // Whoever asks, asks again later.
+            return true;
+        }
     }
 
     private int visitorLimit()

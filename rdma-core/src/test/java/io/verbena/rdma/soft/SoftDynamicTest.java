@@ -242,4 +242,24 @@ class SoftDynamicTest
             post(DEPTH - 1 + i);
         }
     }
+
+    /** An interrupted closer maps the file of a process it has not met before as any other does. */
+    @Test
+    void shouldWaitForInitiatorInsideWhenCloserIsInterrupted() throws Exception
+    {
+        post(1);
+        stopChildInClaim();
+        Thread.currentThread().interrupt();
+        try
+        {
+            assertThatThrownBy(target::close)
+                .isInstanceOf(RdmaException.class).hasMessageContaining("does not leave");
+            assertThatThrownBy(here.region::close)
+                .isInstanceOf(RdmaException.class).hasMessageContaining("does not leave");
+        }
+        finally
+        {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
 }
