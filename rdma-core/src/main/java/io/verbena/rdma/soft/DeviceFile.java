@@ -28,8 +28,6 @@ final class DeviceFile implements AutoCloseable
     private final Path path;
     private final Arena arena = Arena.ofShared();
     private final long base;
-    /** Only when this process owns the device. */
-    private final FileChannel blocks;
     private int users = 1;
 
     /** Work on a file that can be done again from its beginning. */
@@ -38,11 +36,10 @@ final class DeviceFile implements AutoCloseable
         T execute() throws IOException;
     }
 
-    private DeviceFile(final Path path, final FileChannel channel, final boolean isOwner) throws IOException
+    private DeviceFile(final Path path, final FileChannel channel) throws IOException
     {
         this.path = path;
         base = channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena).address();
-        blocks = isOwner ? channel : null;
     }
 
     /**
@@ -55,10 +52,7 @@ final class DeviceFile implements AutoCloseable
     {
         try
         {
-            final FileChannel channel =
-                FileChannel.open(path, FabricDirectory.CREATE, FabricDirectory.FILE_MODE);
-            FabricDirectory.fill(channel, 0, KEYS_OFFSET);
-            final DeviceFile file = new DeviceFile(path, channel, true);
+            final DeviceFile file = uninterrupted(() -> make(path));
             synchronized (MAPPED)
             {
                 MAPPED.put(path, file);
@@ -68,6 +62,28 @@ final class DeviceFile implements AutoCloseable
         catch (final IOException ex)
         {
             throw new RdmaException("cannot make the device file " + path + ": " + ex, ex);
+        }
+    }
+
+    private static DeviceFile make(final Path path) throws IOException
+    {
+        boolean isMade = false;
+        try (FileChannel channel = FileChannel.open(path, FabricDirectory.CREATE, FabricDirectory.FILE_MODE))
+        {
+            try
+            {
+                FabricDirectory.fill(channel, 0, KEYS_OFFSET);
+                final DeviceFile file = new DeviceFile(path, channel);
+                isMade = true;
+                return file;
+            }
+            finally
+            {
+                if (!isMade)
+                {
+                    FabricDirectory.deleteQuietly(path);
+                }
+            }
         }
     }
 
@@ -174,7 +190,7 @@ final class DeviceFile implements AutoCloseable
             {
                 return null;
             }
-            final DeviceFile file = new DeviceFile(path, channel, false);
+            final DeviceFile file = new DeviceFile(path, channel);
             if (file.isOpen() && file.hasKnownFormat())
             {
                 return file;
@@ -280,12 +296,15 @@ final class DeviceFile implements AutoCloseable
         SharedWords.putIntRelease(base + STATE_OFFSET, STATE_OPEN);
     }
 
-    /** Owner: allocates the blocks of a part of the file, so that touching them never fails. */
+    /**
+     * Owner: allocates the blocks of a part of the file, so that touching them never fails. By a channel of its own:
+     * one that stayed open would be closed for good by the first interrupt that meets a write.
+     */
     void commit(final long offset, final long lengthBytes)
     {
         try
         {
-            FabricDirectory.fill(blocks, offset, lengthBytes);
+            uninterrupted(() -> fill(offset, lengthBytes));
         }
         catch (final IOException ex)
         {
@@ -293,6 +312,15 @@ final class DeviceFile implements AutoCloseable
                 "cannot allocate " + lengthBytes + " bytes for queues in " + path + " (" + ex.getMessage() +
                 "); enlarge the memory file system (mount -o remount,size=..., or docker run --shm-size=...)", ex);
         }
+    }
+
+    private Void fill(final long offset, final long lengthBytes) throws IOException
+    {
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE))
+        {
+            FabricDirectory.fill(channel, offset, lengthBytes);
+        }
+        return null;
     }
 
     /** As {@link #markDead()}; without effect when the file is not there, or was never open. */
@@ -314,7 +342,7 @@ final class DeviceFile implements AutoCloseable
         {
             if (channel.size() >= LENGTH)
             {
-                final DeviceFile file = new DeviceFile(path, channel, false);
+                final DeviceFile file = new DeviceFile(path, channel);
                 if (file.hasKnownFormat())
                 {
                     file.markDead();
@@ -388,13 +416,5 @@ final class DeviceFile implements AutoCloseable
     void disown()
     {
         SharedWords.putIntVolatile(base + STATE_OFFSET, STATE_CLOSED);
-        try
-        {
-            blocks.close();
-        }
-        catch (final IOException ignore)
-        {
-            // Nothing was buffered.
-        }
     }
 }
