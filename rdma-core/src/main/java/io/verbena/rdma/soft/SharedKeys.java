@@ -48,15 +48,8 @@ final class SharedKeys
     synchronized RegisteredRegion add(
         final Supplier<RegisteredRegion> factory, final int domainId, final SharedMemoryFile file)
     {
-        final List<RegisteredRegion> skipped = new ArrayList<>();
-        RegisteredRegion region = factory.get();
-        while (resting.get(region.localKey() >>> 16))
-        {
-            skipped.add(region);
-            region = factory.get();
-        }
-        skipped.forEach(local::remove);
-        final long entry = entries.entry(region.localKey());
+        final RegisteredRegion region = addRested(factory);
+        final long entry = entryOf(region);
         SharedWords.putInt(entry + RIGHTS_OFFSET, region.accessFlags());
         SharedWords.putInt(entry + DOMAIN_OFFSET, domainId);
         SharedWords.putInt(entry + QUEUE_PAIR_OFFSET, 0);
@@ -66,6 +59,45 @@ final class SharedKeys
         SharedWords.putLong(entry + FILE_POSITION_OFFSET, region.address() - file.segment().address());
         SharedWords.putIntRelease(entry + KEY_OFFSET, region.localKey());
         return region;
+    }
+
+    /** Makes a region at an index that does not rest. */
+    private RegisteredRegion addRested(final Supplier<RegisteredRegion> factory)
+    {
+        final List<RegisteredRegion> skipped = new ArrayList<>();
+        try
+        {
+            RegisteredRegion region = factory.get();
+            while (resting.get(region.localKey() >>> 16))
+            {
+                skipped.add(region);
+                region = factory.get();
+            }
+            return region;
+        }
+        finally
+        {
+            skipped.forEach(local::remove);
+        }
+    }
+
+    /** Address of the entry of a new region, which is unknown again when there is no room for one. */
+    private long entryOf(final RegisteredRegion region)
+    {
+        boolean isThere = false;
+        try
+        {
+            final long entry = entries.entry(region.localKey());
+            isThere = true;
+            return entry;
+        }
+        finally
+        {
+            if (!isThere)
+            {
+                local.remove(region);
+            }
+        }
     }
 
     /** Makes a region unknown to everybody; requests that have found it before may still be using it. */

@@ -223,8 +223,9 @@ final class SoftDevice implements Device
     public synchronized CompletionChannel createCompletionChannel()
     {
         checkOpen();
+        final CompletionChannel channel = new SoftCompletionChannel(this);
         childCount++;
-        return new SoftCompletionChannel(this);
+        return channel;
     }
 
     void raise(final AsyncEventType type, final Object source)

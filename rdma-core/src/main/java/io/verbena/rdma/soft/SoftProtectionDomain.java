@@ -72,42 +72,52 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         checkOpen();
         final FabricDirectory directory = device.fabric().files();
         final NamedMemory held = NamedMemory.hold(directory, name, device.outside());
-        boolean isAdded = false;
+        boolean isHandedOver = false;
         try
         {
             final SharedMemoryFile file =
                 held.map(lengthBytes, directory.nextRegionNumber(), device.address().gidLow());
             file.whenClosed(held::close);
-            isAdded = true;
+            // From here on the file gives the name up, and adding closes the file when it fails.
+            isHandedOver = true;
             return add(file, file.segment(), accessFlags);
         }
         finally
         {
-            if (!isAdded)
+            if (!isHandedOver)
             {
                 held.close();
             }
         }
     }
 
+    /** Closes the file when it fails. */
     private RegisteredRegion add(final SharedMemoryFile file, final MemorySegment segment, final int accessFlags)
     {
-        final RegisteredRegion region;
-        synchronized (this)
+        boolean isAdded = false;
+        try
         {
-            if (isClosed)
+            final RegisteredRegion region;
+            synchronized (this)
+            {
+                checkOpen();
+                region = device.keys().add(
+                    () -> device.keys().local().add(segment, segment.address(), accessFlags, this, this),
+                    id,
+                    file);
+                regionCount++;
+            }
+            files.put(region, file);
+            isAdded = true;
+            return region;
+        }
+        finally
+        {
+            if (!isAdded)
             {
                 file.close();
-                checkOpen();
             }
-            region = device.keys().add(
-                () -> device.keys().local().add(segment, segment.address(), accessFlags, this, this),
-                id,
-                file);
-            regionCount++;
         }
-        files.put(region, file);
-        return region;
     }
 
     @Override
@@ -134,13 +144,14 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         {
             throw new RdmaException("only RC and UD take receives from a shared queue: type=" + options.type());
         }
+        final SoftQueuePair queuePair;
         synchronized (this)
         {
             checkOpen();
+            queuePair = device.addQueuePair(
+                number -> new SoftQueuePair(this, send, receive, shared, options, number));
             queuePairCount++;
         }
-        final SoftQueuePair queuePair = device.addQueuePair(
-            number -> new SoftQueuePair(this, send, receive, shared, options, number));
         if (shared != null)
         {
             shared.attach();
@@ -171,12 +182,13 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
     {
         SoftDevice.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SoftDevice.MAX_QUEUE_PAIR_REQUESTS);
+        final SoftSharedReceiveQueue queue;
         synchronized (this)
         {
             checkOpen();
+            queue = new SoftSharedReceiveQueue(this, maxReceiveRequests);
             sharedQueueCount++;
         }
-        final SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(this, maxReceiveRequests);
         device.sharedReceiveQueueOpened(queue);
         return queue;
     }
@@ -185,8 +197,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
     public synchronized AddressHandle createAddressHandle(final DeviceAddress target)
     {
         checkOpen();
+        final AddressHandle handle = new SoftAddressHandle(this, Objects.requireNonNull(target));
         handleCount++;
-        return new SoftAddressHandle(this, Objects.requireNonNull(target));
+        return handle;
     }
 
     synchronized void handleClosed()
@@ -200,13 +213,14 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         SoftDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SoftDevice.MAX_READ_ATOMIC);
         final SoftCompletionQueue completions = device.own(options.receiveCompletions());
         final SoftSharedReceiveQueue shared = own(options.sharedReceiveQueue());
+        final SoftDcTarget target;
         synchronized (this)
         {
             checkOpen();
+            target = device.addQueuePair(
+                number -> new SoftDcTarget(this, completions, shared, options, number));
             targetCount++;
         }
-        final SoftDcTarget target = device.addQueuePair(
-            number -> new SoftDcTarget(this, completions, shared, options, number));
         shared.attach();
         try
         {
