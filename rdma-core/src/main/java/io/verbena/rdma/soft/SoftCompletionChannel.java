@@ -45,8 +45,12 @@ final class SoftCompletionChannel implements CompletionChannel
         return wordOffset;
     }
 
-    void attach(final SoftCompletionQueue queue)
+    synchronized void attach(final SoftCompletionQueue queue)
     {
+        if (isClosed)
+        {
+            throw new RdmaException("completion channel is closed: device=" + device.name());
+        }
         queues.add(queue);
     }
 
@@ -94,7 +98,7 @@ final class SoftCompletionChannel implements CompletionChannel
     }
 
     @Override
-    public void close()
+    public synchronized void close()
     {
         if (!queues.isEmpty())
         {

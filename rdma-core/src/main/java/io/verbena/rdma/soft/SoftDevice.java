@@ -204,8 +204,16 @@ final class SoftDevice implements Device
             throw new RdmaException("not a completion channel of this device: device=" + name);
         }
         final SoftCompletionQueue queue = newCompletionQueue(capacity, own);
-        own.attach(queue);
-        return queue;
+        try
+        {
+            own.attach(queue);
+            return queue;
+        }
+        catch (final RdmaException ex)
+        {
+            queue.close();
+            throw ex;
+        }
     }
 
     private synchronized SoftCompletionQueue newCompletionQueue(

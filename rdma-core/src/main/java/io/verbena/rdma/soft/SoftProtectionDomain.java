@@ -24,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
 
 /** Makes regions and queue pairs of a device. Thread-safe. */
 final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
@@ -148,13 +149,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         synchronized (this)
         {
             checkOpen();
-            queuePair = device.addQueuePair(
-                number -> new SoftQueuePair(this, send, receive, shared, options, number));
+            queuePair = addSharing(
+                shared, number -> new SoftQueuePair(this, send, receive, shared, options, number));
             queuePairCount++;
-        }
-        if (shared != null)
-        {
-            shared.attach();
         }
         try
         {
@@ -166,6 +163,30 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         {
             queuePair.close();
             throw ex;
+        }
+    }
+
+    /** Makes what takes its receives from a shared queue, if it does: that stays open from before until it closes. */
+    private <T extends SoftResponder> T addSharing(final SoftSharedReceiveQueue shared, final IntFunction<T> factory)
+    {
+        if (shared == null)
+        {
+            return device.addQueuePair(factory);
+        }
+        shared.attach();
+        boolean isAdded = false;
+        try
+        {
+            final T added = device.addQueuePair(factory);
+            isAdded = true;
+            return added;
+        }
+        finally
+        {
+            if (!isAdded)
+            {
+                shared.detach();
+            }
         }
     }
 
@@ -217,11 +238,10 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         synchronized (this)
         {
             checkOpen();
-            target = device.addQueuePair(
-                number -> new SoftDcTarget(this, completions, shared, options, number));
+            target = addSharing(
+                shared, number -> new SoftDcTarget(this, completions, shared, options, number));
             targetCount++;
         }
-        shared.attach();
         try
         {
             completions.attach(target);

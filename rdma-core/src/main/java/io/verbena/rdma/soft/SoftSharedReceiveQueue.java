@@ -28,7 +28,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     private final long offset;
     private final long ring;
     private final AtomicInteger outstandingCount = new AtomicInteger();
-    private final AtomicInteger userCount = new AtomicInteger();
+    private int userCount;
     private long tail;
     /** The head is not before this. */
     private long knownHead;
@@ -71,14 +71,19 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
         return ring;
     }
 
-    void attach()
+    /** One user more, before it knows where the ring is: a queue that is closed has given it back. */
+    synchronized void attach()
     {
-        userCount.incrementAndGet();
+        if (isClosed)
+        {
+            throw new RdmaException("shared receive queue is closed: device=" + protectionDomain.device().name());
+        }
+        userCount++;
     }
 
-    void detach()
+    synchronized void detach()
     {
-        userCount.decrementAndGet();
+        userCount--;
     }
 
     @Override
@@ -268,17 +273,24 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public void close()
     {
-        if (userCount.get() > 0)
+        if (endUse())
+        {
+            protectionDomain.sharedReceiveQueueClosed(this);
+            free();
+        }
+    }
+
+    /** Nobody can attach any more; whether this call did it. The domain, which attaches under its lock, comes after. */
+    private synchronized boolean endUse()
+    {
+        if (userCount > 0)
         {
             throw new RdmaException(
                 "shared receive queue is in use: close its queue pairs and DC targets first, open=" + userCount);
         }
-        if (!isClosed)
-        {
-            isClosed = true;
-            protectionDomain.sharedReceiveQueueClosed(this);
-            free();
-        }
+        final boolean wasOpen = !isClosed;
+        isClosed = true;
+        return wasOpen;
     }
 
     /** Gives the ring back; instead of {@link #close()} when it belongs to one queue pair. */

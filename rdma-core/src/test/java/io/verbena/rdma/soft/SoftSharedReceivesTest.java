@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.PostStatus;
@@ -196,6 +197,22 @@ class SoftSharedReceivesTest
             .isInstanceOf(RdmaException.class).hasMessageContaining("shared");
         assertThatThrownBy(shared::close).isInstanceOf(RdmaException.class).hasMessageContaining("open=2");
         assertThatThrownBy(() -> shared.armLimit(DEPTH + 1)).isInstanceOf(RdmaException.class);
+    }
+
+    /** Its ring may be another queue's by then. */
+    @Test
+    void shouldRefuseToShareReceivesOfClosedQueue()
+    {
+        final SharedReceiveQueue closed = here.domain.createSharedReceiveQueue(DEPTH);
+        closed.close();
+        closed.close();
+        assertThatThrownBy(() -> here.domain.createQueuePair(new QueuePairOptions()
+            .completions(here.completions, here.completions).capabilities(Endpoint.CAPABILITIES)
+            .sharedReceiveQueue(closed)))
+            .isInstanceOf(RdmaException.class).hasMessageContaining("shared receive queue is closed");
+        assertThatThrownBy(() -> here.domain.createDcTarget(
+            new DcTargetOptions(here.completions, closed, 1, AccessFlags.ALL_REMOTE, 4)))
+            .isInstanceOf(RdmaException.class).hasMessageContaining("shared receive queue is closed");
     }
 
     /** Many laps with one slot claimed and not filled; then its message arrives as if nothing had been. */

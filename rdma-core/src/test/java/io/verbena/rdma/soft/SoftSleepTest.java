@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
 
@@ -19,6 +20,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Waits for events: what they cost while nothing comes, and that something ends them. */
 @Timeout(60)
@@ -69,6 +71,16 @@ class SoftSleepTest
         assertThat(channel.await(WAIT_NS)).isNull();
         assertThat(device.clock().nanoTime() - startNs).isGreaterThanOrEqualTo(WAIT_NS);
         return threads.getCurrentThreadCpuTime() - before;
+    }
+
+    /** Its word may be another channel's by then. The device closes, so nothing of the refused queue is left. */
+    @Test
+    void shouldRefuseCompletionQueueOnClosedChannel()
+    {
+        final CompletionChannel closed = device.createCompletionChannel();
+        closed.close();
+        assertThatThrownBy(() -> device.createCompletionQueue(64, closed))
+            .isInstanceOf(RdmaException.class).hasMessageContaining("completion channel is closed");
     }
 
     @Test
