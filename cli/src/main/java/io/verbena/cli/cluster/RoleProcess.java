@@ -47,6 +47,7 @@ final class RoleProcess
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final Thread hook = new Thread(() -> end(runner, fabric), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
+        fabric.awaitCloseAtExit(2 * RoleRunner.DRAIN_TIMEOUT_NS);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
         {
             if (!runner.awaitReady(readyTimeoutNs))

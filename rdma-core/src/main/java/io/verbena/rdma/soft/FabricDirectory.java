@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.agrona.CloseHelper;
 import org.agrona.concurrent.SystemNanoClock;
@@ -52,6 +53,7 @@ final class FabricDirectory implements AutoCloseable
     private static final int OWNER_LENGTH = 8;
     private static final int CHUNK_BYTES = 1 << 20;
     private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long CLOSE_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final SecureRandom RANDOM = new SecureRandom();
     /** POSIX locks do not exclude their own process, and closing any channel of a file drops them: so know our own. */
     private static final Set<String> OWNERS_OF_THIS_PROCESS = ConcurrentHashMap.newKeySet();
@@ -66,7 +68,9 @@ final class FabricDirectory implements AutoCloseable
     /** Lock files of other owners, open; guarded by {@link #OWNERS_OF_THIS_PROCESS}. */
     private final Map<Integer, FileChannel> probes = new HashMap<>();
     private boolean hasLeft;
+    private volatile boolean isClosed;
     private volatile boolean isEnding;
+    private volatile long closeTimeoutNs;
 
     private FabricDirectory(final Path path, final boolean hugePages) throws IOException
     {
@@ -168,9 +172,16 @@ final class FabricDirectory implements AutoCloseable
         catch (final IllegalStateException ignore)
         {
             // The process is ending and the hook does the same.
+            isClosed = true;
             return;
         }
         leave();
+    }
+
+    /** How long the end of the process waits for {@link #close}, which the application does in a hook of its own. */
+    void awaitCloseAtExit(final long timeoutNs)
+    {
+        closeTimeoutNs = timeoutNs;
     }
 
     /** Whether the process ends; queue pairs that come into a state to send in after this go to ERR. */
@@ -186,6 +197,11 @@ final class FabricDirectory implements AutoCloseable
      */
     private void leaveAtEnd()
     {
+        final long closedByNs = SystemNanoClock.INSTANCE.nanoTime() + closeTimeoutNs;
+        while (!isClosed && SystemNanoClock.INSTANCE.nanoTime() - closedByNs < 0)
+        {
+            LockSupport.parkNanos(CLOSE_LOOK_NS);
+        }
         isEnding = true;
         final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + END_TIMEOUT_NS;
         boolean isOutside = true;

@@ -163,6 +163,12 @@ public final class SoftFabric implements Fabric
     }
 
     @Override
+    public void awaitCloseAtExit(final long timeoutNs)
+    {
+        files.awaitCloseAtExit(timeoutNs);
+    }
+
+    @Override
     public synchronized void close()
     {
         if (!devices.isEmpty())

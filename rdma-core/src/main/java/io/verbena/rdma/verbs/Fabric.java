@@ -39,6 +39,17 @@ public interface Fabric extends AutoCloseable
         throw new UnsupportedVerbException("named memory", provider());
     }
 
+    /**
+     * Says that the application closes this fabric while its process ends, in a shutdown hook of its own: what the
+     * provider does by itself then waits for that. Without this call a software fabric stops its requesters as soon as
+     * the process is told to end.
+     *
+     * @param timeoutNs how long to wait at most.
+     */
+    default void awaitCloseAtExit(final long timeoutNs)
+    {
+    }
+
     @Override
     void close();
 }
