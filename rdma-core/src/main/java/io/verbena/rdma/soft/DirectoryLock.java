@@ -36,6 +36,7 @@ final class DirectoryLock implements AutoCloseable
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final int MAX_REMOVALS = 1_000;
     /** File locks do not exclude threads of the process that holds them. */
     private static final ReentrantLock THREADS = new ReentrantLock();
 
@@ -124,18 +125,29 @@ final class DirectoryLock implements AutoCloseable
     {
         final Path removed = directory.resolveSibling("." + directory.getFileName() + "." + UUID.randomUUID());
         Files.move(directory, removed, StandardCopyOption.ATOMIC_MOVE);
-        boolean isRemoved = false;
-        while (!isRemoved)
+        for (int i = 0; i < MAX_REMOVALS; i++)
         {
-            Files.deleteIfExists(removed.resolve(NAME));
+            removeFiles(removed);
             try
             {
                 Files.delete(removed);
-                isRemoved = true;
+                return;
             }
             catch (final DirectoryNotEmptyException ex)
             {
                 // A process that had looked the directory up before the move made a lock file there: it begins again.
+            }
+        }
+    }
+
+    /** Besides the lock file what a thread of this process made while its fabric was left: nobody else is here. */
+    private static void removeFiles(final Path removed) throws IOException
+    {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(removed))
+        {
+            for (final Path file : files)
+            {
+                Files.deleteIfExists(file);
             }
         }
     }
