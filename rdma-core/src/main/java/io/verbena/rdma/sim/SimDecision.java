@@ -42,5 +42,7 @@ enum SimDecision
     /** Which transition comes next, when all orders are explored. */
     TRANSITION,
     /** Whether a response of an RC queue pair is lost. */
-    RESPONSE_LOSS
+    RESPONSE_LOSS,
+    /** For how long named memory of a killed device is still reached. */
+    AFTER_DEATH_NS
 }

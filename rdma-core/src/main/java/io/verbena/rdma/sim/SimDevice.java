@@ -66,6 +66,7 @@ public final class SimDevice implements Device
     private long executedRequests;
     private long killAtExecuted = Long.MAX_VALUE;
     private boolean isKilled;
+    private long namedUntilNs;
     private boolean isSilenced;
     private boolean isPaused;
     private boolean isClosed;
@@ -92,6 +93,7 @@ public final class SimDevice implements Device
         if (!isKilled)
         {
             isKilled = true;
+            outliveNamedMemory();
             for (final SimQueuePair queuePair : queuePairs)
             {
                 if (queuePair.decide(SimDecision.CUT, 2) > 0)
@@ -356,6 +358,36 @@ public final class SimDevice implements Device
     boolean isClosed()
     {
         return isClosed;
+    }
+
+    /** For a while named memory is there without its process, as a peer's mapping of a file is. */
+    private void outliveNamedMemory()
+    {
+        final long mostNs = fabric.options().namedMemoryAfterDeathNs();
+        if (mostNs > 0 && keys.openRegions().stream().anyMatch(fabric.named()::isNamed))
+        {
+            namedUntilNs = fabric.nowNs() + fabric.decisions().next(
+                SimDecision.AFTER_DEATH_NS, SimDecisions.lane(index, 0, 0), mostNs);
+        }
+    }
+
+    /** Whether a request is executed here: on a killed device only a one-sided one for named memory. */
+    boolean serves(final SimRequest request)
+    {
+        if (!isKilled)
+        {
+            return true;
+        }
+        final RegisteredRegion region = request.isSend() || request.hasImmediate || fabric.nowNs() >= namedUntilNs ?
+            null : keys.find(request.remoteKey);
+        return region != null && fabric.named().isNamed(region);
+    }
+
+    /** Somebody else has its named memory now: nothing that was meant for this device lands there any more. */
+    void cutOff(final RegisteredRegion region)
+    {
+        keys.remove(region);
+        namedUntilNs = 0;
     }
 
     /** Whether not even what is under way executes any more. */

@@ -23,6 +23,7 @@ public final class SimFabric implements Fabric
     private final SimAgenda agenda;
     private final List<SimDevice> devices = new ArrayList<>();
     private final SimTrace trace = new SimTrace();
+    private final SimNamedMemory named = new SimNamedMemory();
     private final NanoClock clock = this::nowNs;
     private long nowNs = 1;
     private long sequence;
@@ -98,6 +99,12 @@ public final class SimFabric implements Fabric
         devices.add(device);
         incidents.addDevice(name, index);
         return device;
+    }
+
+    @Override
+    public boolean discardNamed(final String name)
+    {
+        return named.discard(name);
     }
 
     /** @return virtual time. */
@@ -192,6 +199,12 @@ public final class SimFabric implements Fabric
     {
         agenda.clear();
         devices.forEach(SimDevice::freeMemory);
+        named.close();
+    }
+
+    SimNamedMemory named()
+    {
+        return named;
     }
 
     long nowNs()

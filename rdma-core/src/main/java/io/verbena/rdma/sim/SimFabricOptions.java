@@ -23,6 +23,8 @@ public final class SimFabricOptions
     private int maxDcContexts = 64;
     private long retryTimeoutNs = TimeUnit.MILLISECONDS.toNanos(20);
     private boolean holdsCallersMemory;
+    private long namedMemoryAfterDeathNs = TimeUnit.MILLISECONDS.toNanos(1);
+    private boolean namedMemoryCutsOff = true;
     private RnicModel rnicModel;
     private long rnrTimeoutNs = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -322,6 +324,40 @@ public final class SimFabricOptions
     public SimFabricOptions rnicModel(final RnicModel rnicModel)
     {
         this.rnicModel = rnicModel;
+        return this;
+    }
+
+    /** @return longest time for which named memory of a killed device is still reached. */
+    public long namedMemoryAfterDeathNs()
+    {
+        return namedMemoryAfterDeathNs;
+    }
+
+    /**
+     * @param namedMemoryAfterDeathNs for how long at most one-sided requests for named memory of a killed device are
+     *                                still executed and answered, as those for shared memory are; 0: not at all.
+     * @return this.
+     */
+    public SimFabricOptions namedMemoryAfterDeathNs(final long namedMemoryAfterDeathNs)
+    {
+        this.namedMemoryAfterDeathNs = namedMemoryAfterDeathNs;
+        return this;
+    }
+
+    /** @return whether a new holder of named memory cuts everybody off from the device before. */
+    public boolean namedMemoryCutsOff()
+    {
+        return namedMemoryCutsOff;
+    }
+
+    /**
+     * @param namedMemoryCutsOff false breaks the contract, to show what relies on it: requests that set out to the
+     *                           holder before may land when the new one has the memory.
+     * @return this.
+     */
+    public SimFabricOptions namedMemoryCutsOff(final boolean namedMemoryCutsOff)
+    {
+        this.namedMemoryCutsOff = namedMemoryCutsOff;
         return this;
     }
 }

@@ -55,6 +55,19 @@ final class SimProtectionDomain implements ProtectionDomain, RegionOwner, Window
     }
 
     @Override
+    public MemoryRegion allocateNamed(final String name, final long lengthBytes, final int accessFlags)
+    {
+        RegisteredRegion.checkRequest(lengthBytes, accessFlags);
+        checkOpen();
+        final SimFabric fabric = device.fabric();
+        final RegisteredRegion region = add(
+            fabric.named().hold(name, lengthBytes, fabric.options().namedMemoryCutsOff()), accessFlags);
+        fabric.named().held(name, device, region);
+        memory.put(region, () -> fabric.named().released(name, region));
+        return region;
+    }
+
+    @Override
     public MemoryRegion register(final MemorySegment segment, final int accessFlags)
     {
         RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);

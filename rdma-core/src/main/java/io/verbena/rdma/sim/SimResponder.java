@@ -47,8 +47,10 @@ final class SimResponder implements SimChoice
     /** Takes an arrived request; false when nobody is there to take it. */
     boolean offer(final SimRequest request)
     {
-        if (!isThere() || isOutOfSequence)
+        if (!isThere(request) || isOutOfSequence)
         {
+            // A dead device may still serve what comes later; in order that never executes.
+            isOutOfSequence |= target.device().isKilled();
             return false;
         }
         if (mayLinger(request))
@@ -62,10 +64,10 @@ final class SimResponder implements SimChoice
     }
 
     /** In INIT a request is dropped as long as the requester repeats it: here it waits for RTR instead. */
-    private boolean isThere()
+    private boolean isThere(final SimRequest request)
     {
         final QueuePairState state = target.state();
-        return !target.device().isKilled() &&
+        return target.device().serves(request) &&
             (QueuePairStates.servesInbound(state) || state == QueuePairState.INIT && isReliable);
     }
 
@@ -149,7 +151,7 @@ final class SimResponder implements SimChoice
      */
     boolean repeat(final SimRequest request)
     {
-        if (!isThere() || isOutOfSequence)
+        if (!isThere(request) || isOutOfSequence)
         {
             return false;
         }
@@ -192,6 +194,21 @@ final class SimResponder implements SimChoice
         inbound.clear();
     }
 
+    /** The device died: what it does not serve any more goes, and what came behind it in order. */
+    private void dropUnserved()
+    {
+        for (int i = 0; i < inbound.size(); i++)
+        {
+            if (!target.device().serves(inbound.get(i)))
+            {
+                final List<SimRequest> dropped = inbound.subList(i, inbound.size());
+                dropped.forEach(request -> request.requester.sends().giveUp(request));
+                dropped.clear();
+                isOutOfSequence = true;
+            }
+        }
+    }
+
     private void serveAt(final long timeNs)
     {
         if (timeNs < nextServeNs && !inbound.isEmpty() && QueuePairStates.servesInbound(target.state()))
@@ -212,7 +229,7 @@ final class SimResponder implements SimChoice
         nextServeNs = Long.MAX_VALUE;
         if (target.device().isKilled())
         {
-            dropAll();
+            dropUnserved();
         }
         if (inbound.isEmpty() || !QueuePairStates.servesInbound(target.state()))
         {
