@@ -3,6 +3,8 @@ package io.verbena.memory;
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.CheckpointWriter;
+import io.verbena.memory.checkpoint.MappedLoads;
+import io.verbena.memory.checkpoint.RegionLoads;
 import io.verbena.table.format.SizeClasses;
 import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
@@ -15,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 /**
  * Makes the checkpoints of a memory node, on a thread of its own: every so often, when the folder has a request, and at
@@ -116,7 +119,13 @@ public final class Checkpointer implements AutoCloseable
         }
     }
 
+    /** Makes one on the caller's thread; {@link #failure} says whether it was made. */
     void make()
+    {
+        make(MappedLoads::new);
+    }
+
+    void make(final Function<MemorySegment, RegionLoads> loads)
     {
         final Properties state = new Properties();
         state.setProperty("memory_id", Long.toHexString(folder.memoryId()));
@@ -125,7 +134,7 @@ public final class Checkpointer implements AutoCloseable
         state.setProperty("started_ms", Long.toString(wallClock.time()));
         try
         {
-            write(state);
+            write(state, loads.apply(region));
             folder.reportCheckpoint(state);
             failure = "";
             records = Long.parseLong(state.getProperty("records"));
@@ -163,12 +172,12 @@ public final class Checkpointer implements AutoCloseable
     }
 
     /** The database is open only meanwhile: between checkpoints it takes neither memory nor descriptors. */
-    private void write(final Properties state)
+    private void write(final Properties state, final RegionLoads loads)
     {
-        try (Arena arena = Arena.ofConfined(); CheckpointStore store = CheckpointStore.open(folder.checkpoint()))
+        try (Arena arena = Arena.ofConfined(); CheckpointStore store = folder.openCheckpoint())
         {
-            new CheckpointWriter(region, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
-                .run(state);
+            new CheckpointWriter(
+                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled).run(state);
             state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }
     }
@@ -177,7 +186,7 @@ public final class Checkpointer implements AutoCloseable
     {
         try
         {
-            final Properties report = MemoryFolder.lastCheckpoint(folder.path());
+            final Properties report = folder.lastCheckpoint();
             report.setProperty("failed_ms", Long.toString(wallClock.time()));
             report.setProperty("failure", failure);
             folder.reportCheckpoint(report);

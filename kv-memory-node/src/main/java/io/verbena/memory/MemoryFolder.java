@@ -1,15 +1,15 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.CheckpointStore;
+
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Properties;
@@ -30,7 +30,7 @@ public final class MemoryFolder implements AutoCloseable
     private static final String PROPERTIES = "node.properties";
     private static final String UNFINISHED = "node.properties.unfinished";
     private static final String LOCK = "node.lock";
-    private static final String CHECKPOINT = "checkpoint";
+    static final String CHECKPOINT = "checkpoint";
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
     private static final Set<String> OURS =
@@ -38,15 +38,18 @@ public final class MemoryFolder implements AutoCloseable
     private static final int HEX = 16;
 
     private final Path path;
+    private final FolderFiles files;
     private final FileChannel lockFile;
     private final long memoryId;
     private final long regionLengthBytes;
     private int nodeId;
     private long clusterId;
 
-    private MemoryFolder(final Path path, final FileChannel lockFile, final Properties properties)
+    private MemoryFolder(
+        final Path path, final FolderFiles files, final FileChannel lockFile, final Properties properties)
     {
         this.path = path;
+        this.files = files;
         this.lockFile = lockFile;
         memoryId = Long.parseUnsignedLong(properties.getProperty("memory_id"), HEX);
         regionLengthBytes = Long.parseLong(properties.getProperty("region_length_bytes"));
@@ -80,20 +83,9 @@ public final class MemoryFolder implements AutoCloseable
                     "data folder " + path + " is in use by another memory node: stop it, or use another folder", null);
             }
 
-            if (!Files.exists(path.resolve(PROPERTIES)))
-            {
-                write(path, ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE),
-                    0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0);
-            }
-
-            final MemoryFolder folder = new MemoryFolder(path, lockFile, read(path));
-
-            if (0 != regionLengthBytes && folder.regionLengthBytes != regionLengthBytes)
-            {
-                throw new MemoryNodeException("memory node of " + path + " has " + folder.regionLengthBytes +
-                    " bytes, asked for are " + regionLengthBytes + ": its memory cannot change its size", null);
-            }
-
+            final MemoryFolder folder = open(
+                path, new DiskFolderFiles(path), lockFile, regionLengthBytes, defaultLengthBytes,
+                ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE));
             isOpen = true;
             return folder;
         }
@@ -108,6 +100,31 @@ public final class MemoryFolder implements AutoCloseable
                 closeQuietly(lockFile);
             }
         }
+    }
+
+    /** A folder that nobody else has, in files of any kind; the path is for messages only. */
+    static MemoryFolder open(
+        final Path path,
+        final FolderFiles files,
+        final FileChannel lockFile,
+        final long regionLengthBytes,
+        final long defaultLengthBytes,
+        final long newMemoryId)
+    {
+        if (!files.exists(PROPERTIES))
+        {
+            write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0);
+        }
+
+        final MemoryFolder folder = new MemoryFolder(path, files, lockFile, read(path, files));
+
+        if (0 != regionLengthBytes && folder.regionLengthBytes != regionLengthBytes)
+        {
+            throw new MemoryNodeException("memory node of " + path + " has " + folder.regionLengthBytes +
+                " bytes, asked for are " + regionLengthBytes + ": its memory cannot change its size", null);
+        }
+
+        return folder;
     }
 
     /**
@@ -165,10 +182,27 @@ public final class MemoryFolder implements AutoCloseable
         return path.resolve(CHECKPOINT);
     }
 
-    /** @return whether a checkpoint of the node was ever completed. */
+    /** @return its checkpoints, closed by the caller. */
+    CheckpointStore openCheckpoint()
+    {
+        return files.openCheckpoint();
+    }
+
+    /**
+     * @return whether a checkpoint of the node was ever completed. The database itself is asked: the report is written
+     *     behind it, and a node may die in between.
+     */
     boolean hasCheckpoint()
     {
-        return lastCheckpoint(path).containsKey("finished_ms") && Files.isDirectory(checkpoint());
+        if (!files.exists(CHECKPOINT))
+        {
+            return false;
+        }
+
+        try (CheckpointStore store = openCheckpoint())
+        {
+            return !store.state().isEmpty();
+        }
     }
 
     /** @return whether somebody asks for a checkpoint; asked once. */
@@ -176,7 +210,7 @@ public final class MemoryFolder implements AutoCloseable
     {
         try
         {
-            return Files.deleteIfExists(path.resolve(REQUEST));
+            return files.delete(REQUEST);
         }
         catch (final IOException ex)
         {
@@ -187,7 +221,13 @@ public final class MemoryFolder implements AutoCloseable
     /** Says how the last complete checkpoint went, or why one was not made. */
     void reportCheckpoint(final Properties report)
     {
-        write(path, REPORT, report);
+        write(path, files, REPORT, report);
+    }
+
+    /** What {@link #reportCheckpoint} said last. */
+    Properties lastCheckpoint()
+    {
+        return lastCheckpoint(path, files);
     }
 
     /**
@@ -215,13 +255,18 @@ public final class MemoryFolder implements AutoCloseable
      */
     public static Properties lastCheckpoint(final Path path)
     {
+        return lastCheckpoint(path, new DiskFolderFiles(path));
+    }
+
+    private static Properties lastCheckpoint(final Path path, final FolderFiles files)
+    {
         final Properties report = new Properties();
 
-        if (Files.exists(path.resolve(REPORT)))
+        if (files.exists(REPORT))
         {
-            try (InputStream in = Files.newInputStream(path.resolve(REPORT)))
+            try
             {
-                report.load(in);
+                report.load(new ByteArrayInputStream(files.read(REPORT)));
             }
             catch (final IOException | IllegalArgumentException ex)
             {
@@ -237,14 +282,19 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (newNodeId != nodeId || newClusterId != clusterId)
         {
-            write(path, memoryId, regionLengthBytes, newNodeId, newClusterId);
+            write(path, files, memoryId, regionLengthBytes, newNodeId, newClusterId);
             nodeId = newNodeId;
             clusterId = newClusterId;
         }
     }
 
     private static void write(
-        final Path path, final long memoryId, final long regionLengthBytes, final int nodeId, final long clusterId)
+        final Path path,
+        final FolderFiles files,
+        final long memoryId,
+        final long regionLengthBytes,
+        final int nodeId,
+        final long clusterId)
     {
         final Properties properties = new Properties();
         properties.setProperty("format_version", Integer.toString(FORMAT_VERSION));
@@ -252,31 +302,20 @@ public final class MemoryFolder implements AutoCloseable
         properties.setProperty("region_length_bytes", Long.toString(regionLengthBytes));
         properties.setProperty("node_id", Integer.toString(nodeId));
         properties.setProperty("cluster_id", Long.toHexString(clusterId));
-        write(path, PROPERTIES, properties);
+        write(path, files, PROPERTIES, properties);
     }
 
     /** All of it or nothing, and on disk. */
-    private static void write(final Path path, final String name, final Properties properties)
+    private static void write(
+        final Path path, final FolderFiles files, final String name, final Properties properties)
     {
         try
         {
             final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             properties.store(bytes, "memory node: do not change, do not copy to a second node");
-            final Path unfinished = path.resolve(UNFINISHED);
-
-            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.CREATE,
-                StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE))
-            {
-                channel.write(ByteBuffer.wrap(bytes.toByteArray()));
-                channel.force(true);
-            }
-
-            Files.move(unfinished, path.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-
-            try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
-            {
-                self.force(true);
-            }
+            files.write(UNFINISHED, bytes.toByteArray());
+            files.rename(UNFINISHED, name);
+            files.syncNames();
         }
         catch (final IOException ex)
         {
@@ -286,11 +325,16 @@ public final class MemoryFolder implements AutoCloseable
 
     private static Properties read(final Path path)
     {
+        return read(path, new DiskFolderFiles(path));
+    }
+
+    private static Properties read(final Path path, final FolderFiles files)
+    {
         final Properties properties = new Properties();
 
-        try (InputStream in = Files.newInputStream(path.resolve(PROPERTIES)))
+        try
         {
-            properties.load(in);
+            properties.load(new ByteArrayInputStream(files.read(PROPERTIES)));
         }
         catch (final IOException | IllegalArgumentException ex)
         {

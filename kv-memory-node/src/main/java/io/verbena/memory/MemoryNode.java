@@ -434,7 +434,11 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             checkpointer = new Checkpointer(
                 configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock);
-            checkpointer.start();
+
+            if (configuration.hasCheckpointThread())
+            {
+                checkpointer.start();
+            }
         }
 
         admission = new ComputeAdmission(incarnation, membership.membersAtStart());

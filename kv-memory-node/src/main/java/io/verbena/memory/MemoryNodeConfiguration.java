@@ -12,6 +12,7 @@ public final class MemoryNodeConfiguration
     private int chunkLengthBytes = 256 << 10;
     private int maxPeers = 128;
     private MemoryFolder folder;
+    private boolean hasCheckpointThread = true;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
@@ -98,6 +99,18 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration checkpointPeriodNs(final long periodNs)
     {
         checkpointPeriodNs = periodNs;
+        return this;
+    }
+
+    boolean hasCheckpointThread()
+    {
+        return hasCheckpointThread;
+    }
+
+    /** Checkpoints are made only when {@link Checkpointer#make} is called, where one thread does everything. */
+    MemoryNodeConfiguration noCheckpointThread()
+    {
+        hasCheckpointThread = false;
         return this;
     }
 

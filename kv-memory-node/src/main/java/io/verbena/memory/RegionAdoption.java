@@ -94,7 +94,7 @@ final class RegionAdoption
         final ChunkTable chunks,
         final List<TableDescriptor> tables)
     {
-        try (CheckpointStore store = CheckpointStore.open(folder.checkpoint()))
+        try (CheckpointStore store = folder.openCheckpoint())
         {
             if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
             {

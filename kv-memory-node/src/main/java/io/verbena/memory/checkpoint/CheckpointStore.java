@@ -1,13 +1,5 @@
 package io.verbena.memory.checkpoint;
 
-import org.rocksdb.CompressionType;
-import org.rocksdb.Options;
-import org.rocksdb.RocksDB;
-import org.rocksdb.RocksDBException;
-import org.rocksdb.RocksIterator;
-import org.rocksdb.WriteBatch;
-import org.rocksdb.WriteOptions;
-
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -32,22 +24,18 @@ public final class CheckpointStore implements AutoCloseable
     private static final byte RECORD = 'r';
     private static final byte[] STATE = {'s'};
     private static final int KEY_BYTES = 1 + Long.BYTES;
-    private static final long WRITE_BUFFER_BYTES = 8L << 20;
     private static final int BATCH_BYTES = 1 << 20;
 
     private final Path path;
-    private final Options options;
-    private final WriteOptions writeOptions = new WriteOptions();
-    private final WriteOptions synced = new WriteOptions().setSync(true);
-    private final RocksDB database;
-    private WriteBatch batch = new WriteBatch();
+    private final CheckpointDatabase database;
+    private final int batchBytes;
     private long writtenBytes;
 
-    private CheckpointStore(final Path path, final Options options, final RocksDB database)
+    private CheckpointStore(final Path path, final CheckpointDatabase database, final int batchBytes)
     {
         this.path = path;
-        this.options = options;
         this.database = database;
+        this.batchBytes = batchBytes;
     }
 
     /**
@@ -59,28 +47,24 @@ public final class CheckpointStore implements AutoCloseable
      */
     public static CheckpointStore open(final Path path)
     {
-        final Options options = new Options().setCreateIfMissing(true).setParanoidChecks(true)
-            .setWriteBufferSize(WRITE_BUFFER_BYTES).setKeepLogFileNum(2).setMaxBackgroundJobs(1)
-            .setCompressionType(CompressionType.NO_COMPRESSION);
-        try
-        {
-            final CheckpointStore store = new CheckpointStore(path, options, RocksDB.open(options, path.toString()));
-            checkVersion(store);
-            return store;
-        }
-        catch (final RocksDBException ex)
-        {
-            options.close();
-            throw new CheckpointException("checkpoint database in " + path + " does not open: " + ex.getMessage() +
-                "; free space, or delete the folder to begin with a new one", ex);
-        }
+        return open(path, RocksCheckpointDatabase::open, BATCH_BYTES);
     }
 
-    private static void checkVersion(final CheckpointStore store)
+    /**
+     * As {@link #open(Path)}, in another database.
+     *
+     * @param path       of its folder.
+     * @param opener     opens it.
+     * @param batchBytes a batch is written when it is that long, and a page is complete.
+     * @return the store.
+     */
+    static CheckpointStore open(final Path path, final CheckpointDatabase.Opener opener, final int batchBytes)
     {
+        final CheckpointStore store = new CheckpointStore(path, opener.open(path), batchBytes);
         try
         {
-            checkVersion(store.path, store.state().getProperty("format_version", "" + FORMAT_VERSION));
+            checkVersion(path, store.state().getProperty("format_version", "" + FORMAT_VERSION));
+            return store;
         }
         catch (final CheckpointException ex)
         {
@@ -111,7 +95,7 @@ public final class CheckpointStore implements AutoCloseable
             }
             return properties;
         }
-        catch (final RocksDBException | IOException ex)
+        catch (final IOException ex)
         {
             throw new CheckpointException("checkpoint in " + path + " cannot be read: " + ex.getMessage(), ex);
         }
@@ -125,59 +109,32 @@ public final class CheckpointStore implements AutoCloseable
         {
             state.setProperty("format_version", "" + FORMAT_VERSION);
             state.store(text, null);
-            batch.put(STATE, text.toString().getBytes(StandardCharsets.UTF_8));
-        }
-        catch (final RocksDBException ex)
-        {
-            throw writeFailed(ex);
         }
         catch (final IOException ex)
         {
             throw new UncheckedIOException(ex);
         }
-        write(synced);
+        database.put(STATE, text.toString().getBytes(StandardCharsets.UTF_8));
+        database.write(true);
     }
 
     /** The page of an index at this offset of the region, words and then checksums; null when it had no records. */
     byte[] page(final long offset)
     {
-        return get(key(PAGE, offset));
+        return database.get(key(PAGE, offset));
     }
 
     /** The record whose slot is at this offset of the region. */
     byte[] record(final long slotOffset)
     {
-        return get(key(RECORD, slotOffset));
-    }
-
-    private byte[] get(final byte[] key)
-    {
-        try
-        {
-            return database.get(key);
-        }
-        catch (final RocksDBException ex)
-        {
-            throw new CheckpointException("checkpoint in " + path + " cannot be read: " + ex.getMessage(), ex);
-        }
+        return database.get(key(RECORD, slotOffset));
     }
 
     /** Offsets of all pages there are. */
     TreeSet<Long> pages()
     {
         final TreeSet<Long> offsets = new TreeSet<>();
-        try (RocksIterator iterator = database.newIterator())
-        {
-            for (iterator.seek(new byte[]{PAGE}); iterator.isValid() && iterator.key()[0] == PAGE; iterator.next())
-            {
-                offsets.add(ByteBuffer.wrap(iterator.key()).getLong(1));
-            }
-            iterator.status();
-        }
-        catch (final RocksDBException ex)
-        {
-            throw new CheckpointException("checkpoint in " + path + " cannot be read: " + ex.getMessage(), ex);
-        }
+        database.forEachKey(PAGE, (key) -> offsets.add(ByteBuffer.wrap(key).getLong(1)));
         return offsets;
     }
 
@@ -193,71 +150,33 @@ public final class CheckpointStore implements AutoCloseable
 
     void removeRecord(final long slotOffset)
     {
-        remove(key(RECORD, slotOffset));
+        database.remove(key(RECORD, slotOffset));
     }
 
     void removePage(final long offset)
     {
-        remove(key(PAGE, offset));
+        database.remove(key(PAGE, offset));
     }
 
     private void put(final byte[] key, final byte[] value)
     {
-        try
-        {
-            batch.put(key, value);
-            writtenBytes += key.length + value.length;
-        }
-        catch (final RocksDBException ex)
-        {
-            throw writeFailed(ex);
-        }
-    }
-
-    private void remove(final byte[] key)
-    {
-        try
-        {
-            batch.delete(key);
-        }
-        catch (final RocksDBException ex)
-        {
-            throw writeFailed(ex);
-        }
+        database.put(key, value);
+        writtenBytes += key.length + value.length;
     }
 
     /** A page and its records go together: called after each page, writes when much has gathered. */
     void pageEnded()
     {
-        if (batch.getDataSize() >= BATCH_BYTES)
+        if (database.batchBytes() >= batchBytes)
         {
-            write(writeOptions);
+            database.write(false);
         }
     }
 
     /** Forgets what was not written, after a failure. */
     void abandon()
     {
-        batch.clear();
-    }
-
-    private void write(final WriteOptions how)
-    {
-        try
-        {
-            database.write(how, batch);
-            batch.clear();
-        }
-        catch (final RocksDBException ex)
-        {
-            throw writeFailed(ex);
-        }
-    }
-
-    private CheckpointException writeFailed(final RocksDBException ex)
-    {
-        return new CheckpointException("checkpoint cannot be written to " + path + ": " + ex.getMessage() +
-            "; free space there; the checkpoint before is still good", ex);
+        database.clear();
     }
 
     /** @return bytes given to the database since it was opened. */
@@ -274,10 +193,6 @@ public final class CheckpointStore implements AutoCloseable
     @Override
     public void close()
     {
-        batch.close();
         database.close();
-        writeOptions.close();
-        synced.close();
-        options.close();
     }
 }

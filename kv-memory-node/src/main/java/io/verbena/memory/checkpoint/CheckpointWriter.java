@@ -10,7 +10,6 @@ import io.verbena.table.format.SuperblockDescriptor;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -29,7 +28,6 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  */
 public final class CheckpointWriter
 {
-    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(LITTLE_ENDIAN);
     /** Looks at a slot that changes each time, or whose block is damaged. */
     private static final int MAX_LOOKS = 100_000;
     private static final int LOOKS_PER_CHECK = 100;
@@ -37,34 +35,36 @@ public final class CheckpointWriter
     private static final int LOOKS_AT_ONE_WORD = 50;
 
     private final MemorySegment region;
+    private final RegionLoads loads;
     private final CheckpointStore store;
     private final BooleanSupplier isCancelled;
     private final UnsafeBuffer block;
-    private final UnsafeBuffer header;
+    private final UnsafeBuffer header = new UnsafeBuffer(ByteBuffer.allocateDirect(ChunkDescriptor.HEADER_BYTES));
     private long records;
     private long changed;
     private long damaged;
-    private final UnsafeBuffer source = new UnsafeBuffer();
     private TreeSet<Long> pagesBefore;
     private BooleanSupplier isStillIndex;
 
     /**
      * @param region      from its first byte; mapped until the writer is not used any more.
+     * @param loads       from it.
      * @param store       of this node, used by nobody else.
      * @param scratch     off-heap, {@link SizeClasses#MAX_BLOCK_BYTES} or more, aligned to 64.
      * @param isCancelled asked often: ends the checkpoint early.
      */
     public CheckpointWriter(
         final MemorySegment region,
+        final RegionLoads loads,
         final CheckpointStore store,
         final MemorySegment scratch,
         final BooleanSupplier isCancelled)
     {
         this.region = region;
+        this.loads = loads;
         this.store = store;
         this.isCancelled = isCancelled;
         block = new UnsafeBuffer(scratch.address(), SizeClasses.MAX_BLOCK_BYTES);
-        header = new UnsafeBuffer(region.address(), 0);
     }
 
     /**
@@ -112,10 +112,10 @@ public final class CheckpointWriter
     /** A header that is being written is looked at again; the node's thread never takes long. */
     private boolean isIndex(final Superblock superblock, final int chunk)
     {
-        header.wrap(region.address() + superblock.chunkHeadersOffset() +
-            (long)chunk * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
+        final long offset = superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
         for (int look = 0; look < MAX_LOOKS; look++)
         {
+            loads.copy(offset, header, ChunkDescriptor.HEADER_BYTES);
             if (ChunkDescriptor.isWhole(header, 0))
             {
                 return ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0);
@@ -165,7 +165,7 @@ public final class CheckpointWriter
         int looksAtWord = 0;
         for (int look = 0; look < MAX_LOOKS; look++)
         {
-            final long word = word(slot);
+            final long word = loads.word(slot);
             looksAtWord = word == lastWord ? looksAtWord + 1 : 0;
             lastWord = word;
             // Memory of a table that was dropped meanwhile may hold anything.
@@ -244,15 +244,9 @@ public final class CheckpointWriter
         {
             return 0;
         }
-        source.wrap(region.address() + offset, length);
-        block.putBytes(0, source, 0, length);
-        return BlockDescriptor.isValid(block, 0, length, word) && word(slot) == word ?
+        loads.copy(offset, block, length);
+        return BlockDescriptor.isValid(block, 0, length, word) && loads.word(slot) == word ?
             block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
-    }
-
-    private long word(final long slot)
-    {
-        return (long)WORD.varHandle().getVolatile(region, slot);
     }
 
     /** What was an index last time, and is none any more. */

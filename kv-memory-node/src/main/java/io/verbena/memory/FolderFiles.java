@@ -1,0 +1,33 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointStore;
+
+import java.io.IOException;
+
+/**
+ * The files of a {@link MemoryFolder} that a crash must not tear, one step of the disk at a time. What was written is
+ * certain to outlive the host only behind {@link #write} and, for names, {@link #syncNames}. Not thread-safe.
+ */
+interface FolderFiles
+{
+    /** Whether a file is there. */
+    boolean exists(String name);
+
+    /** All of a file. */
+    byte[] read(String name) throws IOException;
+
+    /** Replaces what is in a file; its bytes are on disk when this returns, its name may not be. */
+    void write(String name, byte[] bytes) throws IOException;
+
+    /** Gives a file another name, in the place of one that has it. */
+    void rename(String from, String to) throws IOException;
+
+    /** Names are on disk when this returns. */
+    void syncNames() throws IOException;
+
+    /** Removes a file; whether it was there. */
+    boolean delete(String name) throws IOException;
+
+    /** The checkpoint, made when absent; closed by the caller. */
+    CheckpointStore openCheckpoint();
+}
