@@ -55,6 +55,8 @@ final class FabricInfoCommand implements Callable<Integer>
         row(out, "address", open.address());
         row(out, "capabilities", capabilities(attributes, true));
         row(out, "not_supported", capabilities(attributes, false));
+        Arrays.stream(DeviceCapability.values()).filter(capability -> !open.missing(capability).isEmpty()).forEach(
+            capability -> row(out, "no_" + capability.name().toLowerCase(Locale.ROOT), open.missing(capability)));
         row(out, "atomics", attributes.supports(DeviceCapability.GLOBAL_ATOMICS) ?
             "with those of processors (GLOB)" : "among those of the device (HCA)");
         row(out, "read_after_atomic_needs_fence", attributes.readAfterAtomicNeedsFence());

@@ -1,7 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
 import io.verbena.rdma.verbs.CompletionQueue;
-import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletions;
@@ -94,10 +93,10 @@ final class IbverbsCompletionQueue implements CompletionQueue
         attachedCount++;
     }
 
-    /** A queue pair whose receives complete here and come from a shared receive queue. */
-    synchronized void addShared(final IbverbsQueuePair queuePair, final IbverbsSharedReceiveQueue shared)
+    /** Something whose receives complete here and come from a shared receive queue. */
+    synchronized void addShared(final ReceiveConsumer consumer, final IbverbsSharedReceiveQueue shared)
     {
-        add(~queuePair.number(), queuePair);
+        add(~consumer.number(), consumer);
         if (owners.containsKey(shared.serial()))
         {
             return;
@@ -105,12 +104,12 @@ final class IbverbsCompletionQueue implements CompletionQueue
         add(shared.serial(), shared);
     }
 
-    /** The reverse; other queue pairs may still use the shared receive queue. */
-    synchronized void removeShared(final IbverbsQueuePair queuePair, final IbverbsSharedReceiveQueue shared)
+    /** The reverse; others may still use the shared receive queue. */
+    synchronized void removeShared(final ReceiveConsumer consumer, final IbverbsSharedReceiveQueue shared)
     {
-        remove(~queuePair.number());
+        remove(~consumer.number());
         if (owners.values().stream().noneMatch(owner ->
-            owner instanceof final IbverbsQueuePair other && other != queuePair && other.shared() == shared))
+            owner instanceof final ReceiveConsumer other && other != consumer && other.shared() == shared))
         {
             remove(shared.serial());
         }
@@ -197,7 +196,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
         }
         // rxe says of each receive that a routing header came; only in front of a datagram is one.
         final int flags = from.get(JAVA_INT, offset + FLAGS) &
-            (((IbverbsQueuePair)consumer).type() == QueuePairType.UD ? KNOWN_FLAGS : CONNECTED_FLAGS);
+            (((ReceiveConsumer)consumer).receivesDatagrams() ? KNOWN_FLAGS : CONNECTED_FLAGS);
         int immediate = from.get(JAVA_INT, offset + IMMEDIATE);
         if ((flags & WorkCompletions.WITH_INVALIDATION) == 0)
         {
@@ -246,9 +245,9 @@ final class IbverbsCompletionQueue implements CompletionQueue
         isOverrun = true;
         for (final Object owner : owners.values())
         {
-            if (owner instanceof final IbverbsQueuePair queuePair)
+            if (owner instanceof final ReceiveConsumer consumer)
             {
-                queuePair.moveToError();
+                consumer.moveToError();
             }
         }
     }

@@ -9,6 +9,7 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
@@ -40,6 +41,8 @@ final class IbverbsDevice implements Device
     private final ConnectionService connections;
     private final EventReader events;
     private final DeviceAddress address;
+    private final DynamicConnections dynamicConnections;
+    private final DeviceAttributes attributes;
     private final AtomicInteger children = new AtomicInteger();
     private final AtomicInteger lastSerial = new AtomicInteger();
     private boolean isClosed;
@@ -67,6 +70,8 @@ final class IbverbsDevice implements Device
             this, explicit == null ? PortGid.inetAddress(gid.high(), gid.low()) : explicit);
         address = new DeviceAddress(
             gid.high(), gid.low(), ServiceLocator.of(query.lid(), explicit, connections.tcpPort()));
+        dynamicConnections = DynamicConnections.of(this);
+        attributes = dynamicConnections.addTo(query.attributes());
         events = new EventReader(this, context);
         connections.start();
         events.start();
@@ -116,6 +121,11 @@ final class IbverbsDevice implements Device
         return query;
     }
 
+    DynamicConnections dynamicConnections()
+    {
+        return dynamicConnections;
+    }
+
     PortGid gid()
     {
         return gid;
@@ -146,14 +156,19 @@ final class IbverbsDevice implements Device
     MemorySegment operation(final String function)
     {
         final long offset = VerbsLayouts.offset(VerbsLayouts.IBV_CONTEXT, "ops", function);
-        return MemorySegment.ofAddress(
-            MemorySegment.ofAddress(context).reinterpret(offset + Long.BYTES).get(JAVA_LONG, offset));
+        return MemorySegment.ofAddress(address(context, offset));
     }
 
     /** An int of a structure that the library made. */
     static int field(final long structure, final long offset)
     {
         return MemorySegment.ofAddress(structure).reinterpret(offset + Integer.BYTES).get(JAVA_INT, offset);
+    }
+
+    /** A pointer in a structure that the library made. */
+    static long address(final long structure, final long offset)
+    {
+        return MemorySegment.ofAddress(structure).reinterpret(offset + Long.BYTES).get(JAVA_LONG, offset);
     }
 
     synchronized void childOpened()
@@ -195,7 +210,13 @@ final class IbverbsDevice implements Device
     @Override
     public DeviceAttributes attributes()
     {
-        return query.attributes();
+        return attributes;
+    }
+
+    @Override
+    public String missing(final DeviceCapability capability)
+    {
+        return capability == DeviceCapability.DC ? dynamicConnections.problem() : "";
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.verbena.rdma.ibverbs;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -162,6 +164,21 @@ final class IbverbsProtectionDomain implements ProtectionDomain
         try
         {
             return new IbverbsAddressHandle(this, target);
+        }
+        catch (final RdmaException ex)
+        {
+            childClosed();
+            throw ex;
+        }
+    }
+
+    @Override
+    public DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        childOpened();
+        try
+        {
+            return new IbverbsDcTarget(this, options);
         }
         catch (final RdmaException ex)
         {

@@ -10,7 +10,6 @@ import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.VerbCounters;
 
 import java.lang.foreign.Arena;
@@ -23,9 +22,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * {@code struct ibv_qp}. The owner thread stages and posts without a lock; states change under this object's monitor,
  * because the connection service and the event reader change them too.
  */
-final class IbverbsQueuePair implements QueuePair
+final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
 {
-
     private final IbverbsProtectionDomain domain;
     private final IbverbsDevice device;
     private final QueuePairType type;
@@ -35,6 +33,7 @@ final class IbverbsQueuePair implements QueuePair
     private final IbverbsSharedReceiveQueue shared;
     private final long qp;
     private final int number;
+    private final Mlx5SendQueue dcSends;
     private final SendRing sends;
     private final ReceiveSlots receives;
     private final MemorySegment postSend;
@@ -55,18 +54,12 @@ final class IbverbsQueuePair implements QueuePair
         receiveCompletions = own(options.receiveCompletions());
         shared = own(options);
         check(capabilities);
-        try (Arena arena = Arena.ofConfined())
-        {
-            final MemorySegment attributes = QueuePairStructures.initAttributes(
-                arena, nativeType(), sendCompletions.pointer(), receiveCompletions.pointer(),
-                shared == null ? 0 : shared.pointer(), capabilities.maxSendRequests(),
-                shared == null ? capabilities.maxReceiveRequests() : 0, capabilities.maxInlineBytes());
-            qp = Libibverbs.Maker.CREATE_QP.make("cannot create a queue pair on " + device.name() + ", " + capabilities,
-                domain.pointer(), attributes.address());
-        }
+        qp = create();
+        dcSends = type == QueuePairType.DC_INITIATOR ? device.dynamicConnections().sendQueue(qp) : null;
         number = IbverbsDevice.field(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
         sends = new SendRing(type, capabilities.maxSendRequests(), maxMessageBytes(), capabilities.maxInlineBytes());
-        receives = new ReceiveSlots(shared == null ? capabilities.maxReceiveRequests() : 0);
+        receives = new ReceiveSlots(
+            shared == null && type != QueuePairType.DC_INITIATOR ? capabilities.maxReceiveRequests() : 0);
         postSend = device.operation("post_send");
         postReceive = device.operation("post_recv");
         attach();
@@ -78,15 +71,29 @@ final class IbverbsQueuePair implements QueuePair
         device.events().add(qp, this);
     }
 
-    private int nativeType()
+    private long create()
     {
-        return switch (type)
+        final String what = "cannot create a queue pair on " + device.name() + ", " + capabilities;
+        final int nativeType = switch (type)
         {
             case RC -> 2;
             case UC -> 3;
             case UD -> 4;
-            case DC_INITIATOR -> throw new UnsupportedVerbException("a DC initiator", device.name());
+            case DC_INITIATOR -> Mlx5Library.IBV_QPT_DRIVER;
         };
+        if (nativeType == Mlx5Library.IBV_QPT_DRIVER)
+        {
+            return device.dynamicConnections().createInitiator(what, domain.pointer(), sendCompletions.pointer(),
+                receiveCompletions.pointer(), capabilities.maxSendRequests(), capabilities.maxInlineBytes());
+        }
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment attributes = QueuePairStructures.initAttributes(
+                arena, nativeType, sendCompletions.pointer(), receiveCompletions.pointer(),
+                shared == null ? 0 : shared.pointer(), capabilities.maxSendRequests(),
+                shared == null ? capabilities.maxReceiveRequests() : 0, capabilities.maxInlineBytes());
+            return Libibverbs.Maker.CREATE_QP.make(what, domain.pointer(), attributes.address());
+        }
     }
 
     private int maxMessageBytes()
@@ -110,9 +117,10 @@ final class IbverbsQueuePair implements QueuePair
         {
             return null;
         }
-        if (type == QueuePairType.UC)
+        if (type == QueuePairType.UC || type == QueuePairType.DC_INITIATOR)
         {
-            throw new RdmaException("a UC queue pair takes no shared receive queue: device=" + device.name());
+            throw new RdmaException(
+                "a " + type + " queue pair takes no shared receive queue: device=" + device.name());
         }
         if (queue instanceof final IbverbsSharedReceiveQueue own && own.domain() == domain)
         {
@@ -154,9 +162,16 @@ final class IbverbsQueuePair implements QueuePair
         return device;
     }
 
-    IbverbsSharedReceiveQueue shared()
+    @Override
+    public IbverbsSharedReceiveQueue shared()
     {
         return shared;
+    }
+
+    @Override
+    public boolean receivesDatagrams()
+    {
+        return type == QueuePairType.UD;
     }
 
     SendRing sends()
@@ -182,9 +197,9 @@ final class IbverbsQueuePair implements QueuePair
     /** Connection service: RESET becomes INIT. */
     synchronized void openForConnection(final int accessFlags)
     {
-        if (type == QueuePairType.UD)
+        if (type == QueuePairType.UD || type == QueuePairType.DC_INITIATOR)
         {
-            throw new RdmaException("a UD queue pair is not connected: " + this);
+            throw new RdmaException("a " + type + " queue pair is not connected: " + this);
         }
         if (isClosed || state != QueuePairState.RESET)
         {
@@ -444,6 +459,16 @@ final class IbverbsQueuePair implements QueuePair
     }
 
     @Override
+    public void toDcTarget(final AddressHandle handle, final int targetNumber, final long accessKey)
+    {
+        if (type != QueuePairType.DC_INITIATOR || !(handle instanceof final IbverbsAddressHandle own))
+        {
+            throw new RdmaException("only requests of DC initiators go to targets, with handles of this provider");
+        }
+        sends.toDcTarget(own.pointer(), targetNumber, accessKey);
+    }
+
+    @Override
     public int complete()
     {
         final int count = sends.end(this);
@@ -460,11 +485,12 @@ final class IbverbsQueuePair implements QueuePair
         {
             return PostStatus.OK;
         }
-        if (type == QueuePairType.UD && sends.hasUnaddressed(count))
+        if (sends.hasUnaddressed(count))
         {
-            throw new RdmaException("a datagram of the batch has no address, nothing is posted: " + this);
+            throw new RdmaException("a request of the batch has no address, nothing is posted: " + this);
         }
-        final int errno = sends.post(postSend, qp, serial, count, counters);
+        final int errno = dcSends == null ?
+            sends.post(postSend, qp, serial, count, counters) : sends.post(dcSends, serial, count, counters);
         return errno == 0 ? PostStatus.OK : onRefused(errno);
     }
 
@@ -488,7 +514,7 @@ final class IbverbsQueuePair implements QueuePair
     @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {
-        if (isClosed || state == QueuePairState.RESET)
+        if (isClosed || state == QueuePairState.RESET || type == QueuePairType.DC_INITIATOR)
         {
             return PostStatus.INVALID_STATE;
         }

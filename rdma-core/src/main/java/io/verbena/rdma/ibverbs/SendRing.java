@@ -45,15 +45,19 @@ final class SendRing
     static final long UD_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qpn");
     static final long UD_QKEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qkey");
 
-    private static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
+    static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
     private static final long NEXT = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "next");
     private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "sg_list");
     private static final long NUM_SGE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "num_sge");
-    private static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
-    private static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
-    private static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
-    private static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
-    private static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
+    static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
+    static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
+    static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
+    static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
+    static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
+    /** The target of a DC request, for which the C structure has no place: behind it and its buffer. */
+    static final long DC_HANDLE = SGE + VerbsLayouts.IBV_SGE.byteSize();
+    static final long DC_KEY = DC_HANDLE + Long.BYTES;
+    static final long DC_NUMBER = DC_KEY + Long.BYTES;
     private static final long SLOT_BYTES = 192;
     /** The rule of each opcode, in the terms of {@link OperationRules}. */
     private static final int[] KINDS = {
@@ -64,6 +68,8 @@ final class SendRing
 
     private final QueuePairType type;
     private final int[] forbiddenFlags = new int[KINDS.length];
+    /** Where a request says which way it goes; -1 when the queue pair has but one. */
+    private final long handle;
     private final int capacity;
     private final int mask;
     private final int maxMessageBytes;
@@ -83,6 +89,7 @@ final class SendRing
     SendRing(final QueuePairType type, final int capacity, final int maxMessageBytes, final int maxInlineBytes)
     {
         this.type = type;
+        handle = type == QueuePairType.UD ? UD_HANDLE : type == QueuePairType.DC_INITIATOR ? DC_HANDLE : -1;
         for (int opcode = 0; opcode < KINDS.length; opcode++)
         {
             forbiddenFlags[opcode] = OperationRules.forbiddenFlags(type, KINDS[opcode]);
@@ -164,10 +171,10 @@ final class SendRing
             localAddress : copyInline(localAddress, lengthBytes, slot));
         memory.set(JAVA_INT, offset + SGE_LENGTH, lengthBytes);
         memory.set(JAVA_INT, offset + SGE_KEY, localKey);
-        if (type == QueuePairType.UD)
+        if (handle >= 0)
         {
             // The library follows it without looking: hasUnaddressed() does.
-            memory.set(JAVA_LONG, offset + UD_HANDLE, 0);
+            memory.set(JAVA_LONG, offset + handle, 0);
         }
         return offset;
     }
@@ -185,12 +192,21 @@ final class SendRing
         slots.set(NETWORK_INT, offset + IMMEDIATE, immediate);
     }
 
-    /** UD: whether one of the requests staged last goes nowhere. */
+    /** DC: where the request staged last goes. */
+    void toDcTarget(final long addressHandle, final int number, final long accessKey)
+    {
+        final long offset = lastOffset();
+        slots.set(JAVA_LONG, offset + DC_HANDLE, addressHandle);
+        slots.set(JAVA_LONG, offset + DC_KEY, accessKey);
+        slots.set(JAVA_INT, offset + DC_NUMBER, number);
+    }
+
+    /** UD, DC: whether one of the requests staged last goes nowhere. */
     boolean hasUnaddressed(final int count)
     {
-        for (int i = 0; i < count; i++)
+        for (int i = 0; handle >= 0 && i < count; i++)
         {
-            if (slots.get(JAVA_LONG, ((int)(tail + i) & mask) * SLOT_BYTES + UD_HANDLE) == 0)
+            if (slots.get(JAVA_LONG, ((int)(tail + i) & mask) * SLOT_BYTES + handle) == 0)
             {
                 return true;
             }
@@ -240,12 +256,7 @@ final class SendRing
         final MemorySegment function, final long qp, final int serial, final int count, final VerbCounters counters)
     {
         final MemorySegment memory = slots;
-        for (int i = 0; i < count; i++)
-        {
-            final long position = tail + i;
-            memory.set(JAVA_LONG, ((int)position & mask) * SLOT_BYTES + WR_ID,
-                CompletionId.of(serial, false, position));
-        }
+        identify(serial, count);
         final long first = ((int)tail & mask) * SLOT_BYTES;
         final long last = ((int)(tail + count - 1) & mask) * SLOT_BYTES;
         final long next = memory.get(JAVA_LONG, last + NEXT);
@@ -262,6 +273,35 @@ final class SendRing
         tail += posted;
         isPartlyPosted = errno != 0 && posted > 0;
         return errno;
+    }
+
+    /** As the other {@code post}, by calls: all of it was posted, or nothing. */
+    int post(final Mlx5SendQueue queue, final int serial, final int count, final VerbCounters counters)
+    {
+        identify(serial, count);
+        isPartlyPosted = false;
+        queue.start();
+        for (int i = 0; i < count; i++)
+        {
+            queue.add(slots, ((int)(tail + i) & mask) * SLOT_BYTES);
+        }
+        final int errno = queue.complete();
+        if (errno == 0)
+        {
+            count(count, counters);
+            tail += count;
+        }
+        return errno;
+    }
+
+    private void identify(final int serial, final int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            final long position = tail + i;
+            slots.set(JAVA_LONG, ((int)position & mask) * SLOT_BYTES + WR_ID,
+                CompletionId.of(serial, false, position));
+        }
     }
 
     boolean isPartlyPosted()

@@ -14,7 +14,7 @@ final class Transitions
     /** Not 7, which rxe takes for "for ever". */
     private static final int RETRY_COUNT = 6;
     /** A receiver without a receive asks for 164 ms (code 28); six times, some 1 s in all. */
-    private static final int MIN_RNR_TIMER = 28;
+    static final int MIN_RNR_TIMER = 28;
     private static final int RNR_RETRY = 6;
     private static final String[] NAMES = {
         "state", "", "", "accessFlags", "pkeyIndex", "port", "qkey", "addressVector", "pathMtu", "timeout",

@@ -147,7 +147,7 @@ final class VerbsLayouts
     }
 
     /** Members with the padding that C puts between and behind them. */
-    private static StructLayout struct(final String name, final MemoryLayout... members)
+    static StructLayout struct(final String name, final MemoryLayout... members)
     {
         final List<MemoryLayout> padded = new ArrayList<>();
         long offset = 0;
@@ -172,32 +172,32 @@ final class VerbsLayouts
         return offset + gap;
     }
 
-    private static UnionLayout union(final String name, final MemoryLayout... members)
+    static UnionLayout union(final String name, final MemoryLayout... members)
     {
         return MemoryLayout.unionLayout(members).withName(name);
     }
 
-    private static MemoryLayout u64(final String name)
+    static MemoryLayout u64(final String name)
     {
         return ValueLayout.JAVA_LONG.withName(name);
     }
 
-    private static MemoryLayout u32(final String name)
+    static MemoryLayout u32(final String name)
     {
         return ValueLayout.JAVA_INT.withName(name);
     }
 
-    private static MemoryLayout u16(final String name)
+    static MemoryLayout u16(final String name)
     {
         return ValueLayout.JAVA_SHORT.withName(name);
     }
 
-    private static MemoryLayout u8(final String name)
+    static MemoryLayout u8(final String name)
     {
         return ValueLayout.JAVA_BYTE.withName(name);
     }
 
-    private static MemoryLayout pointer(final String name)
+    static MemoryLayout pointer(final String name)
     {
         return ValueLayout.JAVA_LONG.withName(name);
     }
@@ -208,7 +208,7 @@ final class VerbsLayouts
     }
 
     /** Pointers that are not used. */
-    private static MemoryLayout skip(final int pointers)
+    static MemoryLayout skip(final int pointers)
     {
         return MemoryLayout.paddingLayout(pointers * Long.BYTES);
     }

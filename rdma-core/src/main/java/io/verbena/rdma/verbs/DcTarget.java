@@ -12,7 +12,7 @@ public interface DcTarget extends AutoCloseable
     /** @return RTR; ERR when a queue it uses failed; RESET once closed. */
     QueuePairState state();
 
-    /** @return requests refused because they named a wrong access key. */
+    /** @return requests refused because they named a wrong access key; -1 where the device does not tell. */
     long accessKeyViolations();
 
     @Override

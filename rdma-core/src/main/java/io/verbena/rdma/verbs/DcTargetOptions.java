@@ -9,7 +9,8 @@ import java.util.Objects;
  * @param sharedReceiveQueue where receives are taken from; needed.
  * @param accessKey          what initiators have to name, 64 bits.
  * @param accessFlags        rights of every initiator, see {@link AccessFlags}.
- * @param maxReadAtomic      READs and atomics it answers at once for an initiator.
+ * @param maxReadAtomic      READs and atomics it answers at once for an initiator; an RNIC has one number for all its
+ *                           targets, and does not ask.
  */
 public record DcTargetOptions(
     CompletionQueue receiveCompletions,

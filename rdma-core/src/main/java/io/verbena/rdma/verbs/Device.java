@@ -29,6 +29,17 @@ public interface Device extends AutoCloseable
         return "as the operating system gives them";
     }
 
+    /**
+     * Explains a gap.
+     *
+     * @param capability that the attributes lack.
+     * @return why this device lacks it and what to do, in one line; empty when it has it, or there is no more to say.
+     */
+    default String missing(final DeviceCapability capability)
+    {
+        return "";
+    }
+
     /** @return the ways that messages of its connections can take, see {@link QueuePair#carrier()}; may be empty. */
     default List<String> carriers()
     {

@@ -11,6 +11,16 @@ public final class UnsupportedVerbException extends RdmaException
      */
     public UnsupportedVerbException(final String what, final String device)
     {
-        super(what + " is not supported by this device: device=" + device + "; ask DeviceAttributes.supports first");
+        this(what, device, "ask DeviceAttributes.supports first");
+    }
+
+    /**
+     * @param what   was asked for.
+     * @param device that lacks it.
+     * @param remedy why, and what to do.
+     */
+    public UnsupportedVerbException(final String what, final String device, final String remedy)
+    {
+        super(what + " is not supported by this device: device=" + device + "; " + remedy);
     }
 }
