@@ -465,8 +465,8 @@ final class SoftCompletionQueue implements CompletionQueue
             }
             else if (ClaimWord.state(word) == ClaimWord.CLAIMED)
             {
-                // Slow: passed by. Dead: nothing will ever come.
-                isTaken = device.isDeadVisitor(ClaimWord.visitor(word));
+                // Slow: passed by. Dead: nothing will ever come, unless it came since the word was read.
+                isTaken = device.isDeadVisitor(ClaimWord.visitor(word)) && SharedWords.getLongAcquire(slot) == word;
             }
             isContiguous &= isTaken;
             if (isContiguous)
@@ -481,8 +481,9 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /**
-     * Whether an earlier slot of the same queue pair was passed by: it may have been filled since, and this one after
-     * it.
+     * Whether an earlier slot of the same queue pair was passed by, and of the same visitor: it may have been filled
+     * since, and this one after it. Of several visitors, as a datagram queue pair and a DC target have them, none waits
+     * for another one; what the owner itself completes comes after whatever is before it.
      */
     private boolean isOvertaking(final long word, final long position)
     {
@@ -490,7 +491,8 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             final long passed = SharedWords.getLongAcquire(slot(earlier));
             if (ClaimWord.state(passed) >= ClaimWord.CLAIMED &&
-                ClaimWord.queuePairIndex(passed) == ClaimWord.queuePairIndex(word))
+                ClaimWord.queuePairIndex(passed) == ClaimWord.queuePairIndex(word) &&
+                (ClaimWord.visitor(word) == 0 || ClaimWord.visitor(passed) == ClaimWord.visitor(word)))
             {
                 return true;
             }

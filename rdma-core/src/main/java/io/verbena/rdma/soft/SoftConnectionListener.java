@@ -49,27 +49,54 @@ final class SoftConnectionListener implements ConnectionListener
         return request;
     }
 
-    /** The oldest request; those of peers that went meanwhile are passed over. */
+    /**
+     * The oldest request; those of peers that went meanwhile are passed over, and so are those that a slow peer has not
+     * written to their end: nobody waits for it.
+     */
     private SoftConnectionRequest take()
     {
-        while (true)
+        SoftConnectionRequest request = null;
+        boolean isContiguous = true;
+        for (long position = head; request == null && position < head + SLOT_COUNT; position++)
         {
-            final long slot = slot(mailbox, head);
+            final long slot = slot(mailbox, position);
             final long word = SharedWords.getLongAcquire(slot);
-            final boolean isDead = ClaimWord.state(word) == ClaimWord.CLAIMED &&
-                device.isDeadVisitor(ClaimWord.visitor(word));
-            if (!ClaimWord.isAt(word, head) || ClaimWord.state(word) != ClaimWord.DONE && !isDead)
+            if (!ClaimWord.isAt(word, position) || ClaimWord.state(word) == ClaimWord.OPEN)
             {
-                return null;
+                break;
             }
-            final SoftConnectionRequest request = isDead ? null : read(slot);
-            SharedWords.putLongRelease(slot, ClaimWord.open(head + SLOT_COUNT));
-            head++;
-            if (request != null)
+            if (ClaimWord.state(word) == ClaimWord.DONE)
             {
-                return request;
+                request = read(slot);
+                // Behind a slot that was passed by it waits as FREE for the head to come.
+                SharedWords.putLongRelease(slot, ClaimWord.free(position));
+            }
+            isContiguous &= ClaimWord.state(word) != ClaimWord.CLAIMED ||
+                device.isDeadVisitor(ClaimWord.visitor(word)) && SharedWords.getLongAcquire(slot) == word;
+            if (isContiguous)
+            {
+                SharedWords.putLongRelease(slot, ClaimWord.open(position + SLOT_COUNT));
+                head = position + 1;
             }
         }
+        return request;
+    }
+
+    /**
+     * Whether this visitor has not written a request to its end. Any thread, without a lock, since {@link #poll()} asks
+     * for peers under its own.
+     */
+    boolean hasClaimOf(final int visitor)
+    {
+        for (int i = 0; i < SLOT_COUNT; i++)
+        {
+            final long word = SharedWords.getLongAcquire(slot(mailbox, i));
+            if (ClaimWord.state(word) == ClaimWord.CLAIMED && ClaimWord.visitor(word) == visitor)
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     private SoftConnectionRequest read(final long slot)

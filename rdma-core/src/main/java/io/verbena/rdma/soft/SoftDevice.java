@@ -57,6 +57,7 @@ final class SoftDevice implements Device
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final List<SoftCompletionQueue> completionQueues = new CopyOnWriteArrayList<>();
     private final List<SoftSharedReceiveQueue> sharedReceiveQueues = new CopyOnWriteArrayList<>();
+    private final List<SoftConnectionListener> listeners = new CopyOnWriteArrayList<>();
     /** Held while the watch looks at the device; closing waits for that. */
     private final Object watchLock = new Object();
     private int lastDomainId;
@@ -285,6 +286,7 @@ final class SoftDevice implements Device
             DeviceFileDescriptor.LISTENER_BYTES;
         final SoftConnectionListener listener = new SoftConnectionListener(this, index);
         childCount++;
+        listeners.add(listener);
         SharedWords.putLong(entry + DeviceFileDescriptor.LISTENER_MAILBOX_OFFSET, listener.mailboxOffset());
         SharedWords.putIntRelease(entry + DeviceFileDescriptor.LISTENER_PORT_OFFSET, servicePort);
         return listener;
@@ -298,6 +300,7 @@ final class SoftDevice implements Device
     /** A listener takes nothing more: returns when nobody can be putting anything in. */
     void listenerClosing(final SoftConnectionListener listener)
     {
+        listeners.remove(listener);
         SharedWords.putIntVolatile(
             file.base() + DeviceFileDescriptor.LISTENERS_OFFSET +
                 (long)listener.tableIndex() * DeviceFileDescriptor.LISTENER_BYTES, 0);
@@ -438,11 +441,23 @@ final class SoftDevice implements Device
         }
     }
 
+    private boolean isConnecting(final int visitor)
+    {
+        for (final SoftConnectionListener listener : listeners)
+        {
+            if (listener.hasClaimOf(visitor))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether a claim of this visitor is open in any ring. */
     boolean hasClaimOf(final int visitor)
     {
         return completionQueues.stream().anyMatch(queue -> queue.hasClaimOf(visitor)) ||
-            queuePairs.hasClaimOf(visitor) || isClaimedByVisitor(visitor);
+            queuePairs.hasClaimOf(visitor) || isClaimedByVisitor(visitor) || isConnecting(visitor);
     }
 
     void completionQueueClosed(final SoftCompletionQueue queue)

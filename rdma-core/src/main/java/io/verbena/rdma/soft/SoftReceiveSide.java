@@ -168,9 +168,11 @@ final class SoftReceiveSide
     /** Polling thread: UD: receives whose senders died over them come back as flushed; all else goes on. */
     void flushLost()
     {
-        if (isDatagram && shared.hasDeadClaim(index, device::isDeadVisitor) && !flushDeadClaims())
+        if (isDatagram && shared.hasDeadClaim(index, device::isDeadVisitor))
         {
-            completions.requestAttention();
+            shared.flushClaimed(
+                index, device::isDeadVisitor, slotInRing -> completions.hasReceived(queuePair, slotInRing),
+                slot -> flush(slot, shared.ring()));
         }
     }
 

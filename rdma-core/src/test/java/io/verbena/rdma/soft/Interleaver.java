@@ -13,14 +13,16 @@ import java.util.function.BooleanSupplier;
  */
 final class Interleaver
 {
-    private static final int MAX_STEPS = 200_000;
+    /** Turns, each of up to 64 steps; a scenario that is not held up takes a few hundred. */
+    private static final int MAX_TURNS = 10_000;
+    private static final int MAX_STEPS_AFTER_END = 200_000;
 
     private final Random random;
     private final List<Actor> actors = new ArrayList<>();
     private final Semaphore stepDone = new Semaphore(0);
     private volatile boolean isOver;
     private Actor frozen;
-    private int stepCount;
+    private int turnCount;
 
     Interleaver(final long seed)
     {
@@ -69,7 +71,7 @@ final class Interleaver
                 owner.stepDone.release();
                 turn.acquireUninterruptibly();
             }
-            else if (++stepsAfterEnd == MAX_STEPS)
+            else if (++stepsAfterEnd == MAX_STEPS_AFTER_END)
             {
                 throw new IllegalStateException("goes round in circles: " + getName());
             }
@@ -133,9 +135,9 @@ final class Interleaver
         while (!condition.getAsBoolean())
         {
             final List<Actor> able = actors.stream().filter(actor -> !actor.isFinished && actor != frozen).toList();
-            if (able.isEmpty() || stepCount++ > MAX_STEPS)
+            if (able.isEmpty() || turnCount++ > MAX_TURNS)
             {
-                throw new AssertionError("held up: " + what + ", steps=" + stepCount);
+                throw new AssertionError("held up: " + what + ", turns=" + turnCount);
             }
             // In bursts, so that an actor gets through a whole operation now and then.
             final Actor actor = able.get(random.nextInt(able.size()));
@@ -168,6 +170,11 @@ final class Interleaver
         catch (final InterruptedException ex)
         {
             throw new AssertionError(ex);
+        }
+        if (actor.failure instanceof final LinkageError error)
+        {
+            // A twin that does not fit would else be taken for one that is noticed.
+            throw error;
         }
         if (actor.failure != null)
         {

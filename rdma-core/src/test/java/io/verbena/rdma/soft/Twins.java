@@ -44,7 +44,19 @@ final class Twins
     }
 
     /** Nobody looks for what was finished before the end. */
-    static boolean neverReceived(final SoftCompletionQueue queue, final SoftQueuePair queuePair)
+    static boolean neverReceived(final SoftCompletionQueue queue, final SoftResponder queuePair)
+    {
+        return false;
+    }
+
+    /** Whoever is before it in the queue, all wait for. */
+    static int isEverybody(final long word)
+    {
+        return 0;
+    }
+
+    /** A number is free as soon as its holder is dead. */
+    static boolean holdsNothing(final SoftConnectionListener listener, final int visitor)
     {
         return false;
     }
