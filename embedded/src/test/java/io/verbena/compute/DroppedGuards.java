@@ -11,6 +11,7 @@ public final class DroppedGuards
     public static final int FRESH_LOOK = ReclaimGuard.FRESH_LOOK;
     public static final int CLOSE_DROPPED = ReclaimGuard.CLOSE_DROPPED;
     public static final int INDEX_WAIT = ReclaimGuard.INDEX_WAIT;
+    public static final int RESTORED = ReclaimGuard.RESTORED;
 
     private DroppedGuards()
     {

@@ -9,17 +9,19 @@ import io.verbena.client.ReplaceResult;
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.EventType;
 import io.verbena.elle.history.History;
-import io.verbena.elle.history.HistoryBuilder;
 import io.verbena.elle.linear.LinearChecker;
 import io.verbena.elle.linear.LinearOptions;
 import io.verbena.elle.linear.LinearVerdict;
+import io.verbena.elle.linear.Model;
 import io.verbena.elle.linear.Models;
 import io.verbena.rdma.sim.SimWorld;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -35,11 +37,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class SimClients
 {
     private static final long GRACE_NS = 8_000_000;
+    /** Keys of counters. */
+    private static final int COUNTERS = 100;
 
     private final SimWorld world;
     private final RandomGenerator random;
     private final KvTable table;
-    private final HistoryBuilder history;
+    private final EventLog registers;
+    private final EventLog counters;
+    private boolean hasCounters;
+    private final Map<List<Long>, Integer> valuesOfVersions = new HashMap<>();
     private final int keyCount;
     private final long timeoutNs;
     private final long[] knownVersions;
@@ -62,7 +69,17 @@ final class SimClients
         random = world.random();
         operationsLeft = operationCount;
         knownVersions = new long[keyCount];
-        history = new HistoryBuilder("seed " + world.seed());
+        registers = new EventLog("seed " + world.seed(), 0, keyCount,
+            (state) -> ((List<?>)state).getFirst(), (state) -> ((List<?>)state).getLast());
+        counters = new EventLog("counters of seed " + world.seed(), COUNTERS, keyCount, (state) -> state,
+            (state) -> null);
+    }
+
+    /** Every fourth operation is one on a counter. */
+    SimClients withCounters()
+    {
+        hasCounters = true;
+        return this;
     }
 
     void start(final int clientCount, final long maxPauseNs)
@@ -79,20 +96,47 @@ final class SimClients
     void finish(final long maxSteps)
     {
         world.runUntil(this::isFinished, maxSteps);
-        final LinearVerdict verdict =
-            new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults()).check(history());
+        registers.histories().forEach((history) -> check(Models.versionedKvMap(), history));
+        counters.histories().forEach((history) -> check(Models.kvMap(), history));
+    }
+
+    private void check(final Model<?> model, final History history)
+    {
+        final LinearVerdict verdict = new LinearChecker<>(model, LinearOptions.defaults()).check(history);
         assertThat(verdict.validity()).as("seed %d: %s", world.seed(), verdict.explanation())
             .isEqualTo(Validity.VALID);
+    }
+
+    /** Where histories stand now, for {@link #restored}. */
+    int[] positions()
+    {
+        return new int[]{ registers.position(), counters.position() };
+    }
+
+    /** Memory was lost, and holds now what a checkpoint holds that began when histories stood there. */
+    void restored(final int[] began, final Map<Integer, SimRecord> records)
+    {
+        final Map<Integer, Object> states = new HashMap<>();
+        final Map<Integer, Object> counts = new HashMap<>();
+        records.forEach((key, record) ->
+        {
+            if (key < COUNTERS)
+            {
+                states.put(key, Arrays.asList(numberOf(record.value()), known(key, record.version())));
+                noteVersion(key, record.version(), numberOf(record.value()));
+            }
+            else
+            {
+                counts.put(key, countOf(record.value()));
+            }
+        });
+        registers.cut(began[0], states);
+        counters.cut(began[1], counts);
     }
 
     boolean isFinished()
     {
         return 0 == open;
-    }
-
-    History history()
-    {
-        return history.build();
     }
 
     int succeeded()
@@ -123,6 +167,11 @@ final class SimClients
             open--;
             return;
         }
+        if (hasCounters && random.nextInt(4) == 0)
+        {
+            count(process, maxPauseNs);
+            return;
+        }
         final int key = random.nextInt(keyCount);
         final byte[] keyBytes = {(byte)key};
         final long expected = 0 == knownVersions[key] ? 1 : knownVersions[key];
@@ -134,7 +183,7 @@ final class SimClients
             case 3 -> call(process, maxPauseNs, "exists", key, null,
                 table.existsAsync(keyBytes, timeoutNs), (found) -> found);
             case 4, 5 -> call(process, maxPauseNs, "put", key, value,
-                table.putAsync(keyBytes, valueOf(value), timeoutNs), (version) -> known(key, version));
+                table.putAsync(keyBytes, valueOf(value), timeoutNs), (version) -> written(key, version, value));
             case 6 -> call(process, maxPauseNs, "put-if-absent", key, value,
                 table.putIfAbsentAsync(keyBytes, valueOf(value), timeoutNs), (result) -> putResultOf(key, result));
             case 7 -> call(process, maxPauseNs, "replace", key, Arrays.asList(expected, value),
@@ -147,12 +196,28 @@ final class SimClients
         }
     }
 
+    private void count(final int process, final long maxPauseNs)
+    {
+        final int key = COUNTERS + random.nextInt(keyCount);
+        final byte[] keyBytes = {(byte)key};
+        switch (random.nextInt(6))
+        {
+            case 0 -> call(process, maxPauseNs, "get", key, null, table.getAsync(keyBytes, timeoutNs),
+                (entry) -> entry.<Object>map((found) -> countOf(found.value())).orElse(null));
+            case 1 -> call(process, maxPauseNs, "delete", key, null,
+                table.deleteAsync(keyBytes, KvTable.ANY_VERSION, timeoutNs), DeleteResult::deleted);
+            default -> call(process, maxPauseNs, "increment", key, 1L,
+                table.incrementAsync(keyBytes, 1, timeoutNs), (sum) -> sum);
+        }
+    }
+
     private <T> void call(
         final int process, final long maxPauseNs, final String function, final int key, final Object argument,
         final CompletableFuture<T> future, final Function<T, Object> outcome)
     {
         // Nothing is stepped while an operation is submitted, so this is before anything can have happened.
-        history.invoke(process, function, key, argument);
+        final EventLog log = key < COUNTERS ? registers : counters;
+        log.invoke(process, function, key, argument);
         final long deadlineNs = world.clock().nanoTime() + timeoutNs;
         future.whenComplete((result, error) ->
         {
@@ -161,36 +226,40 @@ final class SimClients
             {
                 throw new AssertionError(function + " ended " + longestOverrunNs + " ns after its deadline: " + error);
             }
-            final int following = null == error ? ok(process, outcome.apply(result)) : failed(process, error);
+            final int following = null == error ?
+                ok(log, process, outcome.apply(result)) : failed(log, process, error);
             world.after(1 + random.nextLong(maxPauseNs), () -> next(following, maxPauseNs));
         });
     }
 
-    private int ok(final int process, final Object value)
+    private int ok(final EventLog log, final int process, final Object value)
     {
         succeeded++;
-        history.ok(process, value);
+        log.complete(process, EventType.OK, value);
         return process;
     }
 
-    private int failed(final int process, final Throwable error)
+    private int failed(final EventLog log, final int process, final Throwable error)
     {
         final KvException failure = (KvException)error;
         failures.merge(failure.category(), 1, Integer::sum);
         messages.merge(failure.getMessage(), 1, Integer::sum);
         if (KvException.Category.OUTCOME_UNKNOWN == failure.category())
         {
-            history.complete(process, EventType.INFO, null);
+            log.complete(process, EventType.INFO, null);
             return nextProcess++;
         }
-        history.complete(process, EventType.FAIL, null);
+        log.complete(process, EventType.FAIL, null);
         return process;
     }
 
     private Object entryOf(final int key, final Optional<KvEntry> entry)
     {
         return entry.<Object>map((found) ->
-            Arrays.asList(numberOf(found.value()), known(key, found.version()))).orElse(null);
+        {
+            noteVersion(key, found.version(), numberOf(found.value()));
+            return Arrays.asList(numberOf(found.value()), known(key, found.version()));
+        }).orElse(null);
     }
 
     private Object putResultOf(final int key, final PutResult result)
@@ -219,6 +288,22 @@ final class SimClients
         };
     }
 
+    private long written(final int key, final long version, final int value)
+    {
+        noteVersion(key, version, value);
+        return known(key, version);
+    }
+
+    /** A version is of one value for ever, lost or not. */
+    private void noteVersion(final int key, final long version, final int value)
+    {
+        final Integer other = valuesOfVersions.put(List.of((long)key, version), value);
+        if (other != null && other != value)
+        {
+            throw new AssertionError("version " + version + " of key " + key + " is of " + other + " and of " + value);
+        }
+    }
+
     private long known(final int key, final long version)
     {
         knownVersions[key] = version;
@@ -228,11 +313,22 @@ final class SimClients
     /** Values of several lengths, so that blocks of several size classes are reused. */
     private static byte[] valueOf(final int number)
     {
-        return ByteBuffer.allocate(Integer.BYTES + number % 5 * 60).putInt(number).array();
+        final byte[] value = new byte[Integer.BYTES + number % 5 * 60];
+        Arrays.fill(value, (byte)number);
+        return ByteBuffer.wrap(value).putInt(number).array();
     }
 
+    /** Looks at each byte, so that no two values were mixed. */
     private static int numberOf(final byte[] value)
     {
-        return ByteBuffer.wrap(value).getInt();
+        final int number = ByteBuffer.wrap(value).getInt();
+        assertThat(value).isEqualTo(valueOf(number));
+        return number;
+    }
+
+    private static long countOf(final byte[] value)
+    {
+        assertThat(value).hasSize(Long.BYTES);
+        return ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 }

@@ -11,6 +11,7 @@ import io.verbena.compute.DroppedGuards;
 import io.verbena.compute.NodeSpace;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
+import io.verbena.memory.SimDisk;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
@@ -44,6 +45,7 @@ final class SimCluster implements AutoCloseable
 {
     static final long LEASE_NS = 20_000_000;
     static final int CHUNK_BYTES = 64 << 10;
+    private static final int DURABLE_CHUNKS = 24;
     private static final int QUIET_MS = 25;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
@@ -60,10 +62,10 @@ final class SimCluster implements AutoCloseable
 
     private final SimWorld world;
     private final InMemoryMetaStore metaStore = new InMemoryMetaStore();
-    private final SimNode metaMachine;
-    private final MetaServer metaServer;
-    private final List<SimNode> memoryMachines = new ArrayList<>();
-    private final List<MemoryNode> memoryNodes = new ArrayList<>();
+    private final List<SimMemoryHost> memoryHosts = new ArrayList<>();
+    private final boolean isDurable;
+    private SimNode metaMachine;
+    private MetaServer metaServer;
     private final int chunksPerNode;
     private final int droppedGuards;
     private final List<Compute> computes = new ArrayList<>();
@@ -75,7 +77,14 @@ final class SimCluster implements AutoCloseable
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, false, 127, 0);
+    }
+
+    /** Memory nodes have folders on simulated disks. */
+    static SimCluster durable(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
+    {
+        return new SimCluster(seed, options, memoryNodeCount, computeNodeCount, false, true, DURABLE_CHUNKS, 0);
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -83,29 +92,26 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, false, 127, 0);
     }
 
     SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final int chunksPerNode, final int droppedGuards)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, chunksPerNode, droppedGuards);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, false, chunksPerNode, droppedGuards);
     }
 
     private SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final int chunksPerNode, final int droppedGuards)
+        final boolean isRemote, final boolean isDurable, final int chunksPerNode, final int droppedGuards)
     {
         this.isRemote = isRemote;
+        this.isDurable = isDurable;
         this.chunksPerNode = chunksPerNode;
         this.droppedGuards = droppedGuards;
         world = new SimWorld(seed, options);
-        metaMachine = world.addNode("meta-server");
-        metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
-            .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
-            .fenceRetryNs(1_000_000));
-        metaMachine.addAgent(metaServer);
+        startMetaServer();
         for (int i = 1; i <= memoryNodeCount; i++)
         {
             addMemoryNode("memory-" + i);
@@ -115,7 +121,7 @@ final class SimCluster implements AutoCloseable
         clientMachine = world.addNode("client").addAgent(new Sweeper());
         if (isRemote)
         {
-            remoteNodes = new RemoteNodes(clientMachine.device(), MetaServerLocator.at(metaAddress()), nodes,
+            remoteNodes = new RemoteNodes(clientMachine.device(), locator(), nodes,
                 new Waker(), LEASE_NS / 2, (error) -> {});
             clientMachine.addAgent(remoteNodes);
         }
@@ -172,7 +178,49 @@ final class SimCluster implements AutoCloseable
 
     List<SimNode> memoryMachines()
     {
-        return memoryMachines;
+        return memoryHosts.stream().map(SimMemoryHost::machine).toList();
+    }
+
+    List<SimMemoryHost> memoryHosts()
+    {
+        return memoryHosts;
+    }
+
+    /** The meta server's process ends, and a new one starts on what it had written, at another address. */
+    void moveMetaServer()
+    {
+        metaMachine.kill();
+        startMetaServer();
+    }
+
+    private void startMetaServer()
+    {
+        metaMachine = world.addNode("meta-server");
+        metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
+            .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
+            .fenceRetryNs(1_000_000));
+        metaMachine.addAgent(metaServer);
+    }
+
+    /** Knows where the meta server is only after it was not reached where it was. */
+    private MetaServerLocator locator()
+    {
+        return new MetaServerLocator()
+        {
+            private PeerAddress known = metaAddress();
+
+            @Override
+            public PeerAddress address()
+            {
+                return known;
+            }
+
+            @Override
+            public void onUnreachable()
+            {
+                known = metaAddress();
+            }
+        };
     }
 
     /** A machine that runs stands still for a while. */
@@ -201,7 +249,7 @@ final class SimCluster implements AutoCloseable
         final String name = "compute-" + (computes.size() + 1);
         final SimNode machine = world.addNode(name);
         final ComputeNode node = new ComputeNode(
-            machine.device(), metaAddress(),
+            machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0)
                 .operationSlots(8).heartbeatIntervalNs(LEASE_NS / 20)
@@ -341,10 +389,10 @@ final class SimCluster implements AutoCloseable
     {
         final List<HeldStretch> held =
             spaces().stream().flatMap((space) -> space.held().stream()).toList();
-        final RegionReader reader = (id, offset, target, length) -> memoryNodes.stream()
+        final RegionReader reader = (id, offset, target, length) -> memoryNodes().stream()
             .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);
         return new StoreChecker(reader, tables, held)
-            .check(memoryNodes.stream().map(MemoryNode::nodeId).toList());
+            .check(memoryNodes().stream().map(MemoryNode::nodeId).toList());
     }
 
     /** All tables as the meta server knows them. */
@@ -354,18 +402,21 @@ final class SimCluster implements AutoCloseable
             .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
     }
 
+    private List<MemoryNode> memoryNodes()
+    {
+        return memoryHosts.stream().map(SimMemoryHost::node).toList();
+    }
+
     private void addMemoryNode(final String name)
     {
-        final SimNode machine = world.addNode(name);
-        final MemoryNode node = MemoryNode.open(machine.device(), metaAddress(), new MemoryNodeConfiguration()
+        final SimMemoryHost host = new SimMemoryHost(world, name, this::locator, () -> new MemoryNodeConfiguration()
             .regionLengthBytes(SuperblockDescriptor.SPACE_BYTES +
                 chunksPerNode * (CHUNK_BYTES + (long)ChunkDescriptor.HEADER_BYTES))
             .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2)
-            .retryPauseNs(1_000_000));
-        machine.addAgent(node);
-        memoryMachines.add(machine);
-        memoryNodes.add(node);
-        world.runUntil(node::isReady, MAX_STEPS);
+            .retryPauseNs(1_000_000), isDurable ? new SimDisk(world.random()) : null);
+        memoryHosts.add(host);
+        host.start();
+        world.runUntil(host::isReady, MAX_STEPS);
     }
 
     private PeerAddress metaAddress()

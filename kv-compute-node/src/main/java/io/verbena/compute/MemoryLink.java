@@ -54,6 +54,7 @@ final class MemoryLink implements AutoCloseable
     private String failure = "";
     private VirtualQpPort port;
     private long lookAtNs;
+    private boolean isRestored;
 
     MemoryLink(final SessionParts session, final int memoryNodeId)
     {
@@ -84,6 +85,17 @@ final class MemoryLink implements AutoCloseable
     boolean isReady()
     {
         return State.READY == state;
+    }
+
+    /** @return whether the node's memory is another one than this session knows; it has to end. */
+    boolean isRestored()
+    {
+        return isRestored;
+    }
+
+    String failure()
+    {
+        return failure;
     }
 
     /** @return proxy for calls while {@link #isReady()}. */
@@ -212,6 +224,12 @@ final class MemoryLink implements AutoCloseable
         if (watch.hasFailed())
         {
             giveUp(nowNs, watch.failure());
+            return 1;
+        }
+        if (watch.isRestoredSince(session.identity().incarnation()) && !session.isDropped(ReclaimGuard.RESTORED))
+        {
+            isRestored = true;
+            giveUp(nowNs, "memory node " + memoryNodeId + " was restored from a checkpoint: this node registers anew");
             return 1;
         }
         if (watch.isCurrent())

@@ -432,6 +432,11 @@ final class NodeSession implements AutoCloseable
         for (int i = 0; i < linkList.size(); i++)
         {
             workCount += linkList.get(i).poll(nowNs);
+            if (linkList.get(i).isRestored())
+            {
+                // Blocks, indexes, leases and locations that this session knows there are somebody else's now.
+                fail(linkList.get(i).failure());
+            }
         }
         return workCount;
     }

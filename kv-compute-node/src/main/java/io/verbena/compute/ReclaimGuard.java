@@ -23,6 +23,8 @@ final class ReclaimGuard
     static final int LET_GO = 1 << 6;
     /** No guard but a fault: looks at chunk headers are made 20 ms late. */
     static final int SLOW_LOOKS = 1 << 7;
+    /** Registering anew when a memory node was restored from a checkpoint. */
+    static final int RESTORED = 1 << 8;
 
     private ReclaimGuard()
     {

@@ -114,6 +114,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private void restore(final List<TableDescriptor> tables)
     {
         final MemorySegment all = region.segment();
+        SuperblockDescriptor.writeRestored(all, SuperblockDescriptor.RESTORED_NOW);
         all.asSlice(SuperblockDescriptor.SPACE_BYTES, (long)chunks.chunkCount() * configuration.chunkLengthBytes())
             .fill((byte)0);
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
@@ -423,12 +424,18 @@ public final class MemoryNode implements Agent, AutoCloseable
         nodeId = membership.nodeId();
         incarnation = membership.incarnation();
 
-        if (null != configuration.folder())
+        if (SuperblockDescriptor.RESTORED_NOW == SuperblockDescriptor.restored(region.segment()))
         {
-            configuration.folder().joined(nodeId, membership.clusterId());
+            SuperblockDescriptor.writeRestored(region.segment(), incarnation);
         }
 
         SuperblockDescriptor.writeBoth(region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation));
+
+        if (null != configuration.folder())
+        {
+            // Behind the superblock: a node with an id and without one has lost its records.
+            configuration.folder().joined(nodeId, membership.clusterId());
+        }
 
         if (null != configuration.folder() && null == checkpointer)
         {

@@ -41,14 +41,15 @@ final class RegionAdoption
      */
     static Kind look(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
     {
-        if (null == folder)
+        if (null == folder || 0 == folder.nodeId())
         {
+            // Nobody is let in before the folder has the id, so whatever is there means nothing.
             return Kind.NEW;
         }
 
         final Superblock found = SuperblockDescriptor.recover(region);
 
-        if (null == found && 0 != folder.nodeId() && !folder.hasCheckpoint())
+        if (null == found && !folder.hasCheckpoint())
         {
             throw new MemoryNodeException("memory of node " + folder.nodeId() + " is gone, and its records with it: " +
                 "it was in shared memory of this host, which was restarted, or somebody removed it, and there is no " +
@@ -57,7 +58,7 @@ final class RegionAdoption
 
         if (null == found)
         {
-            return 0 == folder.nodeId() ? Kind.NEW : Kind.TO_RESTORE;
+            return Kind.TO_RESTORE;
         }
 
         final Superblock wanted = new Superblock(

@@ -39,6 +39,7 @@ public final class ChunkWatch implements AutoCloseable
     private long epoch;
     private long comingEpoch;
     private boolean allWhole;
+    private long restored;
     private boolean failed;
     private String failure = "";
 
@@ -71,6 +72,18 @@ public final class ChunkWatch implements AutoCloseable
         failed = false;
         version = -1;
         epoch = 0;
+        restored = 0;
+    }
+
+    /**
+     * @param incarnation of this node.
+     * @return whether the memory was restored from a checkpoint since this node was registered, as the latest look
+     *     shows: nothing that is known of it holds any more, and nothing may be done there before the node is
+     *     registered anew.
+     */
+    public boolean isRestoredSince(final int incarnation)
+    {
+        return restored > incarnation;
     }
 
     /** @return whether at least one look on this connection is done. */
@@ -161,6 +174,7 @@ public final class ChunkWatch implements AutoCloseable
         try
         {
             comingVersion = SuperblockDescriptor.viewVersion(access.segment());
+            restored = SuperblockDescriptor.restored(access.segment());
             superblock = SuperblockDescriptor.read(access.segment());
         }
         catch (final FormatException ex)

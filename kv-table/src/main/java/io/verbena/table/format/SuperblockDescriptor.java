@@ -55,8 +55,12 @@ public final class SuperblockDescriptor
     public static final int LENGTH = CHECKSUM_OFFSET + Long.BYTES;
     /** Version of the chunk headers, 8 bytes, outside the checksum: grows after each change of any of them. */
     public static final int VIEW_VERSION_OFFSET = LENGTH;
-    /** Bytes that a reader of superblock and view version fetches. */
-    public static final int READ_BYTES = VIEW_VERSION_OFFSET + Long.BYTES;
+    /** Incarnation since which the content is what it is, 8 bytes, outside the checksum; 0: since ever. */
+    public static final int RESTORED_OFFSET = VIEW_VERSION_OFFSET + Long.BYTES;
+    /** Bytes that a reader of superblock, view version and restoration fetches. */
+    public static final int READ_BYTES = RESTORED_OFFSET + Long.BYTES;
+    /** For {@link #RESTORED_OFFSET}: nobody who is registered yet may use the content. */
+    public static final long RESTORED_NOW = Long.MAX_VALUE;
     /** A copy of the superblock, for the node that finds the region again; written before the superblock itself. */
     public static final int COPY_OFFSET = 1024;
     /** The chunk header that is written next, see {@code docs/format/superblock.md}. */
@@ -214,6 +218,28 @@ public final class SuperblockDescriptor
     public static long viewVersion(final MemorySegment segment)
     {
         return (long)LONG_LE.varHandle().getAcquire(segment, (long)VIEW_VERSION_OFFSET);
+    }
+
+    /**
+     * Says since when the region holds what it holds; the memory node's thread only.
+     *
+     * @param segment     the region, from its first byte.
+     * @param incarnation of the registration under which it was restored, or {@link #RESTORED_NOW} before there is one.
+     */
+    public static void writeRestored(final MemorySegment segment, final long incarnation)
+    {
+        LONG_LE.varHandle().setRelease(segment, (long)RESTORED_OFFSET, incarnation);
+    }
+
+    /**
+     * Whoever is registered under a smaller incarnation may know what was there before, and must use nothing.
+     *
+     * @param segment the region or a copy of its first {@link #READ_BYTES} bytes.
+     * @return the incarnation under which it was restored; 0 when it never was.
+     */
+    public static long restored(final MemorySegment segment)
+    {
+        return (long)LONG_LE.varHandle().getAcquire(segment, (long)RESTORED_OFFSET);
     }
 
     private static long checksum(final MemorySegment segment)

@@ -1,0 +1,67 @@
+package io.verbena.embedded;
+
+import io.verbena.memory.MemoryNode;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A record as it lies in the memory of a node that nobody has reached yet. */
+record SimRecord(byte[] value, long version)
+{
+    /** All records of a node by the first byte of their keys. */
+    static Map<Integer, SimRecord> of(final MemoryNode node, final List<TableDescriptor> tables)
+    {
+        final Map<Integer, SimRecord> records = new HashMap<>();
+        for (final TableDescriptor table : tables)
+        {
+            for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+            {
+                if (DirectoryEntry.memoryNodeId(table.entry(suffix)) == node.nodeId())
+                {
+                    read(node, DirectoryEntry.subtableOffset(table.entry(suffix)), table.groupCount(), records);
+                }
+            }
+        }
+        return records;
+    }
+
+    private static void read(
+        final MemoryNode node, final long offset, final int groupCount, final Map<Integer, SimRecord> records)
+    {
+        final int length = (int)SubtableDescriptor.lengthBytes(groupCount);
+        final UnsafeBuffer index = read(node, offset, length);
+        for (int at = SubtableDescriptor.GROUPS_OFFSET; at < length; at += Long.BYTES)
+        {
+            final long word = index.getLong(at, ByteOrder.LITTLE_ENDIAN);
+            if (at % BucketDescriptor.BUCKET_BYTES != 0 && SlotWord.isCommitted(word))
+            {
+                final UnsafeBuffer block = read(
+                    node, SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
+                final byte[] value = new byte[BlockDescriptor.valueLength(block, 0)];
+                block.getBytes(BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(block, 0), value);
+                records.put(
+                    Byte.toUnsignedInt(block.getByte(BlockDescriptor.KEY_OFFSET)),
+                    new SimRecord(value, BlockDescriptor.version(block, 0)));
+            }
+        }
+    }
+
+    private static UnsafeBuffer read(final MemoryNode node, final long offset, final int lengthBytes)
+    {
+        final UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(lengthBytes));
+        node.readRegion(offset, buffer, lengthBytes);
+        return buffer;
+    }
+}

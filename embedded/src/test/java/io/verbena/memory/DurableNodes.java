@@ -1,0 +1,40 @@
+package io.verbena.memory;
+
+import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.checkpoint.RegionLoads;
+import io.verbena.rdma.verbs.Device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+
+/** Memory nodes with a folder on a simulated disk, and their checkpoints, where one thread does everything. */
+public final class DurableNodes
+{
+    private DurableNodes()
+    {
+    }
+
+    /** The node of a disk's folder. */
+    public static MemoryNode open(
+        final Device device,
+        final MetaServerLocator metaServer,
+        final MemoryNodeConfiguration configuration,
+        final SimDisk disk)
+    {
+        final MemoryFolder folder = disk.open(configuration.regionLengthBytes());
+        return MemoryNode.open(device, metaServer, configuration.folder(folder).noCheckpointThread());
+    }
+
+    /** Name of the memory of a node. */
+    public static String memoryName(final SimDisk disk)
+    {
+        return disk.open(0).memoryName();
+    }
+
+    /** Makes a checkpoint; why not, or empty. */
+    public static String checkpoint(final MemoryNode node, final Function<MemorySegment, RegionLoads> loads)
+    {
+        node.checkpointer().make(loads);
+        return node.checkpointer().failure();
+    }
+}

@@ -1,0 +1,169 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.memory.checkpoint.SimDatabase;
+
+import java.io.FileNotFoundException;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+
+/**
+ * The disk of a simulated host with a memory node's folder. A process can be made to end at any step; the host loses
+ * what was not synced: names, the ends of files, batches of the database.
+ */
+public final class SimDisk
+{
+    /** Small, so that a checkpoint takes many steps. */
+    private static final int BATCH_BYTES = 2 << 10;
+
+    private static final class Content
+    {
+        private byte[] bytes = {};
+        private byte[] durable = {};
+    }
+
+    private final RandomGenerator random;
+    private final SimDatabase database = new SimDatabase();
+    private Map<String, Content> names = new TreeMap<>();
+    private Map<String, Content> durableNames = new TreeMap<>();
+    private Session session;
+    private long stepsLeft = Long.MAX_VALUE;
+    private Runnable onCrash;
+
+    /** @param random decides what is lost. */
+    public SimDisk(final RandomGenerator random)
+    {
+        this.random = random;
+    }
+
+    /** The database of its checkpoints. */
+    public SimDatabase database()
+    {
+        return database;
+    }
+
+    /** The process that has the disk ends in so many steps; it is told before the exception is thrown. */
+    public void crashIn(final long steps, final Runnable told)
+    {
+        stepsLeft = steps;
+        onCrash = told;
+    }
+
+    /** No crash is planned any more. */
+    public void calm()
+    {
+        stepsLeft = Long.MAX_VALUE;
+    }
+
+    /** The process that had the disk is gone: it does nothing here any more. */
+    public void endProcess()
+    {
+        if (session != null)
+        {
+            session.isDead = true;
+        }
+    }
+
+    /** The host ends, and its processes with it. */
+    public void loseHost()
+    {
+        endProcess();
+        names = new TreeMap<>(random.nextBoolean() ? names : durableNames);
+        durableNames = new TreeMap<>(names);
+        for (final Content content : names.values())
+        {
+            if (!Arrays.equals(content.bytes, content.durable))
+            {
+                content.bytes = Arrays.copyOf(content.bytes, random.nextInt(content.bytes.length + 1));
+                content.durable = content.bytes;
+            }
+        }
+        database.loseHost(random);
+    }
+
+    /** A new process takes the folder; the one before has ended. */
+    public MemoryFolder open(final long regionLengthBytes)
+    {
+        endProcess();
+        session = new Session();
+        return MemoryFolder.open(
+            java.nio.file.Path.of("sim"), session, null, 0, regionLengthBytes, random.nextLong(1, Long.MAX_VALUE));
+    }
+
+    private final class Session implements FolderFiles
+    {
+        private boolean isDead;
+
+        private void step(final String what)
+        {
+            if (!isDead && --stepsLeft == 0)
+            {
+                isDead = true;
+                onCrash.run();
+            }
+            if (isDead)
+            {
+                throw new SimCrash(what);
+            }
+        }
+
+        @Override
+        public boolean exists(final String name)
+        {
+            return MemoryFolder.CHECKPOINT.equals(name) ? database.exists() : names.containsKey(name);
+        }
+
+        @Override
+        public byte[] read(final String name) throws FileNotFoundException
+        {
+            final Content content = names.get(name);
+            if (content == null)
+            {
+                throw new FileNotFoundException(name);
+            }
+            return content.bytes.clone();
+        }
+
+        @Override
+        public void write(final String name, final byte[] bytes)
+        {
+            step("write " + name);
+            final Content content = names.computeIfAbsent(name, (absent) -> new Content());
+            content.bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length));
+            step("write the rest of " + name);
+            content.bytes = bytes.clone();
+            step("sync " + name);
+            content.durable = content.bytes;
+        }
+
+        @Override
+        public void rename(final String from, final String to)
+        {
+            step("rename " + from);
+            names.put(to, names.remove(from));
+        }
+
+        @Override
+        public void syncNames()
+        {
+            step("sync names");
+            durableNames = new TreeMap<>(names);
+        }
+
+        @Override
+        public boolean delete(final String name)
+        {
+            step("delete " + name);
+            return names.remove(name) != null;
+        }
+
+        @Override
+        public CheckpointStore openCheckpoint()
+        {
+            step("open checkpoint");
+            return database.open(this::step, BATCH_BYTES);
+        }
+    }
+}
