@@ -182,7 +182,7 @@ public final class TableCreator
             scratch.buffer.putLong(at + BucketDescriptor.HEADER_OFFSET, header, LITTLE_ENDIAN);
         }
         SubtableDescriptor.write(scratch.buffer, HEADER_AT, descriptor.tableId(), suffix, descriptor.depth(),
-            descriptor.groupCount(), descriptor.hashSeed());
+            descriptor.groupCount(), descriptor.hashSeed(), 0);
     }
 
     /** With a batch under way the scratch memory is freed when that completes. */

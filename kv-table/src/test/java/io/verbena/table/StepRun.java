@@ -211,7 +211,7 @@ final class StepRun implements AutoCloseable
     {
         final UnsafeBuffer memory = fabric.addMemory(NODE, CHUNKS_AT + 8 * CHUNK_STRIDE);
         plan.place(NODE, TABLE_AT);
-        SubtableDescriptor.write(memory, TABLE_AT, 77, 0, 0, 1, HASH_SEED);
+        SubtableDescriptor.write(memory, TABLE_AT, 77, 0, 0, 1, HASH_SEED, 0);
         final TreeSet<Integer> dead = new TreeSet<>();
         while (dead.size() < shape.deadWords)
         {

@@ -127,7 +127,7 @@ final class TableScenario implements SimExplorer.Scenario
         final MemoryRegion region = memoryDomain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
         memory = new UnsafeBuffer(region.segment().address(), REGION_BYTES);
         plan.place(NODE, TABLE_AT);
-        SubtableDescriptor.write(memory, TABLE_AT, 7, 0, 0, 1, HASH_SEED);
+        SubtableDescriptor.write(memory, TABLE_AT, 7, 0, 0, 1, HASH_SEED, 0);
         for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
         {
             memory.putLong(TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,

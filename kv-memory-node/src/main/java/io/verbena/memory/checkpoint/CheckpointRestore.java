@@ -117,7 +117,7 @@ public final class CheckpointRestore
             memory.putLong(at + BucketDescriptor.HEADER_OFFSET, header, LITTLE_ENDIAN);
         }
         SubtableDescriptor.write(
-            memory, 0, table.tableId(), suffix, table.depth(), table.groupCount(), table.hashSeed());
+            memory, 0, table.tableId(), suffix, table.depth(), table.groupCount(), table.hashSeed(), 0);
     }
 
     private void fill(final TableDescriptor table, final long offset)

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 public final class CheckpointStore implements AutoCloseable
 {
     /** Of keys and values. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
     static final int PAGE_BYTES = 4096;
     static final int PAGE_WORDS = PAGE_BYTES / Long.BYTES;
     private static final byte PAGE = 'p';

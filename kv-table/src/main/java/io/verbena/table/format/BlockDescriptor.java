@@ -32,9 +32,9 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  |                              key, then value                       ...   64
  * </pre>
  *
- * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word in
- * the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was rewritten
- * never passes under its old word. Flags and expiry are 0 in this version. Client id and sequence name the attempt that
+ * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word,
+ * window 0, in the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was
+ * rewritten never passes under its old word. The window is left out because a split may renew it. Flags and expiry are 0 in this version. Client id and sequence name the attempt that
  * wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while retired blocks are in
  * quarantine, it leads back to what the key held before. Written by a WRITE of a compute node, read by READs that may
  * tear. Stateless.
@@ -43,7 +43,7 @@ public final class BlockDescriptor
 {
     /** Name in messages. */
     public static final String NAME = "block";
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     public static final int CHECKSUM_OFFSET = 0;
     public static final int FORMAT_OFFSET = CHECKSUM_OFFSET + Long.BYTES;
@@ -135,7 +135,7 @@ public final class BlockDescriptor
     {
         assert buffer.byteArray() == null : "a block is sealed off-heap";
         final int length = recordLength(keyLength(buffer, offset), valueLength(buffer, offset));
-        buffer.putLong(offset + CHECKSUM_OFFSET, committedWord, LITTLE_ENDIAN);
+        buffer.putLong(offset + CHECKSUM_OFFSET, SlotWord.withoutWindow(committedWord), LITTLE_ENDIAN);
         final long checksum = CHECKSUM.hashMemory(buffer.addressOffset() + offset, length);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum, LITTLE_ENDIAN);
     }
@@ -162,7 +162,7 @@ public final class BlockDescriptor
             return false;
         }
         final long stored = buffer.getLong(offset + CHECKSUM_OFFSET, LITTLE_ENDIAN);
-        buffer.putLong(offset + CHECKSUM_OFFSET, committedWord, LITTLE_ENDIAN);
+        buffer.putLong(offset + CHECKSUM_OFFSET, SlotWord.withoutWindow(committedWord), LITTLE_ENDIAN);
         final long computed =
             CHECKSUM.hashMemory(buffer.addressOffset() + offset, recordLength(keyLength, valueLength));
         buffer.putLong(offset + CHECKSUM_OFFSET, stored, LITTLE_ENDIAN);

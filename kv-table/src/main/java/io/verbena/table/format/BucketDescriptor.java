@@ -25,8 +25,9 @@ package io.verbena.table.format;
  *                 32                     20              6         6
  * </pre>
  *
- * <p>Slots are {@link SlotWord}s, changed by compare-and-swap of compute nodes only. The header is written once, when
- * the subtable is formatted, and tells each reader free of charge that it reads the subtable it means. Stateless.
+ * <p>Slots are {@link SlotWord}s, changed by compare-and-swap of compute nodes only. The header is written when the
+ * subtable is formatted, and tells each reader free of charge that it reads the subtable it means. A split swaps a
+ * {@link SplitLink} into its place before it freezes the first slot of the bucket. Stateless.
  */
 public final class BucketDescriptor
 {

@@ -15,7 +15,7 @@ import net.openhft.hashing.LongTupleHashFunction;
  *         31         1         31         1               32              14           18
  * </pre>
  *
- * <p>The low {@code depth} directory bits are the subtable's suffix, the next four the split window. All 128 bits
+ * <p>The low {@code depth} directory bits are the subtable's suffix; the split window is four of them, see {@link SlotWord}. All 128 bits
  * together stand for the key in the location cache: the seed is random and secret to the table's users, so that nobody
  * can prepare two keys that coincide. A mutable holder, one for each operation slot; not thread-safe.
  */
@@ -118,10 +118,10 @@ public final class KeyHash
         return (int)(high >>> DIRECTORY_SHIFT & (1L << depth) - 1);
     }
 
-    /** @return the four directory bits from {@code depth} upwards. */
+    /** @return the four directory bits from the last multiple of four at or below {@code depth} upwards. */
     public static int window(final long high, final int depth)
     {
-        return (int)(high >>> DIRECTORY_SHIFT + depth) & (1 << SlotWord.WINDOW_BITS) - 1;
+        return (int)(high >>> DIRECTORY_SHIFT + depth / SlotWord.WINDOW_BITS * SlotWord.WINDOW_BITS) & (1 << SlotWord.WINDOW_BITS) - 1;
     }
 
     /** @return fingerprint for the slot word. */

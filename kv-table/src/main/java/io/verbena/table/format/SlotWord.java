@@ -14,14 +14,14 @@ package io.verbena.table.format;
  * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}), 1 committed, 2 tentative, 3 frozen. Words of different
  * states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind replaced, and
  * frozen(0) has block offset 0, where no block ever lies. Fingerprint and window are bits of the key's hash, see {@link
- * KeyHash}; window holds the 4 directory bits from the subtable's depth upwards, which tell a split the side of a word
- * without a look at its block. Version is {@link BlockVersion#slotBits}. The block lies on the memory node of the slot.
+ * KeyHash}; window holds 4 directory bits, from the last multiple of 4 at or below the subtable's depth, which tell a
+ * split the side of a word without a look at its block; the word stays the same for up to four splits. Version is {@link BlockVersion#slotBits}. The block lies on the memory node of the slot.
  * Stateless.
  */
 public final class SlotWord
 {
     /** Version of this layout; carried by each bucket header, see {@link BucketDescriptor}. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     /** A free slot: anyone may claim it. */
     public static final long EMPTY = 0L;
@@ -57,6 +57,8 @@ public final class SlotWord
     public static final long ADDRESSABLE_BYTES = (1L << OFFSET_BITS) * BLOCK_ALIGNMENT_BYTES;
 
     private static final long KIND_MASK = mask(KIND_BITS) << KIND_SHIFT;
+    private static final long WINDOW_MASK = mask(WINDOW_BITS) << WINDOW_SHIFT;
+    private static final long FROZEN_EMPTY = (long)KIND_FROZEN << KIND_SHIFT;
 
     static
     {
@@ -113,6 +115,48 @@ public final class SlotWord
     public static long withKind(final long word, final int kind)
     {
         return word & ~KIND_MASK | (long)kind << KIND_SHIFT;
+    }
+
+    /** @return the word that a split leaves in the place of another: a committed one stays readable, others do not. */
+    public static long frozen(final long word)
+    {
+        return namesBlock(word) ? withKind(word, KIND_FROZEN) : FROZEN_EMPTY;
+    }
+
+    /** @return whether a split took this slot over; {@link #namesBlock} says whether there was a record in it. */
+    public static boolean isFrozen(final long word)
+    {
+        return kind(word) == KIND_FROZEN;
+    }
+
+    /** @return whether the word is committed, or was when it was frozen. */
+    public static boolean namesBlock(final long word)
+    {
+        return isCommitted(word) || isFrozen(word) && word != FROZEN_EMPTY;
+    }
+
+    /** @return the same word with the window of another depth, see {@link KeyHash#window}. */
+    public static long withWindow(final long word, final int window)
+    {
+        return word & ~WINDOW_MASK | (long)window << WINDOW_SHIFT;
+    }
+
+    /** @return the word without its window: a split may change that, so a block is bound to the rest. */
+    public static long withoutWindow(final long word)
+    {
+        return word & ~WINDOW_MASK;
+    }
+
+    /** @return the side, 0 or 1, to which a split of a subtable of this depth takes the word. */
+    public static int side(final long word, final int depth)
+    {
+        return window(word) >>> depth % WINDOW_BITS & 1;
+    }
+
+    /** @return whether words of a subtable of this depth have the first bit of a window that others have not. */
+    public static boolean beginsWindow(final int depth)
+    {
+        return depth % WINDOW_BITS == 0;
     }
 
     /** @return the kind, 0 to 3. */

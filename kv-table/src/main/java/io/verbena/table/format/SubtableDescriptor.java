@@ -20,23 +20,28 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +-----------------------------------+-----------------------------------+
  *  |                              hash seed                                |  24
  *  +-----------------------------------------------------------------------+
- *  |                              reserved                                 |  32
- *  |                                                                       |
+ *  |                              split                                    |  32
+ *  +-----------------------------------------------------------------------+
+ *  |                           predecessor                                 |  40
+ *  +-----------------------------------------------------------------------+
+ *  |                              reserved                                 |  48
  *  +-----------------------------------------------------------------------+
  *  |                              checksum                                 |  56
  *  +-----------------------------------------------------------------------+
  *  |                              groups, 192 bytes each                ...   64
  * </pre>
  *
- * <p>Written once by WRITEs of the node that creates the table, after the groups; read by tools and by recovery. The
- * checksum is XXH3-64 over the 56 bytes before it. Stateless.
+ * <p>Written once by WRITEs of the node that makes the subtable, after the groups; read by splits, tools and recovery.
+ * Split is 0, or the {@link SplitLink} to the two subtables that take this one's place; predecessor is 0, or the offset
+ * of the subtable whose slots are still being copied here. These two words are changed by compare-and-swap; the
+ * checksum is XXH3-64 over the 32 bytes before them. Stateless.
  */
 public final class SubtableDescriptor
 {
     /** Name in messages. */
     public static final String NAME = "subtable";
     public static final int MAGIC = 0x42545356;
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     public static final int MAGIC_OFFSET = 0;
     public static final int FORMAT_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -45,8 +50,10 @@ public final class SubtableDescriptor
     public static final int SUFFIX_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
     public static final int GROUP_COUNT_OFFSET = SUFFIX_OFFSET + Integer.BYTES;
     public static final int HASH_SEED_OFFSET = GROUP_COUNT_OFFSET + 2 * Integer.BYTES;
-    public static final int RESERVED_OFFSET = HASH_SEED_OFFSET + Long.BYTES;
-    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + 3 * Long.BYTES;
+    public static final int SPLIT_OFFSET = HASH_SEED_OFFSET + Long.BYTES;
+    public static final int PREDECESSOR_OFFSET = SPLIT_OFFSET + Long.BYTES;
+    public static final int RESERVED_OFFSET = PREDECESSOR_OFFSET + Long.BYTES;
+    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + Long.BYTES;
     public static final int HEADER_BYTES = CHECKSUM_OFFSET + Long.BYTES;
     public static final int GROUPS_OFFSET = HEADER_BYTES;
 
@@ -80,13 +87,14 @@ public final class SubtableDescriptor
     /**
      * Writes the header line.
      *
-     * @param buffer     off-heap.
-     * @param offset     of the header.
-     * @param tableId    of the table.
-     * @param suffix     of the subtable.
-     * @param depth      local depth.
-     * @param groupCount 1 or more.
-     * @param hashSeed   of the table.
+     * @param buffer      off-heap.
+     * @param offset      of the header.
+     * @param tableId     of the table.
+     * @param suffix      of the subtable.
+     * @param depth       local depth.
+     * @param groupCount  1 or more.
+     * @param hashSeed    of the table.
+     * @param predecessor offset in the node's region of the subtable that is split into this one, or 0.
      */
     public static void write(
         final MutableDirectBuffer buffer,
@@ -95,7 +103,8 @@ public final class SubtableDescriptor
         final int suffix,
         final int depth,
         final int groupCount,
-        final long hashSeed)
+        final long hashSeed,
+        final long predecessor)
     {
         buffer.setMemory(offset, HEADER_BYTES, (byte)0);
         buffer.putInt(offset + MAGIC_OFFSET, MAGIC, LITTLE_ENDIAN);
@@ -105,6 +114,7 @@ public final class SubtableDescriptor
         buffer.putInt(offset + SUFFIX_OFFSET, suffix, LITTLE_ENDIAN);
         buffer.putInt(offset + GROUP_COUNT_OFFSET, groupCount, LITTLE_ENDIAN);
         buffer.putLong(offset + HASH_SEED_OFFSET, hashSeed, LITTLE_ENDIAN);
+        buffer.putLong(offset + PREDECESSOR_OFFSET, predecessor, LITTLE_ENDIAN);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), LITTLE_ENDIAN);
     }
 
@@ -164,12 +174,24 @@ public final class SubtableDescriptor
         return buffer.getLong(offset + HASH_SEED_OFFSET, LITTLE_ENDIAN);
     }
 
+    /** @return 0, or the link to the subtables that take this one's place, see {@link SplitLink}. */
+    public static long split(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + SPLIT_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return 0, or the offset of the subtable whose slots are still being copied here. */
+    public static long predecessor(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + PREDECESSOR_OFFSET, LITTLE_ENDIAN);
+    }
+
     private static long checksum(final DirectBuffer buffer, final int offset)
     {
         if (buffer.byteArray() != null)
         {
             throw new IllegalArgumentException("a subtable header is written and checked in off-heap memory");
         }
-        return CHECKSUM.hashMemory(buffer.addressOffset() + offset, CHECKSUM_OFFSET);
+        return CHECKSUM.hashMemory(buffer.addressOffset() + offset, SPLIT_OFFSET);
     }
 }

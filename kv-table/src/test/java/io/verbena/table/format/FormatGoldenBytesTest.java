@@ -48,6 +48,8 @@ class FormatGoldenBytesTest
             now.put("slot-word", String.format("%016x %016x %016x", word,
                 SlotWord.withKind(word, SlotWord.KIND_TENTATIVE), SlotWord.withKind(word, SlotWord.KIND_FROZEN)));
             now.put("bucket-header", String.format("%016x", BucketDescriptor.header(TABLE_ID, 5, 3)));
+            final long link = SplitLink.of(0x12345640L, 0x1_2345_6740L);
+            now.put("split-link", String.format("%016x %016x", link, SplitLink.complete(link)));
             now.put("directory-entry", String.format("%016x", DirectoryEntry.stable(3, 0xFFFE, 0x12345640L)));
 
             final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(128, 64).address(), 128);
@@ -57,7 +59,7 @@ class FormatGoldenBytesTest
             BlockDescriptor.seal(buffer, 0, word);
             now.put("block", hex(buffer, 80));
 
-            SubtableDescriptor.write(buffer, 0, TABLE_ID, 5, 3, 341, SEED);
+            SubtableDescriptor.write(buffer, 0, TABLE_ID, 5, 3, 341, SEED, 0x2340);
             now.put("subtable", hex(buffer, SubtableDescriptor.HEADER_BYTES));
 
             ChunkDescriptor.write(buffer, 0, ChunkDescriptor.STATE_ORPHAN, 0xFFFE, 0x7FFFFFFF, 7, 99, 1L << 40);

@@ -72,6 +72,46 @@ class FormatPropertyTest
     }
 
     @Test
+    void shouldReadBackBothOffsetsOfSplitLinks()
+    {
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final long offset0 = (1 + random.nextLong((1L << SlotWord.OFFSET_BITS) - 1)) * 64;
+            final long offset1 = (1 + random.nextLong((1L << SlotWord.OFFSET_BITS) - 1)) * 64;
+            final long link = SplitLink.of(offset0, offset1);
+            final long complete = SplitLink.complete(link);
+            assertThat(SplitLink.offset(link, 0)).as("seed %d", SEED).isEqualTo(offset0);
+            assertThat(SplitLink.offset(link, 1)).isEqualTo(offset1);
+            assertThat(SplitLink.offset(complete, 0)).isEqualTo(offset0);
+            assertThat(SplitLink.offset(complete, 1)).isEqualTo(offset1);
+            assertThat(SplitLink.underWay(complete)).isEqualTo(link);
+            assertThat(SplitLink.isComplete(link)).isFalse();
+            assertThat(SplitLink.isComplete(complete)).isTrue();
+            assertThat(SplitLink.isLink(link)).isTrue();
+            // A bucket header of any shape is no link.
+            assertThat(SplitLink.isLink(BucketDescriptor.header(random.nextInt(), random.nextInt(1 << 20),
+                random.nextInt(BucketDescriptor.MAX_DEPTH + 1)))).isFalse();
+        }
+    }
+
+    @Test
+    void shouldTellTheSideOfEachSplitFromTheWindow()
+    {
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final long high = random.nextLong();
+            final int depth = random.nextInt(BucketDescriptor.MAX_DEPTH);
+            final long word = SlotWord.committed(KeyHash.fingerprint(high), KeyHash.window(high, depth), 3, 2, 64);
+            final int side = KeyHash.suffix(high, depth + 1) >>> depth;
+            assertThat(SlotWord.side(word, depth)).as("seed %d, depth %d", SEED, depth).isEqualTo(side);
+            assertThat(SlotWord.side(SlotWord.frozen(word), depth)).isEqualTo(side);
+            final long moved = SlotWord.withWindow(word, KeyHash.window(high, depth + 1));
+            assertThat(moved != word && !SlotWord.beginsWindow(depth + 1)).isFalse();
+            assertThat(SlotWord.withoutWindow(moved)).isEqualTo(SlotWord.withoutWindow(word));
+        }
+    }
+
+    @Test
     void shouldHoldEveryLengthInTheSmallestClass()
     {
         for (int length = 1; length <= SizeClasses.MAX_BLOCK_BYTES; length++)
@@ -107,7 +147,8 @@ class FormatPropertyTest
                 BlockDescriptor.seal(buffer, 0, word);
                 final int read = SizeClasses.lengthBytes(sizeClass);
                 assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).as("seed %d", SEED).isTrue();
-                assertThat(BlockDescriptor.isValid(buffer, 0, read, word ^ 1L << random.nextInt(62))).isFalse();
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, word ^ 1L << otherBit())).isFalse();
+                assertThat(BlockDescriptor.isValid(buffer, 0, read, SlotWord.withWindow(word, 9))).isTrue();
                 final int changed = random.nextInt(length);
                 final byte before = buffer.getByte(changed);
                 buffer.putByte(changed, (byte)(before + 1 + random.nextInt(255)));
@@ -168,11 +209,11 @@ class FormatPropertyTest
         try (Arena arena = Arena.ofConfined())
         {
             final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(64, 64).address(), 64);
-            SubtableDescriptor.write(buffer, 0, 1, 0, 0, 1, 1);
+            SubtableDescriptor.write(buffer, 0, 1, 0, 0, 1, 1, 0);
             SubtableDescriptor.check(buffer, 0);
             buffer.putByte(SubtableDescriptor.FORMAT_OFFSET, (byte)3);
             assertThatThrownBy(() -> SubtableDescriptor.check(buffer, 0)).hasMessageContaining("'subtable'");
-            buffer.putByte(SubtableDescriptor.FORMAT_OFFSET, (byte)1);
+            buffer.putByte(SubtableDescriptor.FORMAT_OFFSET, (byte)SubtableDescriptor.FORMAT_VERSION);
             buffer.putByte(SubtableDescriptor.SUFFIX_OFFSET, (byte)1);
             assertThatThrownBy(() -> SubtableDescriptor.check(buffer, 0)).hasMessageContaining("damaged");
             buffer.putByte(0, (byte)0);
@@ -224,5 +265,12 @@ class FormatPropertyTest
         {
             assertThat(count).isBetween(5900, 6600);
         }
+    }
+
+    /** A bit of a committed word that is neither kind nor window. */
+    private int otherBit()
+    {
+        final int bit = random.nextInt(SlotWord.KIND_SHIFT - SlotWord.WINDOW_BITS);
+        return bit < SlotWord.WINDOW_SHIFT ? bit : bit + SlotWord.WINDOW_BITS;
     }
 }
