@@ -50,7 +50,7 @@ class CheckpointStoreTest
         finishOne();
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
-            assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "1");
+            assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "2");
         }
         assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "2"))
             .isInstanceOf(CheckpointException.class)
