@@ -34,10 +34,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word,
  * window 0, in the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was
- * rewritten never passes under its old word. The window is left out because a split may renew it. Flags and expiry are 0 in this version. Client id and sequence name the attempt that
- * wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while retired blocks are in
- * quarantine, it leads back to what the key held before. Written by a WRITE of a compute node, read by READs that may
- * tear. Stateless.
+ * rewritten never passes under its old word. The window is left out because a split may renew it. Flags and expiry are
+ * 0 in this version. Client id and sequence name the attempt that wrote the block. Predecessor is the slot word that
+ * this block replaced, 0 for an insert: while retired blocks are in quarantine, it leads back to what the key held
+ * before. Written by a WRITE of a compute node, read by READs that may tear. Stateless.
  */
 public final class BlockDescriptor
 {

@@ -15,9 +15,10 @@ import net.openhft.hashing.LongTupleHashFunction;
  *         31         1         31         1               32              14           18
  * </pre>
  *
- * <p>The low {@code depth} directory bits are the subtable's suffix; the split window is four of them, see {@link SlotWord}. All 128 bits
- * together stand for the key in the location cache: the seed is random and secret to the table's users, so that nobody
- * can prepare two keys that coincide. A mutable holder, one for each operation slot; not thread-safe.
+ * <p>The low {@code depth} directory bits are the subtable's suffix; the split window is four of them, see {@link
+ * SlotWord}. All 128 bits together stand for the key in the location cache: the seed is random and secret to the
+ * table's users, so that nobody can prepare two keys that coincide. A mutable holder, one for each operation slot; not
+ * thread-safe.
  */
 public final class KeyHash
 {
@@ -121,7 +122,8 @@ public final class KeyHash
     /** @return the four directory bits from the last multiple of four at or below {@code depth} upwards. */
     public static int window(final long high, final int depth)
     {
-        return (int)(high >>> DIRECTORY_SHIFT + depth / SlotWord.WINDOW_BITS * SlotWord.WINDOW_BITS) & (1 << SlotWord.WINDOW_BITS) - 1;
+        final int first = depth / SlotWord.WINDOW_BITS * SlotWord.WINDOW_BITS;
+        return (int)(high >>> DIRECTORY_SHIFT + first) & (1 << SlotWord.WINDOW_BITS) - 1;
     }
 
     /** @return fingerprint for the slot word. */

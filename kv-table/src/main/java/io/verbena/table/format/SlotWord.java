@@ -15,8 +15,8 @@ package io.verbena.table.format;
  * states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind replaced, and
  * frozen(0) has block offset 0, where no block ever lies. Fingerprint and window are bits of the key's hash, see {@link
  * KeyHash}; window holds 4 directory bits, from the last multiple of 4 at or below the subtable's depth, which tell a
- * split the side of a word without a look at its block; the word stays the same for up to four splits. Version is {@link BlockVersion#slotBits}. The block lies on the memory node of the slot.
- * Stateless.
+ * split the side of a word without a look at its block; the word stays the same for up to four splits. Version is
+ * {@link BlockVersion#slotBits}. The block lies on the memory node of the slot. Stateless.
  */
 public final class SlotWord
 {

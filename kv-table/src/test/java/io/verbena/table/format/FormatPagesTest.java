@@ -27,7 +27,8 @@ class FormatPagesTest
     @CsvSource({
         "slot-word.md, SlotWord", "bucket.md, BucketDescriptor", "block.md, BlockDescriptor",
         "subtable.md, SubtableDescriptor", "table-descriptor.md, TableDescriptor",
-        "directory-entry.md, DirectoryEntry", "split-link.md, SplitLink", "chunk-header.md, ChunkDescriptor", "key-hash.md, KeyHash" })
+        "directory-entry.md, DirectoryEntry", "split-link.md, SplitLink",
+        "chunk-header.md, ChunkDescriptor", "key-hash.md, KeyHash" })
     void shouldStateTheConstants(final String page, final String className) throws Exception
     {
         final Map<String, Long> stated = new TreeMap<>();
