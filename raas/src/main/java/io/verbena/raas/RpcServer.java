@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -75,7 +76,9 @@ public final class RpcServer implements AutoCloseable
             (long)REPLY_SLOTS * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         try
         {
-            final ConnectionListener listener = context.device().listen(servicePort);
+            final CompletionChannel channel = context.configuration().completionChannel();
+            final ConnectionListener listener = null == channel ?
+                context.device().listen(servicePort) : context.device().listen(servicePort, channel);
             return new RpcServer(context, servicePort, acceptor, handler, replyRegion, listener);
         }
         catch (final RdmaException ex)

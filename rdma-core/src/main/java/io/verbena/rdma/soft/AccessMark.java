@@ -16,11 +16,16 @@ final class AccessMark
     private static final long PARK_NS = 20_000;
 
     private final long address;
+    private final WatchPace pace;
     private long sequence;
 
-    /** @param entry address of the queue pair's entry. */
-    AccessMark(final long entry)
+    /**
+     * @param entry address of the queue pair's entry.
+     * @param pace  of the watch over the device's fabric.
+     */
+    AccessMark(final long entry, final WatchPace pace)
     {
+        this.pace = pace;
         address = entry + QueuePairEntry.MARK_OFFSET;
         sequence = SharedWords.getLong(address);
     }
@@ -37,6 +42,7 @@ final class AccessMark
     void leave()
     {
         SharedWords.putLongRelease(address, ++sequence);
+        pace.onAccess();
     }
 
     /** Requester, outside: the device it enters from now on. */
@@ -71,6 +77,18 @@ final class AccessMark
             }
         }
         return false;
+    }
+
+    /** Anybody: grows with each access of a requester of the device. */
+    static long accesses(final DeviceFile device)
+    {
+        final int limit = SharedWords.getIntAcquire(device.base() + DeviceFileDescriptor.QUEUE_PAIR_LIMIT_OFFSET);
+        long sum = 0;
+        for (int i = 0; i < limit; i++)
+        {
+            sum += sequence(device.queuePairEntry(i));
+        }
+        return sum;
     }
 
     /**

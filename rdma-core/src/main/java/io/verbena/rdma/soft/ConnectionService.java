@@ -46,9 +46,15 @@ final class ConnectionService
         try
         {
             final long entry = device.isEnding() ? 0 : findListener(peer.file(), servicePort);
-            return entry != 0 && ConnectionMailbox.offer(
+            final boolean isOffered = entry != 0 && ConnectionMailbox.offer(
                 peer.file().base() + SharedWords.getLong(entry + LISTENER_MAILBOX_OFFSET), peer.visitor(),
                 device.address().gidLow(), attempt, queuePair.number(), privateData);
+            final int eventOffset = isOffered ? SharedWords.getIntAcquire(entry + LISTENER_EVENT_OFFSET) : 0;
+            if (eventOffset != 0)
+            {
+                EventWord.signal(peer.file().base() + eventOffset);
+            }
+            return isOffered;
         }
         finally
         {

@@ -26,7 +26,7 @@ package io.verbena.rdma.soft;
  */
 final class DeviceFileDescriptor
 {
-    static final int FORMAT_VERSION = 3;
+    static final int FORMAT_VERSION = 4;
     /** {@code VRBNSFT1} in memory order of a little-endian machine. */
     static final long MAGIC = 0x3154_4653_4E42_5256L;
 
@@ -57,11 +57,13 @@ final class DeviceFileDescriptor
     static final int NAME_OFFSET = 128;
     static final int MAX_NAME_BYTES = 128;
 
-    /** Table of {@link #MAX_LISTENERS} listeners: port (4, 0 when free), reserved (4), offset of the mailbox (8). */
+    /** Table of {@link #MAX_LISTENERS} listeners: port (4, 0 when free), offset of the event word (4, 0 for none), of the mailbox (8). */
     static final int LISTENERS_OFFSET = NAME_OFFSET + MAX_NAME_BYTES;
     static final int LISTENER_BYTES = 16;
     static final int MAX_LISTENERS = 128;
     static final int LISTENER_PORT_OFFSET = 0;
+    /** Signalled after each request. */
+    static final int LISTENER_EVENT_OFFSET = 4;
     static final int LISTENER_MAILBOX_OFFSET = 8;
 
     /** Table of GIDs' low halves: the devices that have this file mapped; index 0 stands for the owner itself. */

@@ -10,24 +10,28 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A thread that finds out which peers' processes are dead, so that requests to them fail within the retry time, and
- * unmaps what is gone. It costs one attempt at a file lock per other process every 20 ms, and nothing without others.
+ * unmaps what is gone. It costs one attempt at a file lock per other process at each look, see {@link WatchPace} for how
+ * often that is, and nothing without others.
  */
 final class FabricWatch implements AutoCloseable
 {
     private static final System.Logger LOGGER = System.getLogger(FabricWatch.class.getName());
-    private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final int PERIODS_PER_TIDY = 25;
+    private static final long TIDY_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private static final long CLOSE_PAUSE_NS = 200_000;
 
     private final FabricDirectory files;
     private final Collection<SoftDevice> devices;
+    private final WatchPace pace;
     private final Thread thread = new Thread(this::run, "verbena-soft-watch");
     /** Failures that were told; the watch's thread. */
     private final Set<String> reported = new HashSet<>();
     private volatile boolean isClosed;
 
     /** @param devices open now; a live view. */
-    FabricWatch(final FabricDirectory files, final Collection<SoftDevice> devices)
+    FabricWatch(final FabricDirectory files, final Collection<SoftDevice> devices, final WatchPace pace)
     {
+        this.pace = pace;
         this.files = files;
         this.devices = devices;
         thread.setDaemon(true);
@@ -40,12 +44,14 @@ final class FabricWatch implements AutoCloseable
 
     private void run()
     {
-        for (int period = 1; !isClosed; period++)
+        long tidiedNs = SystemNanoClock.INSTANCE.nanoTime();
+        while (!isClosed)
         {
-            LockSupport.parkNanos(PERIOD_NS);
+            pace.sleep(this::accesses);
             attempt("look for dead peers", this::lookForDead);
-            if (period % PERIODS_PER_TIDY == 0)
+            if (SystemNanoClock.INSTANCE.nanoTime() - tidiedNs >= TIDY_NS)
             {
+                tidiedNs = SystemNanoClock.INSTANCE.nanoTime();
                 for (final SoftDevice device : devices)
                 {
                     attempt("unmap what is gone", () -> device.watch(device.peers()::tidy));
@@ -53,6 +59,13 @@ final class FabricWatch implements AutoCloseable
             }
         }
         files.probeOnly(Set.of());
+    }
+
+    private long accesses()
+    {
+        final long[] sum = {0};
+        devices.forEach(device -> device.watch(() -> sum[0] += AccessMark.accesses(device.file())));
+        return sum[0];
     }
 
     private void lookForDead()
@@ -99,7 +112,7 @@ final class FabricWatch implements AutoCloseable
         final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.SECONDS.toNanos(10);
         while (thread.isAlive() && SystemNanoClock.INSTANCE.nanoTime() - deadlineNs < 0)
         {
-            LockSupport.parkNanos(PERIOD_NS / 100);
+            LockSupport.parkNanos(CLOSE_PAUSE_NS);
         }
     }
 }

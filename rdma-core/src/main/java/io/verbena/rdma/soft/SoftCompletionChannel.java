@@ -25,6 +25,7 @@ final class SoftCompletionChannel implements CompletionChannel
     private final long wordOffset;
     private final long word;
     private final CopyOnWriteArrayList<SoftCompletionQueue> queues = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<SoftConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private int nextQueue;
     private boolean isClosed;
 
@@ -47,11 +48,27 @@ final class SoftCompletionChannel implements CompletionChannel
 
     synchronized void attach(final SoftCompletionQueue queue)
     {
+        checkOpen();
+        queues.add(queue);
+    }
+
+    synchronized void attach(final SoftConnectionListener listener)
+    {
+        checkOpen();
+        listeners.add(listener);
+    }
+
+    private void checkOpen()
+    {
         if (isClosed)
         {
             throw new RdmaException("completion channel is closed: device=" + device.name());
         }
-        queues.add(queue);
+    }
+
+    void detach(final SoftConnectionListener listener)
+    {
+        listeners.remove(listener);
     }
 
     void detach(final SoftCompletionQueue queue)
@@ -73,12 +90,24 @@ final class SoftCompletionChannel implements CompletionChannel
             }
             final SoftCompletionQueue raised = takeRaised();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
-            if (raised != null || leftNs <= 0 || Thread.currentThread().isInterrupted())
+            if (raised != null || leftNs <= 0 || hasConnectionRequest() || Thread.currentThread().isInterrupted())
             {
                 return raised;
             }
             EventWord.sleep(word, seen, Math.min(leftNs, isWaiting ? SERVE_NS : INTERRUPT_NS));
         }
+    }
+
+    private boolean hasConnectionRequest()
+    {
+        for (final SoftConnectionListener listener : listeners)
+        {
+            if (listener.hasRequest())
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Round robin, so that a busy queue does not hide the others. */
@@ -100,10 +129,10 @@ final class SoftCompletionChannel implements CompletionChannel
     @Override
     public synchronized void close()
     {
-        if (!queues.isEmpty())
+        if (!queues.isEmpty() || !listeners.isEmpty())
         {
-            throw new RdmaException(
-                "completion channel is in use: close its completion queues first, open=" + queues.size());
+            throw new RdmaException("completion channel is in use: close its completion queues and listeners first, " +
+                "open=" + (queues.size() + listeners.size()));
         }
         if (!isClosed)
         {

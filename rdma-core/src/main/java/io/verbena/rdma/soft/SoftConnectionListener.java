@@ -12,15 +12,20 @@ final class SoftConnectionListener implements ConnectionListener
 
     private final SoftDevice device;
     private final int tableIndex;
+    private final SoftCompletionChannel channel;
     private final long mailboxOffset;
     private final long mailbox;
     private long head = SLOT_COUNT;
     private boolean isClosed;
 
-    /** @param tableIndex entry in the device's table of listeners, taken for this one. */
-    SoftConnectionListener(final SoftDevice device, final int tableIndex)
+    /**
+     * @param tableIndex entry in the device's table of listeners, taken for this one.
+     * @param channel    whose sleeper a request wakes; null for none.
+     */
+    SoftConnectionListener(final SoftDevice device, final int tableIndex, final SoftCompletionChannel channel)
     {
         this.device = device;
+        this.channel = channel;
         this.tableIndex = tableIndex;
         mailboxOffset = device.rings().allocate(LENGTH);
         mailbox = device.file().base() + mailboxOffset;
@@ -35,6 +40,13 @@ final class SoftConnectionListener implements ConnectionListener
     long mailboxOffset()
     {
         return mailboxOffset;
+    }
+
+    /** Whether a request waits to be handed out. */
+    synchronized boolean hasRequest()
+    {
+        final long word = SharedWords.getLongAcquire(slot(mailbox, head));
+        return !isClosed && ClaimWord.isAt(word, head) && ClaimWord.state(word) == ClaimWord.DONE;
     }
 
     @Override
@@ -129,6 +141,10 @@ final class SoftConnectionListener implements ConnectionListener
         for (SoftConnectionRequest request = take(); request != null; request = take())
         {
             request.reject(NO_DATA);
+        }
+        if (channel != null)
+        {
+            channel.detach(this);
         }
         device.rings().free(mailboxOffset, LENGTH);
         device.childClosed();

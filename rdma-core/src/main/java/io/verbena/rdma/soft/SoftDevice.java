@@ -200,10 +200,7 @@ final class SoftDevice implements Device
     @Override
     public CompletionQueue createCompletionQueue(final int capacity, final CompletionChannel channel)
     {
-        if (!(channel instanceof SoftCompletionChannel own) || own.device() != this)
-        {
-            throw new RdmaException("not a completion channel of this device: device=" + name);
-        }
+        final SoftCompletionChannel own = own(channel);
         final SoftCompletionQueue queue = newCompletionQueue(capacity, own);
         try
         {
@@ -268,7 +265,24 @@ final class SoftDevice implements Device
     }
 
     @Override
-    public synchronized ConnectionListener listen(final int servicePort)
+    public boolean wakesForConnections()
+    {
+        return true;
+    }
+
+    @Override
+    public ConnectionListener listen(final int servicePort)
+    {
+        return listenAt(servicePort, null);
+    }
+
+    @Override
+    public ConnectionListener listen(final int servicePort, final CompletionChannel channel)
+    {
+        return listenAt(servicePort, own(channel));
+    }
+
+    private synchronized ConnectionListener listenAt(final int servicePort, final SoftCompletionChannel channel)
     {
         checkOpen();
         checkRange("servicePort", servicePort, 1, 65_535);
@@ -284,12 +298,31 @@ final class SoftDevice implements Device
         }
         final int index = (int)(entry - file.base() - DeviceFileDescriptor.LISTENERS_OFFSET) /
             DeviceFileDescriptor.LISTENER_BYTES;
-        final SoftConnectionListener listener = new SoftConnectionListener(this, index);
+        final SoftConnectionListener listener = new SoftConnectionListener(this, index, channel);
+        if (channel != null)
+        {
+            attach(channel, listener);
+        }
         childCount++;
         listeners.add(listener);
+        SharedWords.putInt(
+            entry + DeviceFileDescriptor.LISTENER_EVENT_OFFSET, channel == null ? 0 : (int)channel.wordOffset());
         SharedWords.putLong(entry + DeviceFileDescriptor.LISTENER_MAILBOX_OFFSET, listener.mailboxOffset());
         SharedWords.putIntRelease(entry + DeviceFileDescriptor.LISTENER_PORT_OFFSET, servicePort);
         return listener;
+    }
+
+    private void attach(final SoftCompletionChannel channel, final SoftConnectionListener listener)
+    {
+        try
+        {
+            channel.attach(listener);
+        }
+        catch (final RdmaException ex)
+        {
+            rings.free(listener.mailboxOffset(), ConnectionMailbox.LENGTH);
+            throw ex;
+        }
     }
 
     private long listenerEntry(final int servicePort)
@@ -470,6 +503,15 @@ final class SoftDevice implements Device
     synchronized void childClosed()
     {
         childCount--;
+    }
+
+    private SoftCompletionChannel own(final CompletionChannel channel)
+    {
+        if (channel instanceof SoftCompletionChannel soft && soft.device() == this)
+        {
+            return soft;
+        }
+        throw new RdmaException("not a completion channel of this device: device=" + name);
     }
 
     SoftQueuePair own(final QueuePair queuePair)

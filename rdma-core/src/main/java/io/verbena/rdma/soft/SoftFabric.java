@@ -27,6 +27,7 @@ public final class SoftFabric implements Fabric
     private final boolean mayBeKilled;
     private final String memoryPages;
     private final OutsideWait outside;
+    private final WatchPace pace = new WatchPace();
     private final FabricWatch watch;
     private final Map<DeviceAddress, SoftDevice> devices = new ConcurrentHashMap<>();
     private int lastDevice;
@@ -45,7 +46,7 @@ public final class SoftFabric implements Fabric
             LOGGER.log(System.Logger.Level.WARNING, "no huge pages: " + refusal);
         }
         outside = new OutsideWait(files, options.fenceTimeoutNs());
-        watch = new FabricWatch(files, devices.values());
+        watch = new FabricWatch(files, devices.values(), pace);
     }
 
     /**
@@ -150,6 +151,11 @@ public final class SoftFabric implements Fabric
     boolean mayBeKilled()
     {
         return mayBeKilled;
+    }
+
+    WatchPace pace()
+    {
+        return pace;
     }
 
     OutsideWait outside()

@@ -63,7 +63,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         this.number = number;
         sendDepth = options.capabilities().maxSendRequests();
         entry = device.file().queuePairEntry(number);
-        mark = new AccessMark(entry);
+        mark = new AccessMark(entry, device.fabric().pace());
         connection = new SoftConnection(device, type(), entry, options.capabilities().maxReadAtomic());
         receives = new SoftReceiveSide(
             this, connection, receiveCompletions, shared, options.capabilities().maxReceiveRequests());

@@ -12,7 +12,8 @@ public interface CompletionChannel extends AutoCloseable
      *
      * @param timeoutNs longest wait; 0 only looks.
      * @return the completion queue that raised it, now disarmed; null when the time is over or the thread was
-     *     interrupted. Poll the queue until it is empty, arm it, and poll once more before waiting again.
+     *     interrupted, or a {@linkplain Device#listen(int, CompletionChannel) listener of this channel} has a request.
+     *     Poll the queue until it is empty, arm it, and poll once more before waiting again.
      */
     CompletionQueue await(long timeoutNs);
 

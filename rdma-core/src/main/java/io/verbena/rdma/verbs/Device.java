@@ -96,6 +96,24 @@ public interface Device extends AutoCloseable
     ConnectionListener listen(int servicePort);
 
     /**
+     * As {@link #listen(int)}; where {@link #wakesForConnections()}, a request ends a wait on a channel.
+     *
+     * @param servicePort 1 to 65,535, free on this device.
+     * @param channel     of this device, closed after the listener.
+     * @return the listener, closed by the caller.
+     */
+    default ConnectionListener listen(final int servicePort, final CompletionChannel channel)
+    {
+        return listen(servicePort);
+    }
+
+    /** @return whether requests of connections end the wait on a listener's channel; else listeners have to be polled. */
+    default boolean wakesForConnections()
+    {
+        return false;
+    }
+
+    /**
      * Connects with every remote right given to the peer, as {@code librdmacm} does; otherwise as
      * {@link #connect(QueuePair, DeviceAddress, int, int, byte[], long)}.
      *

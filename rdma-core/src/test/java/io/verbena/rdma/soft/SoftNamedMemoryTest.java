@@ -138,7 +138,7 @@ class SoftNamedMemoryTest
         final long before = startHolder();
         final Endpoint requester = new Endpoint(device);
         final AccessMark mark =
-            new AccessMark(((SoftDevice)device).file().queuePairEntry(requester.queuePair.number()));
+            new AccessMark(((SoftDevice)device).file().queuePairEntry(requester.queuePair.number()), new WatchPace());
         mark.target(before);
         mark.enter();
         child.destroyForcibly().waitFor();

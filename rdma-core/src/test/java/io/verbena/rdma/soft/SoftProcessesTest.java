@@ -226,7 +226,7 @@ class SoftProcessesTest
         awaitStatus(WorkCompletionStatus.SUCCESS);
         final Endpoint inside = new Endpoint(device);
         final AccessMark mark =
-            new AccessMark(((SoftDevice)device).file().queuePairEntry(inside.queuePair.number()));
+            new AccessMark(((SoftDevice)device).file().queuePairEntry(inside.queuePair.number()), new WatchPace());
         mark.enter();
         goOn();
         assertThat(childOutput.readLine()).isEqualTo("freed");

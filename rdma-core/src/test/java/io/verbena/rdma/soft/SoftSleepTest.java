@@ -2,6 +2,8 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -125,6 +127,45 @@ class SoftSleepTest
                 free(completions);
             }
         }
+    }
+
+    /** Without the event the wait would last an hour, and the test too long. */
+    @Test
+    void shouldBeWokenByRequestOfConnection()
+    {
+        try (ConnectionListener listener = device.listen(7, channel);
+            Endpoint caller = new Endpoint(device))
+        {
+            final Thread connecting = Thread.ofPlatform().start(() ->
+                device.connect(caller.queuePair, device.address(), 7, new byte[0], WAIT_NS));
+            assertThat(channel.await(TimeUnit.HOURS.toNanos(1))).as("no completion queue").isNull();
+            final ConnectionRequest request = listener.poll();
+            assertThat(request).isNotNull();
+            join(connecting);
+            request.reject(new byte[0]);
+            assertThat(channel.await(0)).isNull();
+        }
+    }
+
+    @Test
+    void shouldNotCloseChannelUnderItsListener()
+    {
+        try (ConnectionListener listener = device.listen(7, channel))
+        {
+            assertThatThrownBy(channel::close).isInstanceOf(RdmaException.class)
+                .hasMessageContaining("close its completion queues and listeners first, open=2");
+            assertThat(listener.poll()).isNull();
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingOfListenerOnClosedChannel()
+    {
+        final CompletionChannel closed = device.createCompletionChannel();
+        closed.close();
+        assertThatThrownBy(() -> device.listen(7, closed))
+            .isInstanceOf(RdmaException.class).hasMessageContaining("completion channel is closed");
+        device.listen(7).close();
     }
 
     private void free(final WorkCompletions completions)
