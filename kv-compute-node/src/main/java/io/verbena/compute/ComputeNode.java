@@ -438,6 +438,16 @@ public final class ComputeNode implements Agent
         return Math.min(MAX_SLEEP_NS, session.idleNs(clock.nanoTime()));
     }
 
+    /**
+     * By the thread that runs the duty cycle.
+     *
+     * @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides.
+     */
+    public long idleNs()
+    {
+        return isBusy() || State.SERVING != state ? 0 : Math.max(0, session.idleNs(clock.nanoTime()));
+    }
+
     /** @return true if the duty cycle has to go on, requests or not. By the thread that runs it. */
     boolean isBusy()
     {

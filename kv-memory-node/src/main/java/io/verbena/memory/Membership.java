@@ -162,6 +162,12 @@ final class Membership
         };
     }
 
+    /** How long nothing is due, if no answer comes; of a member. */
+    long idleNs(final long nowNs)
+    {
+        return Math.min(nextCallNs, leaseEndsNs) - nowNs;
+    }
+
     private boolean hasLease()
     {
         return State.MEMBER == state || State.LISTING == state || State.CONFIRMING == state;

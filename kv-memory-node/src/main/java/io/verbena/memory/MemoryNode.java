@@ -222,6 +222,13 @@ public final class MemoryNode implements Agent, AutoCloseable
         return workCount;
     }
 
+    /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */
+    public long idleNs()
+    {
+        final boolean isBusy = isCuttingOff || leaveRequested || raas.isWaiting() || MemoryNodeState.READY != state;
+        return isBusy ? 0 : Math.max(0, membership.idleNs(clock.nanoTime()));
+    }
+
     @Override
     public String roleName()
     {

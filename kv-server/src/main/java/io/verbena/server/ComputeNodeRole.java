@@ -113,6 +113,12 @@ public final class ComputeNodeRole implements Role
     }
 
     @Override
+    public long idleNs()
+    {
+        return isLeaving ? 0 : node.idleNs();
+    }
+
+    @Override
     public boolean isReady()
     {
         return ComputeNode.State.SERVING == node.state() && !isLeaving;

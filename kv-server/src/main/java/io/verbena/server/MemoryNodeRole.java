@@ -131,6 +131,12 @@ public final class MemoryNodeRole implements Role
     }
 
     @Override
+    public long idleNs()
+    {
+        return draining ? 0 : Math.min(node.idleNs(), nextStatNs - device.clock().nanoTime());
+    }
+
+    @Override
     public boolean isReady()
     {
         return node.isReady();

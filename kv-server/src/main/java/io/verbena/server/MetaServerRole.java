@@ -159,6 +159,12 @@ public final class MetaServerRole implements Role
     }
 
     @Override
+    public long idleNs()
+    {
+        return draining ? 0 : Math.min(server.idleNs(), nextStatNs - clock.nanoTime());
+    }
+
+    @Override
     public boolean isReady()
     {
         return !draining;

@@ -27,6 +27,9 @@ public interface Role extends AutoCloseable
      */
     int doWork();
 
+    /** @return how long nothing is due by the clock, 0 when that is not known; what arrives comes besides. */
+    long idleNs();
+
     /** @return true once it has become what it is there for, and as long as it is. */
     boolean isReady();
 

@@ -19,8 +19,13 @@ public final class RoleRunner
     private static final int SPINS = 100;
     private static final int YIELDS = 50;
     private static final long PARK_NS = 1_000_000;
-    /** Longest sleep: timers are looked at, and connections accepted, after this time at the latest. */
-    private static final long SLEEP_NS = 20_000_000;
+    /** Shortest sleep: timers are looked at this late at most. */
+    static final long SLEEP_NS = 20_000_000;
+    /** Longest sleep, of a role that has nothing to do sooner and is woken for connections: the end is noticed then. */
+    static final long LONGEST_SLEEP_NS = 100_000_000;
+    /** A role on its way to be ready waits for answers to connections, which wake nobody. */
+    private static final long EAGER_NS = 2_000_000_000;
+    private static final long EAGER_PARK_NS = 100_000;
     private static final long POLL_NS = 1_000_000;
 
     private final Role role;
@@ -28,6 +33,7 @@ public final class RoleRunner
     private int idleCycles;
     private final Thread thread;
     private final boolean busyPolls;
+    private final long startedNs;
     private volatile boolean stopping;
     private volatile boolean ready;
     private volatile String failure = "";
@@ -37,6 +43,7 @@ public final class RoleRunner
         this.role = role;
         this.busyPolls = busyPolls;
         clock = role.device().clock();
+        startedNs = clock.nanoTime();
         thread = new Thread(this::run, "verbena-" + role.name());
     }
 
@@ -176,14 +183,26 @@ public final class RoleRunner
             idleCycles++;
             Thread.yield();
         }
+        else if (!ready && clock.nanoTime() - startedNs < EAGER_NS)
+        {
+            LockSupport.parkNanos(this, EAGER_PARK_NS);
+        }
         else if (null != role.completionChannel() && !stopping)
         {
-            role.completionChannel().await(SLEEP_NS);
+            // An event may tell of what was seen already: its queue is armed again in the polls that follow.
+            idleCycles = null == role.completionChannel().await(sleepNs(role)) ? idleCycles : 0;
         }
         else
         {
             LockSupport.parkNanos(this, PARK_NS);
         }
+    }
+
+    /** How long a role may sleep that has nothing to do now. */
+    static long sleepNs(final Role role)
+    {
+        return Math.clamp(
+            role.idleNs(), SLEEP_NS, role.device().wakesForConnections() ? LONGEST_SLEEP_NS : SLEEP_NS);
     }
 
     private void drain()

@@ -145,6 +145,13 @@ public final class MetaServer implements Agent, AutoCloseable
         return workCount;
     }
 
+    /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */
+    public long idleNs()
+    {
+        final long nowNs = clock.nanoTime();
+        return raas.isWaiting() || retryStoreAtNs - nowNs > 0 ? 0 : conductor.idleNs(nowNs);
+    }
+
     @Override
     public String roleName()
     {

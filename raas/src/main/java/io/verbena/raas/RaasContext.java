@@ -230,6 +230,12 @@ public final class RaasContext implements AutoCloseable
         return work;
     }
 
+    /** @return whether a call, or the other end of a connection being made, is waited for: deadlines run. */
+    public boolean isWaiting()
+    {
+        return !rpcClient.isIdle() || pool.needsPoll();
+    }
+
     /** @return how many physical queue pairs there are of each carrier, see {@link QueuePair#carrier()}; a new map. */
     public Map<String, Integer> carriers()
     {

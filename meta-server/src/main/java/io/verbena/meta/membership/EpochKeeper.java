@@ -153,6 +153,16 @@ public final class EpochKeeper
         return true;
     }
 
+    /**
+     * @param nowNs the clock now.
+     * @return how long no epoch can begin, if no node is heard of; less than 0 when one is due.
+     */
+    public long idleNs(final long nowNs)
+    {
+        return leastPassed() < epoch - 1 ?
+            Long.MAX_VALUE : advancedAtNs + (wanted ? intervalNs : idleIntervalNs) - nowNs;
+    }
+
     /** @return how many nodes count. */
     public int nodeCount()
     {

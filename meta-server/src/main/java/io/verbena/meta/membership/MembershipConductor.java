@@ -205,6 +205,15 @@ public final class MembershipConductor
         return epochs.advance(nowNs) ? workCount + 1 : workCount;
     }
 
+    /**
+     * @param nowNs the clock now.
+     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced.
+     */
+    public long idleNs(final long nowNs)
+    {
+        return rounds.isEmpty() ? Math.max(0, Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs))) : 0;
+    }
+
     /** Somebody waits for the next epoch. */
     public void wantEpoch()
     {

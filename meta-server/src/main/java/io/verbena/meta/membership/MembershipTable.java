@@ -209,6 +209,27 @@ public final class MembershipTable
     }
 
     /**
+     * @param nowNs the clock now.
+     * @return until the first lease ends; {@link Long#MAX_VALUE} when there is none.
+     */
+    public long leaseLeftNs(final long nowNs)
+    {
+        long leastNs = Long.MAX_VALUE;
+
+        for (int i = 0; i < members.size(); i++)
+        {
+            final Member member = members.get(i);
+
+            if (member.isLive())
+            {
+                leastNs = Math.min(leastNs, member.leaseEndsNs - nowNs);
+            }
+        }
+
+        return leastNs;
+    }
+
+    /**
      * Gives every lease more time, when this server was itself away and could not hear its nodes.
      *
      * @param extensionNs how much.

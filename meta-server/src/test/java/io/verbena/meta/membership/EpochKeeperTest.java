@@ -38,6 +38,20 @@ class EpochKeeperTest
     }
 
     @Test
+    void shouldTellWhenTheNextOneIsDue()
+    {
+        nowNs += 1;
+        assertThat(epochs.idleNs(nowNs)).isEqualTo(IDLE_INTERVAL_NS - 1);
+        epochs.want();
+        assertThat(epochs.idleNs(nowNs)).isEqualTo(INTERVAL_NS - 1);
+        epochs.join(1);
+        assertThat(advance()).isTrue();
+        assertThat(epochs.idleNs(nowNs)).as("waits for the node to be heard").isEqualTo(Long.MAX_VALUE);
+        epochs.onPassed(1, 1);
+        assertThat(epochs.idleNs(nowNs)).isEqualTo(IDLE_INTERVAL_NS);
+    }
+
+    @Test
     void shouldNotGrowFasterThanItsInterval()
     {
         epochs.want();

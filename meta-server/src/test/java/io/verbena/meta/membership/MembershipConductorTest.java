@@ -56,6 +56,7 @@ class MembershipConductorTest
 
         passTime(LEASE_NS + MARGIN_NS - STEP_NS);
         assertThat(member.isLive()).isTrue();
+        assertThat(conductor.idleNs(nowNs)).as("the lease ends next, or an epoch begins").isBetween(0L, STEP_NS);
         passTime(STEP_NS);
         assertThat(member.node().state()).isEqualTo(StoredNodeState.FENCING);
         assertThat(events).contains("ended " + member.nodeId());
@@ -116,6 +117,7 @@ class MembershipConductorTest
         assertThat(conductor.table().member(member.nodeId())).isSameAs(member);
         assertThat(events).doesNotContain("fenced " + member.nodeId());
         assertThat(fenceCalls.stream().filter((id) -> id == memory2.nodeId()).count()).isEqualTo(2);
+        assertThat(conductor.idleNs(nowNs)).as("fencing goes on").isZero();
 
         round.onAnswer(memory2.nodeId(), true, nowNs);
         passTimeWithHeartbeats(10 * STEP_NS, memory1, memory2);
