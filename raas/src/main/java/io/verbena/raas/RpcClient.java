@@ -28,6 +28,10 @@ public final class RpcClient implements AutoCloseable
     private final UnsafeBuffer text = new UnsafeBuffer(new byte[0]);
     private int outstandingCalls;
     private int strayReplies;
+    /** No call that is awaited has an earlier deadline. */
+    private long earliestDeadlineNs;
+    private boolean hasEndedVirtualQp;
+    private long looksAtAllCalls;
 
     RpcClient(final RaasContext context, final int maxCalls)
     {
@@ -84,7 +88,10 @@ public final class RpcClient implements AutoCloseable
         }
         final int index = free.popInt();
         final CallSlot slot = slots[index];
-        slot.open(vqp, listener, context.clock().nanoTime() + timeoutNs, lengthBytes);
+        final long deadlineNs = context.clock().nanoTime() + timeoutNs;
+        slot.open(vqp, listener, deadlineNs, lengthBytes);
+        earliestDeadlineNs =
+            outstandingCalls == 0 || deadlineNs - earliestDeadlineNs < 0 ? deadlineNs : earliestDeadlineNs;
         final int start = requests.offset(index);
         MessageHeaderDescriptor.encode(requests.buffer(), start, method, lengthBytes, slot.generation());
         requests.buffer().putBytes(start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, request, offset, lengthBytes);
@@ -117,7 +124,20 @@ public final class RpcClient implements AutoCloseable
 
     int poll(final long nowNs)
     {
-        return sendQueued() + endOverdue(nowNs);
+        final int sent = sendQueued();
+        return hasEndedVirtualQp || earliestDeadlineNs - nowNs <= 0 ? sent + endOverdue(nowNs) : sent;
+    }
+
+    /** A virtual queue pair has FAILED or was closed: its calls end in the next poll. */
+    void onVirtualQpEnded()
+    {
+        hasEndedVirtualQp = true;
+    }
+
+    /** How often every call was looked at; not for each poll, since there may be a thousand. */
+    long looksAtAllCalls()
+    {
+        return looksAtAllCalls;
     }
 
     private int sendQueued()
@@ -166,6 +186,9 @@ public final class RpcClient implements AutoCloseable
     private int endOverdue(final long nowNs)
     {
         int ended = 0;
+        hasEndedVirtualQp = false;
+        looksAtAllCalls++;
+        earliestDeadlineNs = Long.MAX_VALUE + nowNs;
         for (int index = 0; index < slots.length; index++)
         {
             final CallSlot slot = slots[index];
@@ -173,6 +196,7 @@ public final class RpcClient implements AutoCloseable
             {
                 continue;
             }
+            final long deadlineNs = slot.deadlineNs();
             final VirtualQp vqp = slot.vqp();
             if (vqp.state() == VirtualQp.State.FAILED || vqp.state() == VirtualQp.State.CLOSED)
             {
@@ -180,11 +204,15 @@ public final class RpcClient implements AutoCloseable
                     vqp.peer() + ": the virtual queue pair was closed during the call" : vqp.failure());
                 ended++;
             }
-            else if (slot.deadlineNs() - nowNs <= 0)
+            else if (deadlineNs - nowNs <= 0)
             {
                 end(index, RpcStatus.TIMED_OUT, vqp.peer() +
                     (slot.isQueued() ? ": the call could not be sent in time" : ": no reply in time"));
                 ended++;
+            }
+            else if (deadlineNs - earliestDeadlineNs < 0)
+            {
+                earliestDeadlineNs = deadlineNs;
             }
         }
         return ended;

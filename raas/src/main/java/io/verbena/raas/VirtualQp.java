@@ -252,6 +252,7 @@ public final class VirtualQp implements AutoCloseable
         {
             abort();
             state = State.CLOSED;
+            context.rpcClient().onVirtualQpEnded();
             context.onVirtualQpClosed(this);
         }
     }
@@ -294,6 +295,7 @@ public final class VirtualQp implements AutoCloseable
         {
             state = State.FAILED;
             failure = reason;
+            context.rpcClient().onVirtualQpEnded();
         }
     }
 

@@ -81,6 +81,44 @@ class RpcTest
         assertThat(pair.client.rpcClient().outstandingCalls()).isZero();
     }
 
+    /** There may be a thousand: only a deadline, or the end of a virtual queue pair, is a reason to look at each. */
+    @Test
+    void shouldNotLookAtEveryCallInEachPoll()
+    {
+        pair.handler = (caller, method, request, offset, length, reply) -> 0;
+        for (int i = 0; i < 200; i++)
+        {
+            final int before = ended.size();
+            call("again");
+            pair.runUntil(() -> ended.size() > before);
+        }
+        assertThat(pair.client.rpcClient().looksAtAllCalls()).isZero();
+    }
+
+    @Test
+    void shouldLookAtCallsWhenTheirVirtualQueuePairIsClosed()
+    {
+        pair.handler = (caller, method, request, offset, length, reply) -> reply.defer() == null ? 0 : RpcReply.DEFERRED;
+        final long callId = call("never answered");
+        vqp.close();
+        pair.runUntil(() -> !ended.isEmpty());
+        assertThat(ended.getFirst().callId()).isEqualTo(callId);
+        assertThat(ended.getFirst().status()).isEqualTo(RpcStatus.PEER_FAILED);
+        assertThat(pair.client.rpcClient().looksAtAllCalls()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndTheEarliestDeadlineFirstWhateverTheOrderOfCalls()
+    {
+        pair.handler = (caller, method, request, offset, length, reply) -> reply.defer() == null ? 0 : RpcReply.DEFERRED;
+        final long late = call("late", SoftPair.TIMEOUT_NS);
+        final long early = call("early", 1_000_000);
+        pair.runUntil(() -> !ended.isEmpty());
+        assertThat(ended).extracting(Ended::callId).containsExactly(early);
+        assertThat(ended.getFirst().status()).isEqualTo(RpcStatus.TIMED_OUT);
+        assertThat(pair.client.rpcClient().outstandingCalls()).as("call " + late).isEqualTo(1);
+    }
+
     @Test
     void shouldCarryMessagesOfEveryLengthUpToTheLimit()
     {
