@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import org.agrona.UnsafeApi;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -24,20 +26,30 @@ final class MemoryCalls
     private static final int MADV_POPULATE_WRITE = 23;
     private static final long FAILED = -1;
 
-    private static final MethodHandle OPEN =
-        bind("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle PAGE_SIZE = bind("getpagesize", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle MMAP = bind(
-        "mmap",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MREMAP = bind(
-        "mremap",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
-        Linker.Option.firstVariadicArg(4));
-    private static final MethodHandle MADVISE =
-        bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final int PAGE_BYTES = pageSize();
+    /** Bound when one of them is called first: to bind takes milliseconds, and most processes call none. */
+    private static final class Handles
+    {
+        static final MethodHandle OPEN =
+            bind("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), Linker.Option.firstVariadicArg(2));
+        static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        static final MethodHandle MMAP = bind(
+            "mmap",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+        static final MethodHandle MREMAP = bind(
+            "mremap",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
+            Linker.Option.firstVariadicArg(4));
+        static final MethodHandle MADVISE =
+            bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+
+        @SuppressWarnings("restricted")
+        private static MethodHandle bind(
+            final String name, final FunctionDescriptor descriptor, final Linker.Option... options)
+        {
+            final Linker linker = Linker.nativeLinker();
+            return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor, options);
+        }
+    }
 
     private MemoryCalls()
     {
@@ -46,7 +58,7 @@ final class MemoryCalls
     /** Bytes of a page. */
     static int pageBytes()
     {
-        return PAGE_BYTES;
+        return UnsafeApi.pageSize();
     }
 
     /**
@@ -61,14 +73,14 @@ final class MemoryCalls
     {
         try (Arena arena = Arena.ofConfined())
         {
-            final int descriptor = (int)OPEN.invokeExact(arena.allocateFrom(file.toString()), O_RDWR_CLOEXEC);
+            final int descriptor = (int)Handles.OPEN.invokeExact(arena.allocateFrom(file.toString()), O_RDWR_CLOEXEC);
             if (descriptor < 0)
             {
                 return false;
             }
-            final long mapped = (long)MMAP.invokeExact(
+            final long mapped = (long)Handles.MMAP.invokeExact(
                 address, lengthBytes, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0L);
-            final int _ = (int)CLOSE.invokeExact(descriptor);
+            final int _ = (int)Handles.CLOSE.invokeExact(descriptor);
             return mapped == address;
         }
         catch (final Throwable ex)
@@ -83,7 +95,7 @@ final class MemoryCalls
         try
         {
             final long mapped =
-                (long)MMAP.invokeExact(0L, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+                (long)Handles.MMAP.invokeExact(0L, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
             return mapped == FAILED ? 0 : mapped;
         }
         catch (final Throwable ex)
@@ -97,7 +109,7 @@ final class MemoryCalls
     {
         try
         {
-            return (long)MREMAP.invokeExact(from, lengthBytes, lengthBytes, MREMAP_MAYMOVE_FIXED, to) == to;
+            return (long)Handles.MREMAP.invokeExact(from, lengthBytes, lengthBytes, MREMAP_MAYMOVE_FIXED, to) == to;
         }
         catch (final Throwable ex)
         {
@@ -121,31 +133,11 @@ final class MemoryCalls
     {
         try
         {
-            return (int)MADVISE.invokeExact(address, lengthBytes, advice) == 0;
+            return (int)Handles.MADVISE.invokeExact(address, lengthBytes, advice) == 0;
         }
         catch (final Throwable ex)
         {
             throw new IllegalStateException("a downcall does not throw", ex);
         }
-    }
-
-    private static int pageSize()
-    {
-        try
-        {
-            return (int)PAGE_SIZE.invokeExact();
-        }
-        catch (final Throwable ex)
-        {
-            throw new IllegalStateException("a downcall does not throw", ex);
-        }
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle bind(
-        final String name, final FunctionDescriptor descriptor, final Linker.Option... options)
-    {
-        final Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor, options);
     }
 }

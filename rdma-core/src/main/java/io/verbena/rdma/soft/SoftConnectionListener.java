@@ -45,8 +45,19 @@ final class SoftConnectionListener implements ConnectionListener
     /** Whether a request waits to be handed out. */
     synchronized boolean hasRequest()
     {
-        final long word = SharedWords.getLongAcquire(slot(mailbox, head));
-        return !isClosed && ClaimWord.isAt(word, head) && ClaimWord.state(word) == ClaimWord.DONE;
+        for (long position = head; !isClosed && position < head + SLOT_COUNT; position++)
+        {
+            final long word = SharedWords.getLongAcquire(slot(mailbox, position));
+            if (!ClaimWord.isAt(word, position) || ClaimWord.state(word) == ClaimWord.OPEN)
+            {
+                return false;
+            }
+            if (ClaimWord.state(word) == ClaimWord.DONE)
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
