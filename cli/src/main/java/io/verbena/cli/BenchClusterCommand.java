@@ -19,12 +19,14 @@ import java.util.concurrent.Callable;
     name = "cluster",
     description = {
         "Measure clusters of processes on this host, each started for it and gone afterwards: a remote GET beside " +
-        "one of Redis, if there is a redis-server; exec of a compute node to its first GET; an idle cluster.",
+        "one of Redis, if there is a redis-server; exec of a compute node to its first GET; an idle cluster; " +
+        "load and dump of a file.",
         "Measure on a machine that does nothing else: the GETs need processors of their own."},
     footer = {"", "Exit status 0: all goals that could be judged were reached; 1: one was not."})
 final class BenchClusterCommand implements Callable<Integer>
 {
     private static final int MOST_OPERATIONS = 100_000_000;
+    private static final int MOST_RECORDS = 10_000_000;
     private static final int MOST_SECONDS = 3_600;
 
     @Spec
@@ -33,6 +35,10 @@ final class BenchClusterCommand implements Callable<Integer>
     @Option(names = "--operations", paramLabel = "N", defaultValue = "200000",
         description = "GETs measured of each store. Default: ${DEFAULT-VALUE}.")
     private int operations;
+
+    @Option(names = "--records", paramLabel = "N", defaultValue = "1000000",
+        description = "Records of the file that is loaded, 1 to 10000000. Default: ${DEFAULT-VALUE}.")
+    private int records;
 
     @Option(names = "--idle-seconds", paramLabel = "S", defaultValue = "30",
         description = "How long the idle cluster is watched, after 20 s to settle. Default: ${DEFAULT-VALUE}.")
@@ -44,14 +50,15 @@ final class BenchClusterCommand implements Callable<Integer>
     @Override
     public Integer call() throws InterruptedException
     {
-        if (operations < 1 || operations > MOST_OPERATIONS || idleSeconds < 1 || idleSeconds > MOST_SECONDS)
+        if (operations < 1 || operations > MOST_OPERATIONS || records < 1 || records > MOST_RECORDS ||
+            idleSeconds < 1 || idleSeconds > MOST_SECONDS)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "out of range: --operations 1 to " + MOST_OPERATIONS +
-                ", --idle-seconds 1 to " + MOST_SECONDS, null);
+                ", --records 1 to " + MOST_RECORDS + ", --idle-seconds 1 to " + MOST_SECONDS, null);
         }
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
-        final ClusterBenchmark benchmark = new ClusterBenchmark(operations, idleSeconds, (line) ->
+        final ClusterBenchmark benchmark = new ClusterBenchmark(operations, records, idleSeconds, (line) ->
         {
             out.println(line);
             out.flush();

@@ -17,6 +17,7 @@ import io.verbena.cli.cluster.ScanCommand;
 import io.verbena.cli.cluster.StatusCommand;
 import io.verbena.cli.cluster.TableCommand;
 import io.verbena.cli.cluster.UpCommand;
+import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,6 +28,8 @@ import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
 
 /**
  * The root of the {@code verbena} command and its {@code main}. Every error is one line on standard error and an
@@ -37,33 +40,6 @@ import java.io.PrintWriter;
     description = "A disaggregated key-value store on an RDMA layer of its own.",
     synopsisSubcommandLabel = "COMMAND",
     versionProvider = VersionProvider.class,
-    subcommands = {
-        UpCommand.class,
-        StatusCommand.class,
-        ScaleCommand.class,
-        DownCommand.class,
-        CheckpointCommand.class,
-        PutCommand.class,
-        GetCommand.class,
-        DeleteCommand.class,
-        ExistsCommand.class,
-        ReplaceCommand.class,
-        ScanCommand.class,
-        LoadCommand.class,
-        DumpCommand.class,
-        TableCommand.class,
-        MetaServerCommand.class,
-        MemoryNodeCommand.class,
-        ComputeNodeCommand.class,
-        DemoCommand.class,
-        CheckCommand.class,
-        BenchCommand.class,
-        FabricCommand.class,
-        LauncherCommand.TestCommand.class,
-        LauncherCommand.ClasspathCommand.class,
-        LauncherCommand.JavaCommand.class,
-        LauncherCommand.DevCommand.class,
-        VersionCommand.class},
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {
         "0:done, and what was checked holds",
@@ -77,6 +53,38 @@ import java.io.PrintWriter;
         "130:interrupted (Ctrl-C)"})
 public final class VerbenaCommand implements Runnable
 {
+    /** In the order of the help. Names stand here too, so that a start need not ask each class for its own. */
+    private static final List<Map.Entry<String, Class<?>>> COMMANDS = List.of(
+        command("up", UpCommand.class),
+        command("status", StatusCommand.class),
+        command("scale", ScaleCommand.class),
+        command("down", DownCommand.class),
+        command("checkpoint", CheckpointCommand.class),
+        command("put", PutCommand.class),
+        command("get", GetCommand.class),
+        command("delete", DeleteCommand.class),
+        command("exists", ExistsCommand.class),
+        command("replace", ReplaceCommand.class),
+        command("scan", ScanCommand.class),
+        command("load", LoadCommand.class),
+        command("dump", DumpCommand.class),
+        command("table", TableCommand.class),
+        command("meta-server", MetaServerCommand.class),
+        command("memory-node", MemoryNodeCommand.class),
+        command("compute-node", ComputeNodeCommand.class),
+        command("demo", DemoCommand.class),
+        command("check", CheckCommand.class),
+        command("bench", BenchCommand.class),
+        command("fabric", FabricCommand.class),
+        command("test", LauncherCommand.TestCommand.class),
+        command("classpath", LauncherCommand.ClasspathCommand.class),
+        command("java", LauncherCommand.JavaCommand.class),
+        command("dev", LauncherCommand.DevCommand.class),
+        command("train-cache", TrainCacheCommand.class),
+        command("version", VersionCommand.class));
+    /** When this process began to run code of Verbena, on the clock that all processes of a host share. */
+    private static long mainNs;
+
     @Spec
     private CommandSpec spec;
 
@@ -100,7 +108,15 @@ public final class VerbenaCommand implements Runnable
      */
     public static void main(final String[] args)
     {
-        System.exit(commandLine(System.getenv("VERBENA_DEBUG") != null).execute(args));
+        mainNs = SystemNanoClock.INSTANCE.nanoTime();
+        final String first = args.length > 0 ? args[0] : "";
+        System.exit(commandLine(System.getenv("VERBENA_DEBUG") != null, first).execute(args));
+    }
+
+    /** @return when {@code main} began, by the clock that all processes of a host share; 0 when it did not. */
+    public static long mainNs()
+    {
+        return mainNs;
     }
 
     /**
@@ -111,13 +127,38 @@ public final class VerbenaCommand implements Runnable
      */
     static CommandLine commandLine(final boolean debug)
     {
+        return commandLine(debug, "");
+    }
+
+    /**
+     * As {@link #commandLine(boolean)}, but with one command only, if the first word names it: to look all of them
+     * through takes a good part of the time that a node needs to start.
+     *
+     * @param first word that was typed; may be anything.
+     */
+    static CommandLine commandLine(final boolean debug, final String first)
+    {
         final VerbenaCommand root = new VerbenaCommand();
-        return new CommandLine(root)
+        final CommandLine line = new CommandLine(root);
+        final boolean isOne = COMMANDS.stream().anyMatch((command) -> command.getKey().equals(first));
+        for (final Map.Entry<String, Class<?>> command : COMMANDS)
+        {
+            if (!isOne || command.getKey().equals(first))
+            {
+                line.addSubcommand(command.getKey(), command.getValue());
+            }
+        }
+        return line
             .setCaseInsensitiveEnumValuesAllowed(true)
             .setUsageHelpAutoWidth(true)
             .setParameterExceptionHandler(VerbenaCommand::onBadUsage)
             .setExecutionExceptionHandler((exception, commandLine, parsed) ->
                 onFailure(exception, commandLine, parsed, debug || root.stackTrace));
+    }
+
+    private static Map.Entry<String, Class<?>> command(final String name, final Class<?> type)
+    {
+        return Map.entry(name, type);
     }
 
     @Override

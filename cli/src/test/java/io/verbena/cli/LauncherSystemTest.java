@@ -130,7 +130,54 @@ class LauncherSystemTest
     }
 
     @Test
-    void shouldStartWithoutACacheWhenNoneCouldBeMade() throws IOException
+    void shouldMakeTheCacheFromARunOfAComputeNode()
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        assertThat(tree.run("version").out()).contains("-XX:AOTCache=" + tree.root() + "/target/verbena/verbena.aot");
+        assertThat(tree.root().resolve("target/verbena/verbena.aot")).hasContent("trained");
+        assertThat(tree.root().resolve("target/verbena/verbena.aotconf")).doesNotExist();
+    }
+
+    @Test
+    void shouldPutACopyOfTheCommandLineLibraryOnTheClassPath()
+    {
+        final Path library = folder.resolve("picocli-1.jar");
+        tree.write(library, "old");
+        tree.maven("3.9.9").environment("LIBRARY", library.toString()).jdk("jdk", "25");
+        assertThat(tree.run("classpath").out())
+            .endsWith("/pom.xml:" + tree.root() + "/target/verbena/picocli-1.jar\n");
+        assertThat(tree.run("version").err()).as("is current").isEmpty();
+    }
+
+    @Test
+    void shouldKeepTheCommandLineLibraryThatCannotBeCopied()
+    {
+        final Path library = folder.resolve("picocli-1.jar");
+        tree.write(library, "old");
+        tree.maven("3.9.9").environment("LIBRARY", library.toString()).environment("UPGRADE_FAILS", "1")
+            .jdk("jdk", "25");
+        assertThat(tree.run("classpath").out()).endsWith("/pom.xml:" + library + "\n");
+    }
+
+    @Test
+    void shouldMakeTheCacheFromTheHelpWhereNoComputeNodeRuns()
+    {
+        tree.maven("3.9.9").environment("TRAINING_FAILS", "1").jdk("jdk", "25");
+        assertThat(tree.run("version").out()).contains("-XX:AOTCache=");
+        assertThat(tree.root().resolve("target/verbena/verbena.aot")).hasContent("help");
+    }
+
+    @Test
+    void shouldStartWhenNoCacheCanBeMade()
+    {
+        tree.maven("3.9.9").environment("CACHE_FAILS", "1").jdk("jdk", "25");
+        final LauncherTree.Run run = tree.run("version");
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).doesNotContain("AOTCache").endsWith("<version>\n");
+    }
+
+    @Test
+    void shouldStartWithoutACacheThatIsGone() throws IOException
     {
         tree.maven("3.9.9").jdk("jdk", "25");
         tree.run("version");

@@ -19,7 +19,7 @@ final class LauncherTree
 {
     private static final List<String> TOOLS = List.of(
         "env", "bash", "readlink", "find", "sed", "flock", "mkdir", "touch", "rm", "mv", "cat", "head", "tail", "grep",
-        "awk");
+        "awk", "timeout", "paste");
 
     private final Path folder;
     private final Path root;
@@ -78,7 +78,11 @@ final class LauncherTree
         script(home.resolve("bin/javac"), "exit 0");
         script(home.resolve("bin/java"), """
             for argument; do case $argument in
-                -XX:AOTCacheOutput=*) : > "${argument#*=}"; exit 0;;
+                -XX:AOTCacheOutput=*) [[ -z ${CACHE_FAILS-} ]] || exit 1; echo help > "${argument#*=}"; exit 0;;
+                -XX:AOTMode=create) [[ -z ${CACHE_FAILS-} ]] || exit 1; creates=1;;
+                -XX:AOTCache=*) if [[ -n ${creates-} ]]; then echo trained > "${argument#*=}"; exit 0; fi;;
+                *JarUpgrade) [[ -z ${UPGRADE_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
+                train-cache) [[ -z ${TRAINING_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
             esac; done
             echo "jdk %s in $PWD"
             printf '<%%s>\\n' "$@"
@@ -130,7 +134,7 @@ final class LauncherTree
             fi
             mkdir -p "$root/cli/target/surefire-reports"
             : > "$root/cli/target/cli.jar"
-            echo "$root/pom.xml" > "$root/cli/target/classpath"
+            echo "$root/pom.xml${LIBRARY:+:$LIBRARY}" > "$root/cli/target/classpath"
             printf 'Tests run: 3, Failures: %%s, Errors: 0, Skipped: 1, Time elapsed: 1 s\\n' ${TESTS_FAIL-0} \
                 > "$root/cli/target/surefire-reports/A.txt"
             printf 'Tests run: 4, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\\n' \

@@ -64,6 +64,28 @@ class VerbenaCommandTest
         }
     }
 
+    /** A start with one command looks at that one only; it has to be the same. */
+    @Test
+    void shouldBeTheSameCommandWhenItIsTheOnlyOne()
+    {
+        VerbenaCommand.commandLine(false).getSubcommands().forEach((name, command) ->
+        {
+            final CommandLine only = VerbenaCommand.commandLine(false, name);
+            assertThat(only.getSubcommands().keySet()).containsExactly(name);
+            assertThat(only.getSubcommands().get(name).getUsageMessage()).isEqualTo(command.getUsageMessage());
+            assertThat(command.getCommandSpec().userObject().getClass().getAnnotation(CommandLine.Command.class).name())
+                .as("name in the table and in the class").isEqualTo(name);
+        });
+    }
+
+    @Test
+    void shouldKnowAllCommandsWhenNoneOrAnUnknownOneIsNamed()
+    {
+        final var all = VerbenaCommand.commandLine(false).getSubcommands().keySet();
+        assertThat(VerbenaCommand.commandLine(false, "--help").getSubcommands().keySet()).isEqualTo(all);
+        assertThat(VerbenaCommand.commandLine(false, "compute-nod").getSubcommands().keySet()).isEqualTo(all);
+    }
+
     @Test
     void shouldAnswerBadUsageWithOneLine()
     {

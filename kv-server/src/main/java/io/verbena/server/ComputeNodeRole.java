@@ -29,6 +29,7 @@ public final class ComputeNodeRole implements Role
     private final CompletionChannel channel;
     private final ComputeNode node;
     private final RequestServer server;
+    private final StartTimeline start;
     private final long beganNs;
     private volatile int connections;
     private volatile Map<String, Integer> carriers = Map.of();
@@ -38,8 +39,9 @@ public final class ComputeNodeRole implements Role
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
-        final long beganNs)
+        final StartTimeline start, final long beganNs)
     {
+        this.start = start;
         this.channel = channel;
         this.device = device;
         this.node = node;
@@ -56,6 +58,18 @@ public final class ComputeNodeRole implements Role
      */
     public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
+        return open(fabric, metaServer, null);
+    }
+
+    /**
+     * As {@link #open(Fabric, MetaServerLocator)}.
+     *
+     * @param start of the process, for the figures; may be null.
+     * @return the role.
+     */
+    public static ComputeNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start)
+    {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
         final long beganNs = device.clock().nanoTime();
@@ -67,7 +81,7 @@ public final class ComputeNodeRole implements Role
                 beganNs);
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS, channel,
                 (error) -> LOGGER.error("a client's connection failed", error));
-            return new ComputeNodeRole(device, channel, node, server, beganNs);
+            return new ComputeNodeRole(device, channel, node, server, start, beganNs);
         }
         catch (final RuntimeException ex)
         {
@@ -168,6 +182,11 @@ public final class ComputeNodeRole implements Role
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
         figures.put("began_ns", beganNs);
+        if (null != start)
+        {
+            figures.put("main_ns", start.mainNs());
+            figures.put("start_breakdown", start.breakdown());
+        }
         figures.put("ready_after_us", microseconds(node.timeline().joinToReadyNs()));
         figures.put("first_request_after_us", microseconds(node.timeline().joinToFirstRequestNs()));
         figures.put("join_breakdown", node.timeline().breakdown());

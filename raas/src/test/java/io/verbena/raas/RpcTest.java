@@ -63,6 +63,14 @@ class RpcTest
         return call(text, SoftPair.TIMEOUT_NS);
     }
 
+    private static int neverReply(
+        final PeerIdentity caller, final int method, final DirectBuffer request, final int offset,
+        final int lengthBytes, final RpcReply reply)
+    {
+        reply.defer();
+        return RpcReply.DEFERRED;
+    }
+
     @Test
     void shouldReplyWithWhatTheHandlerWroteAndTellItWhoCalls()
     {
@@ -98,7 +106,7 @@ class RpcTest
     @Test
     void shouldLookAtCallsWhenTheirVirtualQueuePairIsClosed()
     {
-        pair.handler = (caller, method, request, offset, length, reply) -> reply.defer() == null ? 0 : RpcReply.DEFERRED;
+        pair.handler = RpcTest::neverReply;
         final long callId = call("never answered");
         vqp.close();
         pair.runUntil(() -> !ended.isEmpty());
@@ -110,7 +118,7 @@ class RpcTest
     @Test
     void shouldEndTheEarliestDeadlineFirstWhateverTheOrderOfCalls()
     {
-        pair.handler = (caller, method, request, offset, length, reply) -> reply.defer() == null ? 0 : RpcReply.DEFERRED;
+        pair.handler = RpcTest::neverReply;
         final long late = call("late", SoftPair.TIMEOUT_NS);
         final long early = call("early", 1_000_000);
         pair.runUntil(() -> !ended.isEmpty());

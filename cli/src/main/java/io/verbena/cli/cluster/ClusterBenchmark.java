@@ -29,6 +29,7 @@ import java.util.function.Consumer;
  */
 public final class ClusterBenchmark
 {
+    private static final int MEMORY_MIB = 64;
     private static final int VALUE_BYTES = 100;
     private static final byte[] KEY = {'k'};
     private static final double GET_GOAL_RATIO = 5;
@@ -40,6 +41,7 @@ public final class ClusterBenchmark
     private static final double NS_PER_US = 1_000;
 
     private final int operations;
+    private final int records;
     private final int idleSeconds;
     private final int settleSeconds;
     private final Consumer<String> says;
@@ -48,18 +50,22 @@ public final class ClusterBenchmark
 
     /**
      * @param operations  GETs measured of each store, after a tenth of that to warm up.
+     * @param records     loaded from a file.
      * @param idleSeconds how long the idle cluster is watched.
      * @param says        hears each row.
      */
-    public ClusterBenchmark(final int operations, final int idleSeconds, final Consumer<String> says)
+    public ClusterBenchmark(
+        final int operations, final int records, final int idleSeconds, final Consumer<String> says)
     {
-        this(operations, idleSeconds, SETTLE_S, says);
+        this(operations, records, idleSeconds, SETTLE_S, says);
     }
 
     /** With another time to settle, for tests. */
     ClusterBenchmark(
-        final int operations, final int idleSeconds, final int settleSeconds, final Consumer<String> says)
+        final int operations, final int records, final int idleSeconds, final int settleSeconds,
+        final Consumer<String> says)
     {
+        this.records = records;
         this.settleSeconds = settleSeconds;
         this.operations = operations;
         this.idleSeconds = idleSeconds;
@@ -91,6 +97,7 @@ public final class ClusterBenchmark
             measureIdle(folder);
             measureStart(folder);
             measureGet(folder);
+            measureLoad(folder);
             return figures;
         }
         catch (final IOException ex)
@@ -117,13 +124,13 @@ public final class ClusterBenchmark
     }
 
     private void onCluster(
-        final ClusterFolder folder, final int computeNodes, final List<String> computeOptions, final Work work)
+        final ClusterFolder folder, final int memoryMib, final List<String> computeOptions, final Work work)
         throws InterruptedException
     {
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
             cluster.computeOptions(computeOptions);
-            cluster.up("verbena://127.0.0.1:0", 1, 64, computeNodes, (line) -> {});
+            cluster.up(LocalCluster.ANY_PORT, 1, memoryMib, 1, (line) -> {});
             try (KvClient client = KvClient.connect(
                 folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(WAIT_NS)))
             {
@@ -142,7 +149,7 @@ public final class ClusterBenchmark
     {
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
-            cluster.up("verbena://127.0.0.1:0", 1, 64, 2, (line) -> {});
+            cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 2, (line) -> {});
             try
             {
                 // Starting and compiling is not idling.
@@ -187,7 +194,7 @@ public final class ClusterBenchmark
     /** The only compute node is killed, and the client asks all the time: the new node serves the GET that ends. */
     private void measureStart(final ClusterFolder folder) throws InterruptedException
     {
-        onCluster(folder, 1, List.of(), (cluster, client) ->
+        onCluster(folder, MEMORY_MIB, List.of(), (cluster, client) ->
         {
             final KvTable table = client.table("bench");
             table.get(KEY);
@@ -225,7 +232,7 @@ public final class ClusterBenchmark
     private void measureGet(final ClusterFolder folder) throws InterruptedException
     {
         final long[] own = new long[operations];
-        onCluster(folder, 1, List.of("--busy-poll"), (cluster, client) ->
+        onCluster(folder, MEMORY_MIB, List.of("--busy-poll"), (cluster, client) ->
         {
             final KvTable table = client.table("bench");
             measure(own, () -> table.get(KEY).orElseThrow());
@@ -266,6 +273,18 @@ public final class ClusterBenchmark
             throw new CommandFailedException(ExitStatus.FAILED, "redis-server does not answer: " + ex, ex);
         }
         figures.put("remote_get", row);
+    }
+
+    private void measureLoad(final ClusterFolder folder) throws InterruptedException
+    {
+        onCluster(folder, LoadBenchmark.memoryMib(records), List.of(), (cluster, client) ->
+        {
+            final Map<String, Object> row = new LoadBenchmark(folder.path(), records).run(client);
+            figures.put("load", row);
+            says.accept(String.format(Locale.ROOT, "load of %,d records: %.1f s, goal %.0f s for 1,000,000: %s; " +
+                "dump: %.1f s", records, row.get("load_seconds"), row.get("goal_seconds"),
+                null == row.get("reached") ? "not judged" : verdict(row), row.get("dump_seconds")));
+        });
     }
 
     private interface Get

@@ -2,12 +2,16 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.VerbenaCommand;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.ComputeNodeRole;
+import io.verbena.server.StartTimeline;
 
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,13 +41,18 @@ public final class ComputeNodeCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        final NanoClock clock = SystemNanoClock.INSTANCE;
+        final long calledNs = clock.nanoTime();
         final BootstrapAnswer cluster = options.bootstrap();
+        final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;
         ComputeNodeRole role = null;
         try
         {
             fabric = Fabrics.open(cluster.fabric());
-            role = ComputeNodeRole.open(fabric, options.locator(cluster));
+            final StartTimeline start =
+                new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
+            role = ComputeNodeRole.open(fabric, options.locator(cluster), start);
         }
         catch (final RdmaException ex)
         {

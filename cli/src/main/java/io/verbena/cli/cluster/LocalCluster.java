@@ -106,6 +106,12 @@ final class LocalCluster implements AutoCloseable
         computeOptions = options;
     }
 
+    /** Further flags of the JVMs that are started from now on. */
+    void jvmFlags(final List<String> flags)
+    {
+        launcher.jvmFlags(flags);
+    }
+
     List<Entry> live()
     {
         return table.entries().stream().filter(Entry::isLive).toList();

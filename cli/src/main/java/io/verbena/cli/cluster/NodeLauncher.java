@@ -29,11 +29,18 @@ final class NodeLauncher
 
     private final ProcessTable table;
     private final Path logs;
+    private List<String> jvmFlags = List.of();
 
     NodeLauncher(final ProcessTable table, final Path logs)
     {
         this.table = table;
         this.logs = logs;
+    }
+
+    /** Further flags of the JVMs that are started from now on. */
+    void jvmFlags(final List<String> flags)
+    {
+        jvmFlags = flags;
     }
 
     /**
@@ -78,7 +85,7 @@ final class NodeLauncher
         }
     }
 
-    private static List<String> commandLine(final List<String> arguments)
+    private List<String> commandLine(final List<String> arguments)
     {
         final List<String> command = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/setsid")))
@@ -86,12 +93,22 @@ final class NodeLauncher
             // Its own session: Ctrl-C at this terminal, and its end, are not for the cluster.
             command.add("/usr/bin/setsid");
         }
+        final List<String> flags = new ArrayList<>(jvmFlags);
+        flags.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m"));
+        command.addAll(commandLine(flags, arguments));
+        return command;
+    }
+
+    /** This program with another command, and with the flags and class path of this process. */
+    static List<String> commandLine(final List<String> moreFlags, final List<String> arguments)
+    {
+        final List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .filter((argument) -> !argument.startsWith("-agentlib") && !argument.startsWith("-javaagent"))
             .forEach(command::add);
-        command.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m", "-cp", System.getProperty("java.class.path")));
-        command.add(MAIN_CLASS);
+        command.addAll(moreFlags);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN_CLASS));
         command.addAll(arguments);
         return command;
     }

@@ -57,8 +57,15 @@ final class ProcessComputeNode implements ComputeNodeHandle
     public String joinBreakdown()
     {
         final Map<String, Object> figures = HealthProbe.figures(entry);
-        return null == figures ? "" : "process=" + TimeUnit.NANOSECONDS.toMicros(began(figures) - startedNs) + "us " +
-            figures.get("join_breakdown");
+        if (null == figures)
+        {
+            return "";
+        }
+        final String start = figures.get("main_ns") instanceof final Long mainNs ?
+            "spawn_and_jvm=" + TimeUnit.NANOSECONDS.toMicros(mainNs - startedNs) + "us " +
+                figures.get("start_breakdown") :
+            "process=" + TimeUnit.NANOSECONDS.toMicros(began(figures) - startedNs) + "us";
+        return start + ' ' + figures.get("join_breakdown");
     }
 
     @Override

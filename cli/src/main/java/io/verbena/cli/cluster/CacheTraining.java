@@ -1,0 +1,114 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.TableOptions;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The run that an AOT cache is made from: a compute node, a process of its own as ever, joins a small cluster, serves
+ * each kind of request, and ends, while its JVM records what it loaded and ran. Stateless.
+ */
+public final class CacheTraining
+{
+    private static final int MEMORY_MIB = 32;
+    /** Enough for what serves requests to have been called often, which is recorded too. */
+    private static final int RECORDS = 3_000;
+    private static final int GROUP = 100;
+    private static final int VALUE_BYTES = 100;
+    private static final long TIMEOUT_NS = 20_000_000_000L;
+
+    private CacheTraining()
+    {
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param configuration file that the JVM records to, for {@code java -XX:AOTMode=create}.
+     */
+    public static void run(final Path configuration)
+    {
+        Path path = null;
+        try
+        {
+            path = Files.createTempDirectory("verbena-training-");
+            record(ClusterFolder.of(path), configuration);
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
+        }
+        finally
+        {
+            if (null != path)
+            {
+                ProcessDemoCluster.delete(path);
+            }
+        }
+    }
+
+    private static void record(final ClusterFolder folder, final Path configuration)
+    {
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 0, (line) -> {});
+            try
+            {
+                cluster.jvmFlags(List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + configuration));
+                cluster.scale(1, (line) -> {});
+                try (KvClient client = KvClient.connect(
+                    folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(TIMEOUT_NS)))
+                {
+                    use(client);
+                }
+                cluster.scale(0, (line) -> {});
+            }
+            finally
+            {
+                cluster.down((line) -> {});
+            }
+        }
+        if (!Files.exists(configuration))
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "the JVM recorded nothing in " + configuration, null);
+        }
+    }
+
+    private static void use(final KvClient client)
+    {
+        final KvTable table = client.createTable("training", new TableOptions(2 * RECORDS));
+        final List<byte[]> keys = new ArrayList<>();
+        final List<byte[]> values = new ArrayList<>();
+        for (int i = 0; i < RECORDS; i++)
+        {
+            keys.add(("key-" + i).getBytes());
+            values.add(new byte[VALUE_BYTES]);
+        }
+        for (int i = 0; i < RECORDS; i += GROUP)
+        {
+            table.putAll(keys.subList(i, i + GROUP), values.subList(i, i + GROUP), TIMEOUT_NS);
+        }
+        for (int i = 0; i < RECORDS; i++)
+        {
+            table.get(keys.get(i));
+        }
+        for (int i = 0; i < GROUP; i++)
+        {
+            final long version = table.put(keys.get(i), values.get(i));
+            table.replace(keys.get(i), values.get(i), version);
+            table.exists(keys.get(i));
+            table.delete(keys.get(i));
+            table.putIfAbsent(keys.get(i), values.get(i));
+        }
+        table.scan().next();
+    }
+}
