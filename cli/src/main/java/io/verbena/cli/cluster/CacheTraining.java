@@ -20,9 +20,9 @@ import java.util.List;
 public final class CacheTraining
 {
     private static final int MEMORY_MIB = 32;
-    /** Enough for what serves requests to have been called often, which is recorded too. */
-    private static final int RECORDS = 3_000;
-    private static final int GROUP = 100;
+    /** Few: what was called often is recorded too, and each start would compile it at once, beside its own work. */
+    private static final int RECORDS = 300;
+    private static final int GROUP = 50;
     private static final int VALUE_BYTES = 100;
     private static final long TIMEOUT_NS = 20_000_000_000L;
 

@@ -57,7 +57,10 @@ final class DeviceFileDescriptor
     static final int NAME_OFFSET = 128;
     static final int MAX_NAME_BYTES = 128;
 
-    /** Table of {@link #MAX_LISTENERS} listeners: port (4, 0 when free), offset of the event word (4, 0 for none), of the mailbox (8). */
+    /**
+     * Table of {@link #MAX_LISTENERS} listeners: port (4, 0 when free), offset of the event word (4, 0 for none),
+     * offset of the mailbox (8).
+     */
     static final int LISTENERS_OFFSET = NAME_OFFSET + MAX_NAME_BYTES;
     static final int LISTENER_BYTES = 16;
     static final int MAX_LISTENERS = 128;

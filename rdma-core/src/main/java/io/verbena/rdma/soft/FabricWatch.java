@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A thread that finds out which peers' processes are dead, so that requests to them fail within the retry time, and
- * unmaps what is gone. It costs one attempt at a file lock per other process at each look, see {@link WatchPace} for how
- * often that is, and nothing without others.
+ * unmaps what is gone. It costs one attempt at a file lock per other process at each look, and nothing without others;
+ * {@link WatchPace} says how often it looks.
  */
 final class FabricWatch implements AutoCloseable
 {

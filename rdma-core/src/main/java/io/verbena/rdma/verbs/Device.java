@@ -107,7 +107,7 @@ public interface Device extends AutoCloseable
         return listen(servicePort);
     }
 
-    /** @return whether requests of connections end the wait on a listener's channel; else listeners have to be polled. */
+    /** @return whether requests of connections end the wait on a listener's channel; otherwise listeners are polled. */
     default boolean wakesForConnections()
     {
         return false;
