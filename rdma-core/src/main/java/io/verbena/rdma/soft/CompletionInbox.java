@@ -23,7 +23,8 @@ import java.lang.invoke.VarHandle;
  * </pre>
  *
  * <p>A producer claims the slot at the tail, fills it and makes it DONE (release); the tail is advanced by the claimer
- * or by whoever finds it behind. The consumer opens a slot for its next lap when it has taken it.
+ * or by whoever finds it behind. The consumer opens a slot for its next lap when it has taken it, or carries it over to
+ * that lap, still claimed, when its claimer is slow and others have filled theirs: see {@link InboxReader}.
  */
 final class CompletionInbox
 {
@@ -147,10 +148,13 @@ final class CompletionInbox
             (request.invalidates ? WorkCompletions.WITH_INVALIDATION : 0);
     }
 
-    /** The slot's claimer has filled it. Release: the consumer sees the fields and, before them, the data received. */
+    /**
+     * The slot's claimer has filled it; the consumer sees the fields and, before them, the data received. Atomic: the
+     * consumer may be carrying the slot over to its next lap.
+     */
     static void publish(final long slot)
     {
-        SharedWords.putLongRelease(slot, ClaimWord.done(SharedWords.getLong(slot)));
+        SharedWords.getAndBitwiseOrLong(slot, ClaimWord.DONE);
     }
 
     /**

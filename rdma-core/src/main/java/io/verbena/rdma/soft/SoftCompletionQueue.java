@@ -32,11 +32,11 @@ final class SoftCompletionQueue implements CompletionQueue
     private final long inboxOffset;
     private final long inboxBytes;
     private final long inbox;
+    private final InboxReader reader;
     private final LocalCompletion[] local;
     private final ArrayList<SoftQueuePair> waiting = new ArrayList<>();
     private long localHead;
     private long localTail;
-    private long inboxHead;
     private volatile SoftResponder[] attached = new SoftResponder[0];
     /** Those whose receives complete in their slots, or did once. */
     private volatile SoftQueuePair[] direct = new SoftQueuePair[0];
@@ -79,14 +79,13 @@ final class SoftCompletionQueue implements CompletionQueue
         for (int i = 0; i < slots; i++)
         {
             local[i] = new LocalCompletion();
-            SharedWords.putLong(slot(firstPosition + i), ClaimWord.open(firstPosition + i));
         }
-        inboxHead = firstPosition;
         SharedWords.putInt(inbox + MASK_OFFSET, mask);
         SharedWords.putInt(inbox + CAPACITY_OFFSET, capacity);
+        reader = new InboxReader(device, inbox, capacity, firstPosition);
         SharedWords.putLong(inbox + CHANNEL_OFFSET, channel == null ? 0 : channel.wordOffset());
-        SharedWords.putLong(inbox + LIMIT_OFFSET, inboxHead + capacity);
-        SharedWords.putLongRelease(inbox + TAIL_OFFSET, inboxHead);
+        SharedWords.putLong(inbox + LIMIT_OFFSET, reader.limit(0));
+        SharedWords.putLongRelease(inbox + TAIL_OFFSET, firstPosition);
     }
 
     private static int slotCount(final int capacity)
@@ -128,8 +127,7 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             count = drainLocal(completions);
         }
-        final boolean hasInbox =
-            ClaimWord.state(SharedWords.getLongAcquire(slot(inboxHead))) != ClaimWord.OPEN;
+        final boolean hasInbox = reader.hasAny();
         for (final SoftQueuePair queuePair : direct)
         {
             if (queuePair.receives().hasCompletion())
@@ -143,7 +141,8 @@ final class SoftCompletionQueue implements CompletionQueue
             {
                 beforeInbox.run();
             }
-            count = drainInbox(completions, count);
+            count = reader.drain(completions, count, direct.length > 0);
+            publishLimit();
         }
         if (count == 0 && isOverrun)
         {
@@ -196,7 +195,7 @@ final class SoftCompletionQueue implements CompletionQueue
         final int byteLength,
         final long position)
     {
-        if (localTail - localHead + SharedWords.getLongAcquire(inbox + TAIL_OFFSET) - inboxHead >= capacity)
+        if (SharedWords.getLongAcquire(inbox + TAIL_OFFSET) - reader.limit(localTail - localHead) >= 0)
         {
             overrun();
             return;
@@ -239,40 +238,13 @@ final class SoftCompletionQueue implements CompletionQueue
     /** Whether a completion of a receive of this queue pair waits here; by the polling thread. */
     boolean hasReceived(final SoftResponder queuePair)
     {
-        if (hasDirectCompletion(queuePair))
-        {
-            return true;
-        }
-        final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
-        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
-        for (long position = inboxHead; position - tail <= 0; position++)
-        {
-            final long word = SharedWords.getLongAcquire(slot(position));
-            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
-                ClaimWord.queuePairIndex(word) == index)
-            {
-                return true;
-            }
-        }
-        return false;
+        return hasDirectCompletion(queuePair) || reader.hasReceived(queuePair);
     }
 
     /** Whether the completion of one receive waits here, which a shared slot stands for; by the polling thread. */
     boolean hasReceived(final SoftResponder queuePair, final long slotInRing)
     {
-        final int index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
-        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
-        for (long position = inboxHead; position - tail <= 0; position++)
-        {
-            final long slot = slot(position);
-            final long word = SharedWords.getLongAcquire(slot);
-            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
-                ClaimWord.queuePairIndex(word) == index && SharedWords.getLong(slot + RECEIVE_OFFSET) == slotInRing)
-            {
-                return true;
-            }
-        }
-        return false;
+        return reader.hasReceived(queuePair, slotInRing);
     }
 
     /** Polling thread: completions of this queue pair that were not polled yet go; with no requester about. */
@@ -283,18 +255,7 @@ final class SoftCompletionQueue implements CompletionQueue
             final LocalCompletion entry = local[(int)position & mask];
             entry.queuePair = entry.queuePair == queuePair ? null : entry.queuePair;
         }
-        final long tail = SharedWords.getLongVolatile(inbox + TAIL_OFFSET);
-        for (long position = inboxHead; position - tail <= 0; position++)
-        {
-            final long slot = slot(position);
-            final long word = SharedWords.getLongAcquire(slot);
-            if (ClaimWord.isAt(word, position) && ClaimWord.state(word) == ClaimWord.DONE &&
-                SharedWords.getInt(slot + QUEUE_PAIR_OFFSET) == queuePair.number())
-            {
-                // A number that nobody has: it is passed over when its turn comes.
-                SharedWords.putInt(slot + QUEUE_PAIR_OFFSET, 0);
-            }
-        }
+        reader.forget(queuePair.number());
     }
 
     /** Any thread: some attached queue pair may have to be flushed by the polling thread. */
@@ -363,15 +324,7 @@ final class SoftCompletionQueue implements CompletionQueue
     /** Whether a claim of this visitor is open in it; any thread. */
     boolean hasClaimOf(final int visitor)
     {
-        for (int i = 0; i <= mask; i++)
-        {
-            final long word = SharedWords.getLongAcquire(slot(i));
-            if (ClaimWord.state(word) == ClaimWord.CLAIMED && ClaimWord.visitor(word) == visitor)
-            {
-                return true;
-            }
-        }
-        return false;
+        return reader.hasClaimOf(visitor);
     }
 
     @Override
@@ -438,114 +391,16 @@ final class SoftCompletionQueue implements CompletionQueue
         return count;
     }
 
-    private int drainInbox(final WorkCompletions completions, final int startIndex)
-    {
-        final int limit = completions.capacity();
-        int count = startIndex;
-        long position = inboxHead;
-        boolean isContiguous = true;
-        while (count < limit)
-        {
-            final long slot = slot(position);
-            final long word = SharedWords.getLongAcquire(slot);
-            if (!ClaimWord.isAt(word, position) || ClaimWord.state(word) == ClaimWord.OPEN)
-            {
-                break;
-            }
-            boolean isTaken = true;
-            if (ClaimWord.state(word) == ClaimWord.DONE)
-            {
-                isTaken = (isContiguous || !isOvertaking(word, position)) && !isBehindDirect(slot);
-                if (isTaken)
-                {
-                    count = take(slot, completions, count);
-                    // Behind a slot that was passed by it waits as FREE for the head to come.
-                    SharedWords.putLongRelease(slot, ClaimWord.free(position));
-                }
-            }
-            else if (ClaimWord.state(word) == ClaimWord.CLAIMED)
-            {
-                // Slow: passed by. Dead: nothing will ever come, unless it came since the word was read.
-                isTaken = device.isDeadVisitor(ClaimWord.visitor(word)) && SharedWords.getLongAcquire(slot) == word;
-            }
-            isContiguous &= isTaken;
-            if (isContiguous)
-            {
-                SharedWords.putLongRelease(slot, ClaimWord.open(position + mask + 1));
-                inboxHead = position + 1;
-            }
-            position++;
-        }
-        publishLimit();
-        return count;
-    }
-
-    /**
-     * Whether an earlier slot of the same queue pair was passed by, and of the same visitor: it may have been filled
-     * since, and this one after it. Of several visitors, as a datagram queue pair and a DC target have them, none waits
-     * for another one; what the owner itself completes comes after whatever is before it.
-     */
-    private boolean isOvertaking(final long word, final long position)
-    {
-        for (long earlier = inboxHead; earlier < position; earlier++)
-        {
-            final long passed = SharedWords.getLongAcquire(slot(earlier));
-            if (ClaimWord.state(passed) >= ClaimWord.CLAIMED &&
-                ClaimWord.queuePairIndex(passed) == ClaimWord.queuePairIndex(word) &&
-                (ClaimWord.visitor(word) == 0 || ClaimWord.visitor(passed) == ClaimWord.visitor(word)))
-            {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether completions of the same queue pair lie in the slots of its receives: those are older. */
-    private boolean isBehindDirect(final long slot)
-    {
-        if (direct.length == 0)
-        {
-            return false;
-        }
-        final SoftResponder queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
-        return queuePair != null && !queuePair.isClosed() && hasDirectCompletion(queuePair);
-    }
-
-    private static boolean hasDirectCompletion(final SoftResponder queuePair)
+    /** Whether completions of a queue pair lie in the slots of its receives. */
+    static boolean hasDirectCompletion(final SoftResponder queuePair)
     {
         final SoftReceiveQueue receives = queuePair.receives();
         return receives != null && receives.hasCompletion();
     }
 
-    private int take(final long slot, final WorkCompletions completions, final int index)
-    {
-        final SoftResponder queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
-        if (queuePair == null)
-        {
-            return index;
-        }
-        queuePair.releaseReceive(SharedWords.getLong(slot + RECEIVE_OFFSET));
-        completions.set(
-            index,
-            SharedWords.getLong(slot + WR_ID_OFFSET),
-            SharedWords.getInt(slot + STATUS_OFFSET),
-            SharedWords.getInt(slot + OPCODE_OFFSET),
-            SharedWords.getInt(slot + BYTE_LENGTH_OFFSET),
-            SharedWords.getInt(slot + IMMEDIATE_OFFSET),
-            queuePair.number());
-        completions.setDetails(
-            index, SharedWords.getInt(slot + FLAGS_OFFSET), SharedWords.getInt(slot + SOURCE_OFFSET), 0);
-        return index + 1;
-    }
-
-    private long slot(final long position)
-    {
-        return inbox + SLOTS_OFFSET + (position & mask) * SLOT_BYTES;
-    }
-
     private void publishLimit()
     {
-        SharedWords.putLongRelease(inbox + LIMIT_OFFSET, inboxHead + capacity - (localTail - localHead));
+        SharedWords.putLongRelease(inbox + LIMIT_OFFSET, reader.limit(localTail - localHead));
     }
 
     private void overrun()

@@ -98,6 +98,9 @@ final class SoftConnectionListener implements ConnectionListener
                 device.isDeadVisitor(ClaimWord.visitor(word)) && SharedWords.getLongAcquire(slot) == word;
             if (isContiguous)
             {
+                // Its claimer may have died before it advanced the tail, which nobody could do once the slot is of a
+                // later lap.
+                SharedWords.compareAndSetLong(mailbox + TAIL_OFFSET, position, position + 1);
                 SharedWords.putLongRelease(slot, ClaimWord.open(position + SLOT_COUNT));
                 head = position + 1;
             }

@@ -141,15 +141,34 @@ final class Interleaver
             }
             // In bursts, so that an actor gets through a whole operation now and then.
             final Actor actor = able.get(random.nextInt(able.size()));
-            for (int burst = 1 + random.nextInt(1 << random.nextInt(7)); burst > 0 && !actor.isFinished; burst--)
+            doTurn(actor, 1 + random.nextInt(1 << random.nextInt(7)));
+        }
+    }
+
+    /** Only one of them takes steps, until it is frozen or finished. */
+    void run(final String name)
+    {
+        final Actor actor = find(name);
+        while (actor != frozen && !actor.isFinished)
+        {
+            if (turnCount++ > MAX_TURNS)
             {
-                if (actor.stepsLeft-- == 0)
-                {
-                    frozen = actor;
-                    break;
-                }
-                doStep(actor);
+                throw new AssertionError("held up: " + name + ", turns=" + turnCount);
             }
+            doTurn(actor, 1);
+        }
+    }
+
+    private void doTurn(final Actor actor, final int steps)
+    {
+        for (int burst = steps; burst > 0 && !actor.isFinished; burst--)
+        {
+            if (actor.stepsLeft-- == 0)
+            {
+                frozen = actor;
+                break;
+            }
+            doStep(actor);
         }
     }
 

@@ -25,11 +25,11 @@ class SharedRingStepsTest
     /** The seed to begin with is one that noticed it, so that this does not take long. */
     @ParameterizedTest
     @CsvSource({
-        "ReceiveRing, claimAt, SharedWords.compareAndSetLong, compareThenSet, 0",
-        "ReceiveRing, oldest, SharedWords.compareAndSetLong, leaveAlone, 2",
-        "SoftSharedReceiveQueue, nextFree, SharedWords.compareAndSetLong, leaveAlone, 29",
-        "CompletionInbox, claim, SharedWords.compareAndSetLong, compareThenSet, 4",
-        "SoftReceiveSide, flushDeadClaims, SoftCompletionQueue.hasReceived, neverReceived, 0" })
+        "ReceiveRing, claimAt, SharedWords.compareAndSetLong, compareThenSet, 1",
+        "ReceiveRing, oldest, SharedWords.compareAndSetLong, leaveAlone, 6",
+        "SoftSharedReceiveQueue, nextFree, SharedWords.compareAndSetLong, leaveAlone, 45",
+        "CompletionInbox, claim, SharedWords.compareAndSetLong, compareThenSet, 5",
+        "SoftReceiveSide, flushDeadClaims, SoftCompletionQueue.hasReceived, neverReceived, 90" })
     void shouldNoticeTwin(
         final String type, final String method, final String callee, final String replacement, final long firstSeed)
         throws ReflectiveOperationException

@@ -34,6 +34,8 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
     private static final int PORT = 9;
     private static final int VALUE_OFFSET = GlobalRoutingHeader.LENGTH_BYTES;
     private static final int POLLS = 8;
+    /** More than fit into the completion queue. */
+    private static final int MANY = 200;
     private static final long PATIENCE_NS = 20_000_000_000L;
 
     private final WorkCompletions batch = new WorkCompletions(1);
@@ -43,8 +45,10 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
     private Path directory;
     private Endpoint target;
     private QueuePair datagrams;
+    private boolean isDead;
     private int posted;
     private int completed;
+    private int served;
 
     /** One process: sends one datagram at a time, each of which holds the sender's index. */
     private final class Sender
@@ -54,6 +58,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         private final Endpoint endpoint = new Endpoint(fabric.openDevice("sender-" + index));
         private final AddressHandle toTarget = endpoint.domain.createAddressHandle(target.device.address());
         private final QueuePair queuePair = SoftConnections.datagrams(endpoint.domain, endpoint.completions);
+        private final WorkCompletions completions = new WorkCompletions(1);
         private int visitor;
 
         /** Attaching takes a lock that real processes do not share. */
@@ -67,9 +72,10 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         {
             endpoint.putLong(0, index);
             queuePair.begin();
-            queuePair.send(1, 0, endpoint.address(0), Long.BYTES, endpoint.key());
+            queuePair.send(1, SendFlags.SIGNALED, endpoint.address(0), Long.BYTES, endpoint.key());
             queuePair.toQueuePair(toTarget, datagrams.number(), SoftConnections.QKEY);
             queuePair.complete();
+            endpoint.completions.poll(completions);
         }
 
         private void connect()
@@ -100,6 +106,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         directory = path;
         final boolean isConnecting = (seed & 1) != 0;
         final boolean isKilled = (seed & 2) != 0;
+        final boolean isKnownAtOnce = (seed & 4) != 0;
         final SoftFabric fabric = open();
         target = new Endpoint(fabric.openDevice("target"));
         datagrams = SoftConnections.datagrams(target.domain, target.completions);
@@ -110,22 +117,32 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         try
         {
             interleaver.add("first", isConnecting ? senders.get(0)::connect : senders.get(0)::send);
-            interleaver.freezeAfter("first", (int)(seed >>> 2));
+            interleaver.add("second", isConnecting ? senders.get(1)::connect : senders.get(1)::send);
+            interleaver.freezeAfter("first", (int)(seed >>> 3));
             for (int i = 0; i < RECEIVES; i++)
             {
                 post();
             }
-            interleaver.runUntil("first", () -> interleaver.isFrozen() || interleaver.isFinished("first"));
+            interleaver.run("first");
+            isDead = isKilled && interleaver.isFrozen();
+            if (isKnownAtOnce)
+            {
+                tellDeath();
+                // Before the next one comes.
+                poll();
+                takeRequest(listener);
+            }
+            interleaver.run("second");
             if (isConnecting)
             {
-                connect(listener, isKilled && interleaver.isFrozen());
+                connect(listener);
             }
             else
             {
-                send(isKilled && interleaver.isFrozen());
+                send(interleaver);
             }
         }
-        catch (final AssertionError ex)
+        catch (final AssertionError | RdmaException ex)
         {
             wrong.append(ex.getMessage());
         }
@@ -142,25 +159,43 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
     private boolean post()
     {
         final boolean isPosted = datagrams.postReceive(
-            posted, target.address(posted % RECEIVES * 64L), 64, target.key()) == 0;
+            posted, target.address(posted * 64L), 64, target.key()) == 0;
         posted += isPosted ? 1 : 0;
         return isPosted;
     }
 
-    private void send(final boolean isKilled)
+    private void tellDeath()
     {
-        senders.get(1).send();
+        if (isDead)
+        {
+            ((SoftDevice)target.device).peers().ownerDied(senders.get(0).ownerId());
+        }
+    }
+
+    private void send(final Interleaver interleaver)
+    {
         poll();
         poll();
         if (!arrived.contains(1))
         {
             wrong.append("held up by a stopped sender; ");
         }
-        if (!isKilled)
+        tellDeath();
+        for (int i = 0; i < MANY; i++)
         {
+            post();
+            senders.get(1).send();
+            poll();
+        }
+        if (served < MANY)
+        {
+            wrong.append("a stopped sender holds up others, served: ").append(served).append("; ");
+        }
+        if (!isDead)
+        {
+            goOn(interleaver);
             return;
         }
-        ((SoftDevice)target.device).peers().ownerDied(senders.get(0).ownerId());
         // One message always waits, so that the queue pair is never quiet.
         senders.get(1).send();
         for (int i = 0; i < POLLS; i++)
@@ -185,6 +220,21 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         }
     }
 
+    /** The one that was stopped comes to its end as well. */
+    private void goOn(final Interleaver interleaver)
+    {
+        interleaver.thaw();
+        interleaver.run("first");
+        for (int i = 0; i < POLLS; i++)
+        {
+            poll();
+        }
+        if (!arrived.contains(0))
+        {
+            wrong.append("a message was lost; ");
+        }
+    }
+
     private void poll()
     {
         if (target.completions.poll(batch) == 0)
@@ -194,16 +244,16 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         completed++;
         if (batch.status(0) == WorkCompletionStatus.SUCCESS)
         {
-            arrived.add((int)target.getLong((int)(batch.wrId(0) % RECEIVES * 64 + VALUE_OFFSET)));
+            served++;
+            arrived.add((int)target.getLong((int)(batch.wrId(0) * 64 + VALUE_OFFSET)));
         }
     }
 
-    private void connect(final ConnectionListener listener, final boolean isKilled)
+    private void connect(final ConnectionListener listener)
     {
-        senders.get(1).connect();
-        if (isKilled)
+        if (isDead)
         {
-            ((SoftDevice)target.device).peers().ownerDied(senders.get(0).ownerId());
+            tellDeath();
             ((SoftDevice)target.device).peers().tidy();
             senders.add(new Sender().attach());
             final int dead = senders.get(0).visitor;
@@ -215,16 +265,21 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         }
         for (int i = 0; i < POLLS; i++)
         {
-            final ConnectionRequest request = listener.poll();
-            if (request != null)
-            {
-                arrived.add(ByteBuffer.wrap(request.privateData()).getInt());
-                request.reject(new byte[0]);
-            }
+            takeRequest(listener);
         }
-        if (!arrived.contains(1) || isKilled && !arrived.contains(2))
+        if (!arrived.contains(1) || isDead && !arrived.contains(2))
         {
             wrong.append("a stopped connector holds up others, arrived: ").append(arrived).append("; ");
+        }
+    }
+
+    private void takeRequest(final ConnectionListener listener)
+    {
+        final ConnectionRequest request = listener.poll();
+        if (request != null)
+        {
+            arrived.add(ByteBuffer.wrap(request.privateData()).getInt());
+            request.reject(new byte[0]);
         }
     }
 

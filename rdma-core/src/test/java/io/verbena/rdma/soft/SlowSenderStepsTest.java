@@ -18,14 +18,17 @@ class SlowSenderStepsTest
     @Test
     void shouldHoldUpNobodyWhereverItStopsOrDies() throws ReflectiveOperationException
     {
-        SteppedPlays.playShipped(SCENARIO, 320);
+        SteppedPlays.playShipped(SCENARIO, 640);
     }
 
     /** The seed to begin with is one that noticed it, so that this does not take long. */
     @ParameterizedTest
     @CsvSource({
-        "SoftCompletionQueue, isOvertaking, ClaimWord.visitor, isEverybody, 220, held up",
-        "SoftDevice, isConnecting, SoftConnectionListener.hasClaimOf, holdsNothing, 63, two visitors" })
+        "InboxReader, isBefore, ClaimWord.visitor, isEverybody, 440, a stopped sender holds up",
+        "InboxReader, carryOver, SharedWords.compareAndSetLong, leaveAlone, 440, overrun",
+        "CompletionInbox, publish, SharedWords.getAndBitwiseOrLong, readThenSet, 544, lost",
+        "SoftConnectionListener, take, SharedWords.compareAndSetLong, leaveAlone, 127, held up: second",
+        "SoftDevice, isConnecting, SoftConnectionListener.hasClaimOf, holdsNothing, 123, two visitors" })
     void shouldNoticeTwin(
         final String type, final String method, final String callee, final String replacement, final long firstSeed,
         final String noticed)

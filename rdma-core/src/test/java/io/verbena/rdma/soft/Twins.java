@@ -19,6 +19,15 @@ final class Twins
         return true;
     }
 
+    /** A change of some bits that is none of the moment. */
+    static long readThenSet(final long address, final long bits)
+    {
+        final long word = SharedWords.getLongVolatile(address);
+        Interleaver.step();
+        SharedWords.putLongVolatile(address, word | bits);
+        return word;
+    }
+
     /** Nobody helps. */
     static boolean leaveAlone(final long address, final long expected, final long desired)
     {
