@@ -27,6 +27,8 @@ public final class EngineCounters
     public long checksumMismatches;
     /** Operations that found their location cached. */
     public long cacheHits;
+    /** Operations that passed a cached location by, because their key is write-hot. */
+    public long cacheBypasses;
     /** Cached locations that turned out stale. */
     public long cacheStale;
     /** Blocks whose fate is unknown after a failed connection: never used again by this engine. */

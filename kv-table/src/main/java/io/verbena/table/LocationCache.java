@@ -1,59 +1,92 @@
 package io.verbena.table;
 
+import io.verbena.rdma.memory.PrivatePages;
+import org.agrona.UnsafeApi;
+
 /**
- * Where keys were seen last: bounded, four-way, in one flat array of 64-byte entries. Each key prefers one of its four
- * places, so that a look mostly costs one line. A key is known by the 128 bits of its seeded hash and its table. An
- * entry proves nothing by itself: every use is validated by the slot word, and {@link EpochTracker} says until when the
- * word may be used at all.
+ * Where keys were seen last: bounded, four-way, in one flat table of 64-byte entries, in huge pages where the kernel
+ * gives them. Each key prefers one of its four places, so that a look mostly costs one line. A key is known by the 128
+ * bits of its seeded hash and its table. An entry proves nothing by itself: every use is validated by the slot word,
+ * and {@link EpochTracker} says until when the word may be used at all.
  *
  * <pre>
- *  | hash low | hash high | flags, table id | slot offset | slot word | version | epoch tag | counter |
+ *  | hash low | hash high | history, flags, table id | slot offset | slot word | version | epoch tag | counter |
  * </pre>
  *
  * <p>Where the value is known and has 8 bytes, it is kept as well: a current one makes an increment one round trip.
+ *
+ * <p>The history counts how often what was known turned out current or stale, of late. A key that others write all the
+ * time is <em>write-hot</em>: what is known of it is passed by until it turns out current again more often. Single
+ * owner thread; an entry is an address, valid until the cache is closed.
  */
-final class LocationCache
+final class LocationCache implements AutoCloseable
 {
     private static final int WAYS = 4;
-    private static final int ENTRY_LONGS = 8;
+    private static final int ENTRY_BYTES = 64;
     private static final int LOW = 0;
-    private static final int HIGH = 1;
-    private static final int TABLE = 2;
-    private static final int SLOT_OFFSET = 3;
-    private static final int WORD = 4;
-    private static final int VERSION = 5;
-    private static final int TAG = 6;
-    private static final int COUNTER = 7;
+    private static final int HIGH = 8;
+    private static final int TABLE = 16;
+    private static final int SLOT_OFFSET = 24;
+    private static final int WORD = 32;
+    private static final int VERSION = 40;
+    private static final int TAG = 48;
+    private static final int COUNTER = 56;
     /** Flag above the table id: the value is a counter, and known. */
     private static final long HAS_COUNTER = 1L << Integer.SIZE;
+    private static final int USES_SHIFT = 40;
+    private static final int STALE_SHIFT = 48;
+    private static final long COUNT_MASK = 0xFF;
+    private static final long HISTORY_MASK = COUNT_MASK << USES_SHIFT | COUNT_MASK << STALE_SHIFT;
+    /** Looks after which both counts are halved, so that old ones weigh less and less. */
+    private static final int REMEMBERED_USES = 64;
+    private static final int MIN_USES = 6;
     /** No entry. */
-    static final int NONE = -1;
+    static final long NONE = 0;
 
-    private final long[] entries;
-    private final int entryMask;
+    private final PrivatePages pages;
+    private final long base;
+    private final long entryMask;
     private int victim;
 
     /** @param capacity entries, rounded up to a power of two; 0 turns the cache off. */
     LocationCache(final int capacity)
     {
-        final int sets = capacity == 0 ? 0 : Integer.highestOneBit(Math.max(1, (capacity - 1) / WAYS) * 2 - 1);
-        entries = new long[sets * WAYS * ENTRY_LONGS];
+        final long sets = capacity == 0 ? 0 : Long.highestOneBit(Math.max(1, (capacity - 1) / WAYS) * 2L - 1);
+        pages = sets == 0 ? null : PrivatePages.map(sets * WAYS * ENTRY_BYTES);
+        base = sets == 0 ? 0 : pages.address();
         entryMask = sets * WAYS - 1;
     }
 
-    /** @return entry of the key, or {@link #NONE}. */
-    int find(final long low, final long high, final int tableId)
+    /**
+     * Brings the place that a key prefers near, while there is something else to do.
+     *
+     * @return something of what lies there, to be kept, so that the load is not optimised away.
+     */
+    long touch(final long high)
     {
-        if (entries.length == 0)
+        return base == 0 ? 0 : UnsafeApi.getLong(preferredEntry(high));
+    }
+
+    /** @return entry of the key, or {@link #NONE}. */
+    long find(final long low, final long high, final int tableId)
+    {
+        final long entry = findAny(low, high, tableId);
+        return entry == NONE || word(entry) == 0 ? NONE : entry;
+    }
+
+    /** As {@link #find}, also what was removed: its history is still known. */
+    private long findAny(final long low, final long high, final int tableId)
+    {
+        if (base == 0)
         {
             return NONE;
         }
-        final int preferred = preferredEntry(high);
+        final long preferred = preferredEntry(high);
         for (int way = 0; way < WAYS; way++)
         {
-            final int entry = neighbour(preferred, way);
-            if (entries[entry + LOW] == low && entries[entry + HIGH] == high && entries[entry + WORD] != 0 &&
-                (int)entries[entry + TABLE] == tableId)
+            final long entry = neighbour(preferred, way);
+            if (UnsafeApi.getLong(entry + LOW) == low && UnsafeApi.getLong(entry + HIGH) == high &&
+                (int)UnsafeApi.getLong(entry + TABLE) == tableId)
             {
                 return entry;
             }
@@ -66,7 +99,7 @@ final class LocationCache
      *
      * @return the entry, or {@link #NONE}.
      */
-    int put(
+    long put(
         final long low,
         final long high,
         final int tableId,
@@ -75,98 +108,143 @@ final class LocationCache
         final long version,
         final long tag)
     {
-        if (entries.length == 0)
+        if (base == 0)
         {
             return NONE;
         }
-        int entry = find(low, high, tableId);
+        long entry = findAny(low, high, tableId);
+        long history = 0;
         if (entry == NONE)
         {
             entry = place(high);
         }
-        entries[entry + TAG] = entries[entry + WORD] == word ? Math.max(tag, entries[entry + TAG]) : tag;
-        entries[entry + LOW] = low;
-        entries[entry + HIGH] = high;
-        entries[entry + TABLE] = Integer.toUnsignedLong(tableId);
-        entries[entry + SLOT_OFFSET] = slotOffset;
-        entries[entry + WORD] = word;
-        entries[entry + VERSION] = version;
+        else
+        {
+            history = UnsafeApi.getLong(entry + TABLE) & HISTORY_MASK;
+        }
+        final long oldTag = UnsafeApi.getLong(entry + TAG);
+        UnsafeApi.putLong(entry + TAG, word(entry) == word ? Math.max(tag, oldTag) : tag);
+        UnsafeApi.putLong(entry + LOW, low);
+        UnsafeApi.putLong(entry + HIGH, high);
+        UnsafeApi.putLong(entry + TABLE, history | Integer.toUnsignedLong(tableId));
+        UnsafeApi.putLong(entry + SLOT_OFFSET, slotOffset);
+        UnsafeApi.putLong(entry + WORD, word);
+        UnsafeApi.putLong(entry + VERSION, version);
         return entry;
     }
 
     /** Notes the value of a counter, for the entry that was put last. */
-    void putCounter(final int entry, final long value)
+    void putCounter(final long entry, final long value)
     {
-        entries[entry + TABLE] |= HAS_COUNTER;
-        entries[entry + COUNTER] = value;
+        UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | HAS_COUNTER);
+        UnsafeApi.putLong(entry + COUNTER, value);
     }
 
     /** Forgets a key if what is known of it is still this word. */
     void remove(final long low, final long high, final int tableId, final long word)
     {
-        final int entry = find(low, high, tableId);
-        if (entry != NONE && entries[entry + WORD] == word)
+        final long entry = find(low, high, tableId);
+        if (entry != NONE && word(entry) == word)
         {
-            entries[entry + WORD] = 0;
+            UnsafeApi.putLong(entry + WORD, 0);
         }
     }
 
-    long slotOffset(final int entry)
+    /** Notes whether what is or was known of a key, as it was used or passed by, was current. */
+    void learn(final long low, final long high, final int tableId, final boolean wasCurrent)
     {
-        return entries[entry + SLOT_OFFSET];
+        final long entry = findAny(low, high, tableId);
+        if (entry == NONE)
+        {
+            return;
+        }
+        final long old = UnsafeApi.getLong(entry + TABLE);
+        long uses = (old >>> USES_SHIFT & COUNT_MASK) + 1;
+        long stale = (old >>> STALE_SHIFT & COUNT_MASK) + (wasCurrent ? 0 : 1);
+        if (uses == REMEMBERED_USES)
+        {
+            uses /= 2;
+            stale /= 2;
+        }
+        UnsafeApi.putLong(entry + TABLE, old & ~HISTORY_MASK | uses << USES_SHIFT | stale << STALE_SHIFT);
     }
 
-    long word(final int entry)
+    /**
+     * Whether more than two thirds of late uses were stale: a stale update costs four round trips, a current one one,
+     * and one that looks first always three.
+     */
+    boolean isWriteHot(final long entry)
     {
-        return entries[entry + WORD];
+        final long history = UnsafeApi.getLong(entry + TABLE);
+        final long uses = history >>> USES_SHIFT & COUNT_MASK;
+        return uses >= MIN_USES && 3 * (history >>> STALE_SHIFT & COUNT_MASK) > 2 * uses;
     }
 
-    long version(final int entry)
+    long slotOffset(final long entry)
     {
-        return entries[entry + VERSION];
+        return UnsafeApi.getLong(entry + SLOT_OFFSET);
     }
 
-    boolean hasCounter(final int entry)
+    long word(final long entry)
     {
-        return (entries[entry + TABLE] & HAS_COUNTER) != 0;
+        return UnsafeApi.getLong(entry + WORD);
     }
 
-    long counter(final int entry)
+    long version(final long entry)
     {
-        return entries[entry + COUNTER];
+        return UnsafeApi.getLong(entry + VERSION);
     }
 
-    long tag(final int entry)
+    boolean hasCounter(final long entry)
     {
-        return entries[entry + TAG];
+        return (UnsafeApi.getLong(entry + TABLE) & HAS_COUNTER) != 0;
     }
 
-    private int place(final long high)
+    long counter(final long entry)
     {
-        final int preferred = preferredEntry(high);
+        return UnsafeApi.getLong(entry + COUNTER);
+    }
+
+    long tag(final long entry)
+    {
+        return UnsafeApi.getLong(entry + TAG);
+    }
+
+    private long place(final long high)
+    {
+        final long preferred = preferredEntry(high);
         for (int way = 0; way < WAYS; way++)
         {
-            final int entry = neighbour(preferred, way);
-            if (entries[entry + WORD] == 0)
+            final long entry = neighbour(preferred, way);
+            if (word(entry) == 0)
             {
                 return entry;
             }
         }
         victim = victim + 1 & WAYS - 1;
-        final int entry = neighbour(preferred, victim);
-        entries[entry + WORD] = 0;
+        final long entry = neighbour(preferred, victim);
+        UnsafeApi.putLong(entry + WORD, 0);
         return entry;
     }
 
-    private int preferredEntry(final long high)
+    private long preferredEntry(final long high)
     {
         // Mixed, because the directory bits may be equal for all keys that a node works on.
-        return (int)(high * 0x9E3779B97F4A7C15L >>> 32 & entryMask) * ENTRY_LONGS;
+        return base + (high * 0x9E3779B97F4A7C15L >>> 32 & entryMask) * ENTRY_BYTES;
     }
 
-    /** The four entries of a set are those whose numbers differ in the last two bits only. */
-    private static int neighbour(final int entry, final int way)
+    /** The four entries of a set are those whose numbers differ in the last two bits only; the base is aligned. */
+    private static long neighbour(final long entry, final int way)
     {
-        return entry ^ way * ENTRY_LONGS;
+        return entry ^ (long)way * ENTRY_BYTES;
+    }
+
+    @Override
+    public void close()
+    {
+        if (pages != null)
+        {
+            pages.close();
+        }
     }
 }

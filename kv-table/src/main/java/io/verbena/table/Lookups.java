@@ -38,6 +38,7 @@ final class Lookups
         {
             if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
             {
+                runner.learn(op, true);
                 found(op, op.targetOffset, word, block);
                 return;
             }
@@ -56,6 +57,7 @@ final class Lookups
     private void stale(final Operation op)
     {
         runner.counters.cacheStale++;
+        runner.learn(op, false);
         runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
     }
 
@@ -129,11 +131,11 @@ final class Lookups
         op.candidateCount = 0;
         op.candidatesResolved = 0;
         op.unresolvedSeen = false;
+        final long wanted = SlotWord.committed(op.fingerprint);
         for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
         {
             final long word = op.slotWord(slot);
-            if (SlotWord.isCommitted(word) && SlotWord.fingerprint(word) == op.fingerprint && op.slotCounts(slot) &&
-                !op.isForeign(word))
+            if (SlotWord.kindAndFingerprint(word) == wanted && op.slotCounts(slot) && !op.isForeign(word))
             {
                 op.candidates[op.candidateCount] = word;
                 op.candidateOffsets[op.candidateCount++] = op.slotOffset(slot);
@@ -220,6 +222,11 @@ final class Lookups
     private void found(final Operation op, final long slotOffset, final long word, final int block)
     {
         runner.records.answerWith(op, block);
+        if (op.bypassedWord != 0)
+        {
+            runner.learn(op, word == op.bypassedWord);
+            op.bypassedWord = 0;
+        }
         runner.remember(op, slotOffset, word, op.version, block);
         switch (op.kind)
         {

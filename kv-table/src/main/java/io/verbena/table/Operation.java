@@ -46,6 +46,8 @@ public final class Operation
     /** Begun again, and what became of the first attempt is not known yet. */
     boolean repeats;
 
+    /** Keeps a load from being optimised away, see {@link LocationCache#touch}. */
+    long touched;
     int fingerprint;
     int window;
     long bucketHeader;
@@ -66,6 +68,8 @@ public final class Operation
     boolean needsBlock;
 
     boolean targetIsCached;
+    /** What the location cache knows of a write-hot key, and was not used; 0 if nothing. */
+    long bypassedWord;
     long targetOffset;
     long targetWord;
     long targetVersion;
@@ -162,7 +166,7 @@ public final class Operation
      */
     public void copyValueTo(final MemorySegment target, final long targetOffset)
     {
-        MemorySegment.copy(scratch.segment, foundValueOffset, target, targetOffset, foundValueLength);
+        scratch.copyTo(foundValueOffset, target, targetOffset, foundValueLength);
     }
 
     /** @return requests posted for it. */
@@ -302,6 +306,7 @@ public final class Operation
         needsBlock = false;
         counter = 0;
         targetIsCached = false;
+        bypassedWord = 0;
         claimStands = false;
         rivalOffset = 0;
         candidateCount = 0;

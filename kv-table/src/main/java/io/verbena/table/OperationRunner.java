@@ -25,7 +25,9 @@ final class OperationRunner
     private final Tombstones tombstones;
     private final OperationListener listener;
     private final IntArrayQueue parked;
-    private final IntArrayQueue freeSlots;
+    /** A stack: the slot used last is the one whose memory is near. */
+    private final int[] freeSlots;
+    private int freeSlotCount;
     private final Operation[] operations;
     private final Lookups lookups = new Lookups(this);
     private final Swaps swaps = new Swaps(this);
@@ -33,6 +35,7 @@ final class OperationRunner
     private final Starts starts;
     private final ComputedValues computedValues;
     long nowNs;
+    private long earliestDeadlineNs = Long.MAX_VALUE;
     private int active;
 
     OperationRunner(
@@ -57,10 +60,10 @@ final class OperationRunner
         starts = new Starts(this, configuration.chunkSource());
         computedValues = new ComputedValues(starts);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
-        freeSlots = new IntArrayQueue(Math.max(8, operations.length), -1);
-        for (int i = 0; i < operations.length; i++)
+        freeSlots = new int[operations.length];
+        for (int i = operations.length - 1; i >= 0; i--)
         {
-            freeSlots.addInt(i);
+            freeSlots[freeSlotCount++] = i;
         }
     }
 
@@ -107,19 +110,18 @@ final class OperationRunner
 
     int freeSlotCount()
     {
-        return freeSlots.size();
+        return freeSlotCount;
     }
 
     /** @return a slot, or null when all are taken. */
     Operation take()
     {
-        final int index = freeSlots.pollInt();
-        if (index < 0)
+        if (freeSlotCount == 0)
         {
             return null;
         }
         active++;
-        final Operation op = operations[index];
+        final Operation op = operations[freeSlots[--freeSlotCount]];
         op.reset();
         return op;
     }
@@ -127,6 +129,7 @@ final class OperationRunner
     /** Runs the first step; an operation that ends at once is reported by the next poll, never from within begin. */
     void begin(final Operation op)
     {
+        earliestDeadlineNs = Math.min(earliestDeadlineNs, op.deadlineNs);
         op.beginning = true;
         go(op, Step.START);
         op.beginning = false;
@@ -358,8 +361,38 @@ final class OperationRunner
         }
     }
 
+    /** Ends operations whose deadline has passed while they wait for an answer. @return how many. */
+    int expireDue()
+    {
+        if (nowNs < earliestDeadlineNs)
+        {
+            return 0;
+        }
+        long earliest = Long.MAX_VALUE;
+        int expired = 0;
+        // The listener may begin operations while this goes on.
+        earliestDeadlineNs = Long.MAX_VALUE;
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE && !op.reported)
+            {
+                if (op.inFlight && nowNs - op.deadlineNs >= 0)
+                {
+                    expire(op);
+                    expired++;
+                }
+                else
+                {
+                    earliest = Math.min(earliest, op.deadlineNs);
+                }
+            }
+        }
+        earliestDeadlineNs = Math.min(earliestDeadlineNs, earliest);
+        return expired;
+    }
+
     /** Reports an operation whose deadline passed while a batch is under way; its completion then settles the rest. */
-    void expire(final Operation op)
+    private void expire(final Operation op)
     {
         if (Step.isDecisive(op.step))
         {
@@ -424,12 +457,18 @@ final class OperationRunner
     void remember(
         final Operation op, final long slotOffset, final long word, final long version, final int blockAt)
     {
-        final int entry = cache.put(
+        final long entry = cache.put(
             op.hash.low(), op.hash.high(), op.table.tableId, slotOffset, word, version, op.beginEpoch);
         if (entry != LocationCache.NONE && records.valueLength(blockAt) == Long.BYTES)
         {
             cache.putCounter(entry, records.counter(blockAt));
         }
+    }
+
+    /** Notes whether what the location cache knew of the key was current. */
+    void learn(final Operation op, final boolean wasCurrent)
+    {
+        cache.learn(op.hash.low(), op.hash.high(), op.table.tableId, wasCurrent);
     }
 
     private void countUnknown(final int sizeClass)
@@ -471,6 +510,6 @@ final class OperationRunner
         op.step = Step.FREE;
         op.table = null;
         active--;
-        freeSlots.addInt(op.index);
+        freeSlots[freeSlotCount++] = op.index;
     }
 }

@@ -9,6 +9,7 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -38,9 +39,13 @@ final class Scratch implements AutoCloseable
     private static final int STAGGER_BYTES = 5 * 64;
     static final int SLOT_STRIDE = BLOCKS_OFFSET + BLOCKS_CAPACITY + STAGGER_BYTES;
 
+    private static final int MAX_LOOP_BYTES = 256;
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
+
     final MemoryRegion region;
     final UnsafeBuffer buffer;
     final MemorySegment segment;
+    final long address;
     private final Arena arena;
 
     Scratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes, final long lengthBytes)
@@ -56,7 +61,49 @@ final class Scratch implements AutoCloseable
             region = protectionDomain.allocateRegistered(lengthBytes, AccessFlags.LOCAL_WRITE);
         }
         segment = region.segment();
-        buffer = new UnsafeBuffer(segment.address(), Math.toIntExact(lengthBytes));
+        address = segment.address();
+        buffer = new UnsafeBuffer(address, Math.toIntExact(lengthBytes));
+    }
+
+    /** Copies in, word by word while that is faster than a call of the JDK's copy. */
+    void copyFrom(final MemorySegment source, final long sourceOffset, final int offset, final int lengthBytes)
+    {
+        if (lengthBytes > MAX_LOOP_BYTES)
+        {
+            MemorySegment.copy(source, sourceOffset, segment, offset, lengthBytes);
+            return;
+        }
+        int i = 0;
+        for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
+        {
+            buffer.putLong(offset + i, source.get(WORD, sourceOffset + i), LITTLE_ENDIAN);
+        }
+        for (; i < lengthBytes; i++)
+        {
+            buffer.putByte(offset + i, source.get(ValueLayout.JAVA_BYTE, sourceOffset + i));
+        }
+    }
+
+    /**
+     * Copies out, word by word: what a READ has just stored word by word can be loaded in wider pieces only when it has
+     * left the processor's store buffer.
+     */
+    void copyTo(final int offset, final MemorySegment target, final long targetOffset, final int lengthBytes)
+    {
+        if (lengthBytes > MAX_LOOP_BYTES)
+        {
+            MemorySegment.copy(segment, offset, target, targetOffset, lengthBytes);
+            return;
+        }
+        int i = 0;
+        for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
+        {
+            target.set(WORD, targetOffset + i, buffer.getLong(offset + i, LITTLE_ENDIAN));
+        }
+        for (; i < lengthBytes; i++)
+        {
+            target.set(ValueLayout.JAVA_BYTE, targetOffset + i, buffer.getByte(offset + i));
+        }
     }
 
     long word(final int offset)

@@ -35,10 +35,16 @@ final class Starts
             }
             op.wantsMemory = false;
         }
-        final int entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
+        final long entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
         if (entry == LocationCache.NONE ||
             !runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)) && !runner.isDropped(Guard.CACHE_EPOCH))
         {
+            startCold(op);
+        }
+        else if (runner.cache.isWriteHot(entry))
+        {
+            runner.counters.cacheBypasses++;
+            op.bypassedWord = runner.cache.word(entry);
             startCold(op);
         }
         else
@@ -51,7 +57,7 @@ final class Starts
         }
     }
 
-    private void startCached(final Operation op, final int entry)
+    private void startCached(final Operation op, final long entry)
     {
         if (OperationKind.isByVersion(op.kind) && op.targetVersion != op.expectedVersion)
         {

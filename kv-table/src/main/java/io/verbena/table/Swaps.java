@@ -46,6 +46,10 @@ final class Swaps
         op.claimStands = false;
         if (swapped(op))
         {
+            if (op.targetIsCached)
+            {
+                runner.learn(op, true);
+            }
             op.version = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
             runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
             return;
@@ -54,6 +58,7 @@ final class Swaps
         if (op.targetIsCached)
         {
             runner.counters.cacheStale++;
+            runner.learn(op, false);
         }
         final long returned = op.swapResult(0);
         if (runner.isDropped(Guard.NEVER_RETURNED_WORD) && SlotWord.isCommitted(returned))

@@ -37,7 +37,6 @@ public final class TableEngine implements AutoCloseable
     private TableCreator creator;
     private long sequence;
     private long repeatedSequence;
-    private long earliestDeadlineNs = Long.MAX_VALUE;
     private boolean closed;
 
     private TableEngine(
@@ -315,14 +314,15 @@ public final class TableEngine implements AutoCloseable
         op.sequence = op.repeats ? repeatedSequence : ++sequence;
         repeatedSequence = 0;
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
-        MemorySegment.copy(key, keyOffset, scratch.segment, keyAt, keyLength);
-        MemorySegment.copy(value, valueOffset, scratch.segment, keyAt + keyLength, valueLength);
+        scratch.copyFrom(key, keyOffset, keyAt, keyLength);
+        op.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
+        // Long before it is needed: what stands between has the time that the line needs to come.
+        op.touched = runner.cache.touch(op.hash.high());
+        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
         op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
-        op.hash.compute(table.hashFunction, scratch.segment.address() + keyAt, keyLength);
         final int suffix = KeyHash.suffix(op.hash.high(), table.depth);
         op.link = table.link(suffix);
         op.locate(suffix);
-        earliestDeadlineNs = Math.min(earliestDeadlineNs, deadlineNs);
         runner.begin(op);
         return true;
     }
@@ -331,11 +331,7 @@ public final class TableEngine implements AutoCloseable
     public int poll()
     {
         readClocks();
-        int worked = runner.unpark() + scan.poll(runner.nowNs);
-        if (runner.nowNs >= earliestDeadlineNs)
-        {
-            worked += expire();
-        }
+        int worked = runner.unpark() + scan.poll(runner.nowNs) + runner.expireDue();
         if (creator != null)
         {
             worked += creator.poll(runner.nowNs);
@@ -532,6 +528,7 @@ public final class TableEngine implements AutoCloseable
             creator.close();
         }
         scan.close();
+        runner.cache.close();
         scratch.close();
     }
 
@@ -570,30 +567,5 @@ public final class TableEngine implements AutoCloseable
     {
         runner.nowNs = clock.nanoTime();
         runner.records.clockNs = versionClock.nanoTime();
-    }
-
-    private int expire()
-    {
-        long earliest = Long.MAX_VALUE;
-        int expired = 0;
-        // The listener may begin operations while this goes on.
-        earliestDeadlineNs = Long.MAX_VALUE;
-        for (final Operation op : operations)
-        {
-            if (op.step != Step.FREE && !op.reported)
-            {
-                if (op.inFlight && runner.nowNs - op.deadlineNs >= 0)
-                {
-                    runner.expire(op);
-                    expired++;
-                }
-                else
-                {
-                    earliest = Math.min(earliest, op.deadlineNs);
-                }
-            }
-        }
-        earliestDeadlineNs = Math.min(earliestDeadlineNs, earliest);
-        return expired;
     }
 }

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,11 +10,17 @@ class LocationCacheTest
 {
     private final LocationCache cache = new LocationCache(64);
 
+    @AfterEach
+    void close()
+    {
+        cache.close();
+    }
+
     @Test
     void shouldFindWhatWasPut()
     {
         cache.put(1, 2, 3, 4096, 77, 5, 6);
-        final int entry = cache.find(1, 2, 3);
+        final long entry = cache.find(1, 2, 3);
         assertThat(entry).isNotEqualTo(LocationCache.NONE);
         assertThat(cache.slotOffset(entry)).isEqualTo(4096);
         assertThat(cache.word(entry)).isEqualTo(77);
@@ -59,7 +66,7 @@ class LocationCacheTest
             final long low = random.nextInt(500);
             final long high = low * 31;
             cache.put(low, high, 1, low * 64, low + 1, low, i);
-            final int entry = cache.find(low, high, 1);
+            final long entry = cache.find(low, high, 1);
             assertThat(cache.slotOffset(entry)).isEqualTo(low * 64);
             assertThat(cache.word(entry)).isEqualTo(low + 1);
         }
@@ -78,5 +85,42 @@ class LocationCacheTest
         off.put(1, 2, 3, 4096, 77, 5, 6);
         assertThat(off.find(1, 2, 3)).isEqualTo(LocationCache.NONE);
         off.remove(1, 2, 3, 77);
+    }
+
+    @Test
+    void shouldPassByAKeyThatIsMostlyStaleUntilItIsNotAnyMore()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        for (int i = 0; i < 5; i++)
+        {
+            cache.learn(1, 2, 3, false);
+            assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isFalse();
+        }
+        cache.remove(1, 2, 3, 77);
+        cache.learn(1, 2, 3, false);
+        cache.put(1, 2, 3, 4096, 78, 6, 6);
+        assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isTrue();
+        cache.learn(1, 2, 3, true);
+        cache.learn(1, 2, 3, true);
+        cache.learn(1, 2, 3, true);
+        assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isFalse();
+    }
+
+    @Test
+    void shouldForgetTheDistantPastOfAKey()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
+        for (int i = 0; i < 100_000; i++)
+        {
+            cache.learn(1, 2, 3, false);
+        }
+        for (int i = 0; i < 64; i++)
+        {
+            cache.learn(1, 2, 3, true);
+        }
+        assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isFalse();
+        cache.put(1, 2, 4, 4096, 77, 5, 6);
+        cache.learn(9, 9, 9, false);
+        assertThat(cache.isWriteHot(cache.find(1, 2, 4))).isFalse();
     }
 }

@@ -189,6 +189,18 @@ public final class SlotWord
         return (int)(word >>> FINGERPRINT_SHIFT & mask(FINGERPRINT_BITS));
     }
 
+    /** @return kind and fingerprint, as {@link #committed(int)} makes them. */
+    public static long kindAndFingerprint(final long word)
+    {
+        return word >>> FINGERPRINT_SHIFT;
+    }
+
+    /** @return {@link #kindAndFingerprint} of a committed word with this fingerprint. */
+    public static long committed(final int fingerprint)
+    {
+        return (long)KIND_COMMITTED << FINGERPRINT_BITS | fingerprint;
+    }
+
     /** @return split window bits. */
     public static int window(final long word)
     {

@@ -2,6 +2,7 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.GlobalRoutingHeader;
 import io.verbena.rdma.verbs.DeviceAddress;
+import org.agrona.UnsafeApi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -9,7 +10,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Words in shared memory by absolute address, with the ordering in the name. The one place where words that other
- * processes see are read and written. Addresses are aligned to the word and mapped; a wrong one ends the process.
+ * processes see are read and written. Addresses are aligned to the word and mapped; a wrong one ends the process. What
+ * every request does goes without the checks of a memory segment, which would be against the length of all memory.
  */
 final class SharedWords
 {
@@ -24,27 +26,27 @@ final class SharedWords
 
     static long getLong(final long address)
     {
-        return ALL.get(ValueLayout.JAVA_LONG, address);
+        return UnsafeApi.getLong(address);
     }
 
     static void putLong(final long address, final long value)
     {
-        ALL.set(ValueLayout.JAVA_LONG, address, value);
+        UnsafeApi.putLong(address, value);
     }
 
     static int getInt(final long address)
     {
-        return ALL.get(ValueLayout.JAVA_INT, address);
+        return UnsafeApi.getInt(address);
     }
 
     static void putInt(final long address, final int value)
     {
-        ALL.set(ValueLayout.JAVA_INT, address, value);
+        UnsafeApi.putInt(address, value);
     }
 
     static long getLongAcquire(final long address)
     {
-        return (long)LONG.getAcquire(ALL, address);
+        return UnsafeApi.getLongAcquire(null, address);
     }
 
     static long getLongVolatile(final long address)
@@ -54,7 +56,7 @@ final class SharedWords
 
     static void putLongRelease(final long address, final long value)
     {
-        LONG.setRelease(ALL, address, value);
+        UnsafeApi.putLongRelease(null, address, value);
     }
 
     static void putLongVolatile(final long address, final long value)
@@ -89,7 +91,7 @@ final class SharedWords
 
     static int getIntAcquire(final long address)
     {
-        return (int)INT.getAcquire(ALL, address);
+        return UnsafeApi.getIntAcquire(null, address);
     }
 
     static int getIntVolatile(final long address)
@@ -99,7 +101,7 @@ final class SharedWords
 
     static void putIntRelease(final long address, final int value)
     {
-        INT.setRelease(ALL, address, value);
+        UnsafeApi.putIntRelease(null, address, value);
     }
 
     static void putIntVolatile(final long address, final int value)

@@ -136,11 +136,11 @@ final class SoftPeer
     }
 
     /**
-     * Finds a byte without any check of rights, to bring it near.
+     * Finds bytes without any check of rights, to bring them near.
      *
-     * @return its address here; 0 when it is nowhere or not mapped yet.
+     * @return address of the first here; 0 when they are not all in one region, or it is not mapped yet.
      */
-    long hint(final int key, final long accessAddress)
+    long hint(final int key, final long accessAddress, final int lengthBytes)
     {
         final MappedRegion region = known(key);
         if (region == null)
@@ -148,7 +148,7 @@ final class SoftPeer
             return 0;
         }
         final long offset = accessAddress - region.address;
-        return offset >= 0 && offset < region.lengthBytes ? region.base + offset : 0;
+        return lengthBytes > 0 && offset >= 0 && offset <= region.lengthBytes - lengthBytes ? region.base + offset : 0;
     }
 
     /** The region of a valid key, if it was used before. */

@@ -24,6 +24,8 @@ final class SoftRequester
     /** Not a completion status: an invalidation waits for the peer's requester to be outside. */
     static final int WAIT_OUTSIDE = -3;
 
+    private static final int MAX_TOUCHED_BYTES = 512;
+
     private final SoftProtectionDomain protectionDomain;
     private final WindowRequests windows;
     private final KeyTable localKeys;
@@ -92,8 +94,22 @@ final class SoftRequester
     long touch(final WorkRequest request)
     {
         final long address = request.operation == WorkRequest.SEND || !remote.isFound() ?
-            0 : remote.peer().hint(request.remoteKey, request.remoteAddress);
-        return address == 0 ? 0 : RawMemory.touch(address);
+            0 : remote.peer().hint(request.remoteKey, request.remoteAddress, request.lengthBytes);
+        if (address == 0)
+        {
+            return 0;
+        }
+        long seen = RawMemory.touch(address);
+        if (request.operation == WorkRequest.WRITE)
+        {
+            // Its stores wait for all of its lines; a READ's loads fetch theirs side by side.
+            final long last = address + Math.min(MAX_TOUCHED_BYTES, request.lengthBytes - 1);
+            for (long line = address + RawMemory.LINE_BYTES; line <= last; line += RawMemory.LINE_BYTES)
+            {
+                seen += RawMemory.touch(line);
+            }
+        }
+        return seen;
     }
 
     /**

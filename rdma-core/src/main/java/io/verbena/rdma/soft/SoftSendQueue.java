@@ -178,11 +178,22 @@ final class SoftSendQueue
         }
     }
 
+    /**
+     * Whether the requests are too many for the processor to look ahead to, or begin with a WRITE: an atomic behind it
+     * waits until the lines written are here, and only then asks for its own.
+     */
+    private boolean isWorthTouching(final long position, final long tail)
+    {
+        final long count = tail - position;
+        return count >= MIN_TOUCHED_REQUESTS ||
+            count > 1 && queuePair.posted(position).operation == WorkRequest.WRITE;
+    }
+
     private void executeInside()
     {
         final long tail = queuePair.tail();
         long position = head;
-        long touched = tail - position < MIN_TOUCHED_REQUESTS ? tail : position;
+        long touched = isWorthTouching(position, tail) ? position : tail;
         while (position < tail && mayExecute())
         {
             if (position == touched)
