@@ -28,12 +28,15 @@ import java.util.stream.Collectors;
         "Measure one operation between two nodes on a device: posted and polled by one thread, each request " +
         "signalled. With --depth 1 the latency is that of a request alone; a deeper queue shows message rate and " +
         "bandwidth. Time is that of the fabric: virtual with sim.",
-        "With --setup: the way from nothing to a first READ, each step for the first time in this process, and again."},
+        "With --setup: the way from nothing to a first READ, each step for the first time in this process, and again.",
+        "With --against-perftest: READ and CMP_SWAP alone, in turns with ib_read_lat and ib_atomic_lat."},
     footer = {"",
-        "Exit status 0; 64: no such device or a value that cannot be; 69: the device cannot do it.", "",
+        "Exit status 0; 1: with --against-perftest, requests allocate; 64: no such device or a value that cannot be; " +
+        "69: the device cannot do it.", "",
         "Examples: verbena fabric perf --device soft --operation read --size 64",
         "          verbena fabric perf --device soft -o write --size 65536 --depth 16 --json perf.json",
-        "          verbena fabric perf --device ibverbs:rxe0 --setup"})
+        "          verbena fabric perf --device ibverbs:rxe0 --setup",
+        "          verbena fabric perf --device ibverbs:rxe0 --against-perftest --json perftest.json"})
 final class FabricPerfCommand implements Callable<Integer>
 {
     private static final int MOST_BYTES = 1 << 20;
@@ -42,6 +45,8 @@ final class FabricPerfCommand implements Callable<Integer>
     private static final double NS_PER_S = 1e9;
     private static final double MIB = 1 << 20;
     private static final double MAX = 100;
+    private static final int SETUP_ROUNDS = 21;
+    private static final int PERFTEST_ROUNDS = 7;
     private static final double[] PERCENTILES = {50, 90, 99, 99.9, 99.99};
 
     @Spec
@@ -75,9 +80,14 @@ final class FabricPerfCommand implements Callable<Integer>
         "Measure the set-up instead: library, device, domain, queues, states, address exchange, first READ.")
     private boolean setup;
 
-    @Option(names = "--rounds", paramLabel = "N", defaultValue = "21",
-        description = "With --setup: how often, 2 to 10000. Default: ${DEFAULT-VALUE}.")
-    private int rounds;
+    @Option(names = "--against-perftest", description =
+        "Measure READ of --size and CMP_SWAP in turns of --seconds with perftest's programs on the same RNIC, and " +
+        "that a request allocates nothing.")
+    private boolean againstPerftest;
+
+    @Option(names = "--rounds", paramLabel = "N", description =
+        "With --setup: how often, 2 to 10000, default 21. With --against-perftest: turns, 1 to 1000, default 7.")
+    private Integer rounds;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
     private Path json;
@@ -87,10 +97,16 @@ final class FabricPerfCommand implements Callable<Integer>
     {
         if (setup)
         {
-            new SetupReport(device, rounds).run(spec.commandLine().getOut(), OutputFile.open("--json", json));
+            new SetupReport(device, rounds == null ? SETUP_ROUNDS : rounds)
+                .run(spec.commandLine().getOut(), OutputFile.open("--json", json));
             return ExitStatus.OK;
         }
         final PerfOptions options = options();
+        if (againstPerftest)
+        {
+            return new PerftestReport(device, sizeBytes, rounds == null ? PERFTEST_ROUNDS : rounds, seconds)
+                .run(spec.commandLine().getOut(), OutputFile.open("--json", json));
+        }
         final OutputFile output = OutputFile.open("--json", json);
         final PerfResult result = FabricCommand.on(device, () ->
         {
@@ -148,7 +164,8 @@ final class FabricPerfCommand implements Callable<Integer>
                 result.latencyNsAt(percentile));
         }
         out.printf(Locale.ROOT, "  %-16s %,14d ns%n", "latency max", result.latencyNsAt(MAX));
-        out.printf(Locale.ROOT, "  %-16s %,14d bytes in all%n", "allocated", result.allocatedBytes());
+        out.printf(Locale.ROOT, "  %-16s %,14d bytes in all, %,d in the 1,000 requests that took the least%n",
+            "allocated", result.allocatedBytes(), result.leastAllocatedBytes());
         out.flush();
     }
 
@@ -174,6 +191,7 @@ final class FabricPerfCommand implements Callable<Integer>
         }
         fields.put("latency_max_ns", result.latencyNsAt(MAX));
         fields.put("allocated_bytes", result.allocatedBytes());
+        fields.put("least_allocated_bytes", result.leastAllocatedBytes());
         fields.put("processors", (long)Runtime.getRuntime().availableProcessors());
         final StringBuilder text = new StringBuilder();
         JsonWriter.appendValue(text, fields);

@@ -70,6 +70,15 @@ class FabricCommandTest
     }
 
     @Test
+    void shouldNotCompareWithPerftestWhereThereIsNoRnicOrNoTurn()
+    {
+        assertOneLine(ExitStatus.USAGE, "name one, ibverbs:DEVICE", run("perf", "-d", device, "--against-perftest"));
+        assertOneLine(ExitStatus.USAGE, "name one, ibverbs:DEVICE", run("perf", "-d", "ibverbs", "--against-perftest"));
+        assertOneLine(ExitStatus.USAGE, "--rounds 0: must be 1 to 1000",
+            run("perf", "-d", "ibverbs:rxe0", "--against-perftest", "--rounds", "0"));
+    }
+
+    @Test
     void shouldMeasureLatencyRateAndBandwidth() throws Exception
     {
         for (final String operation : new String[] {"read", "write", "write-with-imm", "send", "compare-swap"})
