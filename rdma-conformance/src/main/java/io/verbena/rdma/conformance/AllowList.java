@@ -13,6 +13,8 @@ import java.util.TreeMap;
  * <pre>
  * Contract.rule  unsupported  why the device has no such thing
  * Contract.rule  deviates     what it does instead, and why that is so
+ * Contract.rule  not-run      what it would do to the machine
+ * Contract.rule  holds        here, although the list that this one amends names it
  * </pre>
  * {@code unsupported} rules have to end in {@link io.verbena.rdma.verbs.UnsupportedVerbException}; those that
  * {@code deviate} may end in any failure. A rule on the list that passes fails the run, so that lists do not outlive
@@ -23,13 +25,26 @@ public final class AllowList
     /** A list that allows nothing, for providers without a file. */
     public static final AllowList NOTHING = new AllowList("none", Map.of());
 
+    /** What a rule may do. */
+    public enum Leave
+    {
+        /** End in {@link io.verbena.rdma.verbs.UnsupportedVerbException}. */
+        UNSUPPORTED,
+        /** End in any failure. */
+        DEVIATES,
+        /** Not be run at all. */
+        NOT_RUN,
+        /** Pass, whatever an amended list says. */
+        HOLDS
+    }
+
     /**
      * One rule's leave.
      *
-     * @param deviates whether any failure is allowed.
-     * @param reason   in words.
+     * @param leave  what it may do.
+     * @param reason in words.
      */
-    public record Entry(boolean deviates, String reason)
+    public record Entry(Leave leave, String reason)
     {
     }
 
@@ -77,18 +92,45 @@ public final class AllowList
                 continue;
             }
             final String[] words = line.strip().split("\\s+", 3);
-            if (words.length < 3 || !words[1].equals("unsupported") && !words[1].equals("deviates"))
+            final Leave leave = words.length < 3 ? null : leave(words[1]);
+            if (leave == null)
             {
                 throw new IllegalArgumentException("allow-list " + name + ", line " + number +
-                    ": expected 'Contract.rule unsupported|deviates reason', found '" + line + "'");
+                    ": expected 'Contract.rule unsupported|deviates|not-run|holds reason', found '" + line + "'");
             }
-            if (entries.put(words[0], new Entry(words[1].equals("deviates"), words[2])) != null)
+            if (entries.put(words[0], new Entry(leave, words[2])) != null)
             {
                 throw new IllegalArgumentException(
                     "allow-list " + name + ", line " + number + ": " + words[0] + " stands there twice");
             }
         }
         return new AllowList(name, entries);
+    }
+
+    private static Leave leave(final String word)
+    {
+        return switch (word)
+        {
+            case "unsupported" -> Leave.UNSUPPORTED;
+            case "deviates" -> Leave.DEVIATES;
+            case "not-run" -> Leave.NOT_RUN;
+            case "holds" -> Leave.HOLDS;
+            default -> null;
+        };
+    }
+
+    /**
+     * This list with the entries of another one instead of its own for the same rules.
+     *
+     * @param other a list for a variant of the path.
+     * @return a list of the other one's name.
+     */
+    public AllowList amendedBy(final AllowList other)
+    {
+        final Map<String, Entry> amended = new TreeMap<>(entries);
+        amended.putAll(other.entries);
+        amended.values().removeIf(entry -> entry.leave == Leave.HOLDS);
+        return new AllowList(other.name, amended);
     }
 
     /** @return name of the list. */

@@ -32,8 +32,15 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
      */
     public static ConformancePath of(final String fabricName)
     {
-        final String provider = provider(fabricName);
-        return of(fabricName, AllowList.of(provider), () -> open(Fabrics.open(fabricName)));
+        return of(fabricName, allowList(fabricName), () -> open(Fabrics.open(fabricName)));
+    }
+
+    /** Of the provider, amended where memory windows are offered against better knowledge. */
+    private static AllowList allowList(final String fabricName)
+    {
+        final AllowList list = AllowList.of(provider(fabricName));
+        return fabricName.matches("ibverbs:.*,windows=on(,.*)?") ?
+            list.amendedBy(AllowList.of("ibverbs-windows")) : list;
     }
 
     /**

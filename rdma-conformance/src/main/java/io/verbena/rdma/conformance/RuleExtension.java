@@ -58,6 +58,10 @@ final class RuleExtension implements ExecutionCondition, InvocationInterceptor
             invocation.proceed();
             return;
         }
+        if (entry.leave() == AllowList.Leave.NOT_RUN)
+        {
+            throw new TestAbortedException("not run: " + entry.reason());
+        }
         try
         {
             invocation.proceed();
@@ -94,9 +98,10 @@ final class RuleExtension implements ExecutionCondition, InvocationInterceptor
     private static Throwable judged(
         final ExtensionContext context, final AllowList.Entry entry, final Throwable failure)
     {
-        if (entry.deviates() || isUnsupported(failure))
+        final boolean deviates = entry.leave() == AllowList.Leave.DEVIATES;
+        if (deviates || isUnsupported(failure))
         {
-            return new TestAbortedException((entry.deviates() ? "deviates: " : "") + entry.reason(), failure);
+            return new TestAbortedException((deviates ? "deviates: " : "") + entry.reason(), failure);
         }
         return new AssertionError(
             rule(context) + " is on the allow-list as unsupported (" + entry.reason() + ") but fails otherwise: " +

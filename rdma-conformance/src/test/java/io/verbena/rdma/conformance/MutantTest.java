@@ -155,6 +155,27 @@ class MutantTest
             tuple("Data.shouldFly", Verdict.FAIL));
     }
 
+    @Test
+    void shouldNotRunWhatAllowListKeepsFromRunning()
+    {
+        final String rule = "Data.shouldDeliverSendWhenReceiveIsPosted";
+        assertThat(run(rule, AllowList.parse("test", rule + " not-run it ends the machine"), Mutant::new))
+            .extracting(RuleResult::verdict, RuleResult::detail)
+            .containsExactly(tuple(Verdict.UNSUPPORTED, "not run: it ends the machine"));
+    }
+
+    @Test
+    void shouldHoldRuleAgainstListThatAmends()
+    {
+        final String rule = "Data.shouldDeliverSendWhenReceiveIsPosted";
+        final AllowList list = AllowList.parse("test", rule + " deviates a known fault");
+        final AllowList amended = list.amendedBy(AllowList.parse("variant", rule + " holds without the fault"));
+        assertThat(run(rule, amended, Mutants::miscountsReceivedBytes))
+            .extracting(RuleResult::verdict).containsExactly(Verdict.FAIL);
+        assertThat(run(rule, amended, Mutant::new))
+            .extracting(RuleResult::verdict).containsExactly(Verdict.PASS);
+    }
+
     private static Verdict run(final String rule, final Supplier<Mutant> mutant)
     {
         final List<RuleResult> results = run(rule, AllowList.NOTHING, mutant);

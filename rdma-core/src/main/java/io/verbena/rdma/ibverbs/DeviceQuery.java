@@ -19,15 +19,19 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 /**
  * What a device said about itself when it was opened.
  *
- * @param attributes     in the contract's terms.
+ * @param attributes     in the contract's terms, without what has to be tried.
+ * @param maxWindows     memory windows of type 2 that it says it has.
  * @param portNumber     in use.
  * @param gidTableLength of the port.
  * @param lid            of the port, 0 on Ethernet.
  * @param mtu            of the port, {@code enum ibv_mtu}.
  */
-record DeviceQuery(DeviceAttributes attributes, int portNumber, int gidTableLength, int lid, int mtu)
+record DeviceQuery(
+    DeviceAttributes attributes, int maxWindows, int portNumber, int gidTableLength, int lid, int mtu)
 {
     private static final int ATOMIC_GLOBAL = 2;
+    /** {@code IBV_DEVICE_MEM_WINDOW_TYPE_2A} and {@code 2B}. */
+    private static final int MEM_WINDOW_TYPE_2 = 1 << 23 | 1 << 24;
     private static final int PORT_ACTIVE = 4;
     private static final int INFINIBAND = 1;
     /** Lengths to try, as the attributes do not tell how much a queue pair takes inline. */
@@ -51,6 +55,7 @@ record DeviceQuery(DeviceAttributes attributes, int portNumber, int gidTableLeng
             }
             return new DeviceQuery(
                 attributes(context, device, port),
+                maxWindows(device),
                 portNumber,
                 port.get(JAVA_INT, portField("gid_tbl_len")),
                 port.get(JAVA_SHORT, portField("lid")) & 0xFFFF,
@@ -104,9 +109,13 @@ record DeviceQuery(DeviceAttributes attributes, int portNumber, int gidTableLeng
             Math.min(255, Math.min(
                 deviceField(device, "max_qp_rd_atom"), deviceField(device, "max_qp_init_rd_atom"))),
             maxReceives,
-            // rxe lets a peer through a window out of its bounds: none, until they are tried on an RNIC.
             0,
             0);
+    }
+
+    private static int maxWindows(final MemorySegment device)
+    {
+        return (deviceField(device, "device_cap_flags") & MEM_WINDOW_TYPE_2) == 0 ? 0 : deviceField(device, "max_mw");
     }
 
     private static Set<DeviceCapability> capabilities(

@@ -14,6 +14,7 @@ import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
@@ -42,7 +43,8 @@ final class IbverbsDevice implements Device
     private final EventReader events;
     private final DeviceAddress address;
     private final DynamicConnections dynamicConnections;
-    private final DeviceAttributes attributes;
+    private volatile WindowSupport windows = WindowSupport.NONE;
+    private volatile DeviceAttributes attributes;
     private final AtomicInteger children = new AtomicInteger();
     private final AtomicInteger lastSerial = new AtomicInteger();
     private boolean isClosed;
@@ -100,14 +102,31 @@ final class IbverbsDevice implements Device
         {
             throw new RdmaException("RDMA device " + rnic + " is gone");
         }
+        final IbverbsDevice device;
         try
         {
-            return new IbverbsDevice(fabric, name, rnic, options, context);
+            device = new IbverbsDevice(fabric, name, rnic, options, context);
         }
         catch (final RdmaException ex)
         {
             Libibverbs.Destroyer.CLOSE_DEVICE.destroy("device " + rnic, context);
             throw ex;
+        }
+        device.offer(WindowSupport.of(device, options.windows()));
+        return device;
+    }
+
+    private void offer(final WindowSupport found)
+    {
+        windows = found;
+        attributes = found.addTo(attributes);
+    }
+
+    void checkWindows(final String what)
+    {
+        if (windows.maxWindows() == 0)
+        {
+            throw new UnsupportedVerbException(what, name, windows.problem());
         }
     }
 
@@ -216,7 +235,12 @@ final class IbverbsDevice implements Device
     @Override
     public String missing(final DeviceCapability capability)
     {
-        return capability == DeviceCapability.DC ? dynamicConnections.problem() : "";
+        return switch (capability)
+        {
+            case DC -> dynamicConnections.problem();
+            case MEMORY_WINDOW -> windows.problem();
+            default -> "";
+        };
     }
 
     @Override

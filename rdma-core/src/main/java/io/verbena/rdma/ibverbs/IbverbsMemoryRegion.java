@@ -32,9 +32,10 @@ final class IbverbsMemoryRegion implements MemoryRegion
         remoteKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
     }
 
-    long pointer()
+    /** The library would follow a pointer that is gone: 0 when it is closed, or of another domain. */
+    synchronized long pointer(final IbverbsProtectionDomain of)
     {
-        return mr;
+        return isClosed || of != domain ? 0 : mr;
     }
 
     @Override

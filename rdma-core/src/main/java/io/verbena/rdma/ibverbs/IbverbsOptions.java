@@ -3,16 +3,23 @@ package io.verbena.rdma.ibverbs;
 import io.verbena.rdma.verbs.RdmaException;
 
 /**
- * What follows the colon of a fabric's name: {@code DEVICE[,port=N][,gid=INDEX][,host=IPV4]}.
+ * What follows the colon of a fabric's name: {@link #SYNTAX}.
  *
  * @param device   name of the RNIC; empty for the first one with an active port.
  * @param port     1 or more.
  * @param gidIndex index in the port's GID table, or -1 to choose.
  * @param host     address of the connection service; empty to take the one in the GID.
+ * @param windows  whether to offer memory windows.
  */
-record IbverbsOptions(String device, int port, int gidIndex, String host)
+record IbverbsOptions(String device, int port, int gidIndex, String host, Windows windows)
 {
-    static final String SYNTAX = "DEVICE[,port=N][,gid=INDEX][,host=IPV4]";
+    static final String SYNTAX = "DEVICE[,port=N][,gid=INDEX][,host=IPV4][,windows=probe|on|off]";
+
+    /** Whether memory windows are offered: when the device honours their bounds, always, or never. */
+    enum Windows
+    {
+        PROBE, ON, OFF
+    }
 
     static IbverbsOptions parse(final String argument)
     {
@@ -20,6 +27,7 @@ record IbverbsOptions(String device, int port, int gidIndex, String host)
         int port = 1;
         int gidIndex = -1;
         String host = "";
+        Windows windows = Windows.PROBE;
         for (int i = 1; i < parts.length; i++)
         {
             final String[] pair = parts[i].split("=", 2);
@@ -29,6 +37,7 @@ record IbverbsOptions(String device, int port, int gidIndex, String host)
                 case "port" -> port = number(parts[i], value, 1, 255);
                 case "gid" -> gidIndex = number(parts[i], value, 0, 255);
                 case "host" -> host = value;
+                case "windows" -> windows = windows(parts[i], value);
                 default -> throw bad(parts[i]);
             }
         }
@@ -36,7 +45,18 @@ record IbverbsOptions(String device, int port, int gidIndex, String host)
         {
             throw bad(argument);
         }
-        return new IbverbsOptions(parts[0], port, gidIndex, host);
+        return new IbverbsOptions(parts[0], port, gidIndex, host, windows);
+    }
+
+    private static Windows windows(final String part, final String value)
+    {
+        return switch (value)
+        {
+            case "probe" -> Windows.PROBE;
+            case "on" -> Windows.ON;
+            case "off" -> Windows.OFF;
+            default -> throw bad(part);
+        };
     }
 
     private static int number(final String part, final String value, final int least, final int most)

@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
@@ -149,6 +150,28 @@ final class IbverbsProtectionDomain implements ProtectionDomain
         try
         {
             return new IbverbsSharedReceiveQueue(this, maxReceiveRequests);
+        }
+        catch (final RdmaException ex)
+        {
+            childClosed();
+            throw ex;
+        }
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow()
+    {
+        device.checkWindows("a memory window");
+        return newWindow();
+    }
+
+    /** Offered or not. */
+    IbverbsMemoryWindow newWindow()
+    {
+        childOpened();
+        try
+        {
+            return new IbverbsMemoryWindow(this);
         }
         catch (final RdmaException ex)
         {

@@ -2,6 +2,8 @@ package io.verbena.rdma.ibverbs;
 
 import io.verbena.rdma.spi.QueuePairTransitions;
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -442,6 +444,51 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     {
         sends.immediate(
             sends.stage(SendRing.SEND_WITH_IMM, wrId, flags, localAddress, lengthBytes, localKey), immediate);
+    }
+
+    @Override
+    public void sendWithInvalidate(
+        final long wrId,
+        final int flags,
+        final long localAddress,
+        final int lengthBytes,
+        final int localKey,
+        final int remoteKey)
+    {
+        device.checkWindows("SEND_WITH_INV");
+        sends.invalidate(
+            sends.stage(SendRing.SEND_WITH_INV, wrId, flags, localAddress, lengthBytes, localKey), remoteKey);
+    }
+
+    @Override
+    public void localInvalidate(final long wrId, final int flags, final int remoteKey)
+    {
+        device.checkWindows("LOCAL_INV");
+        sends.invalidate(sends.stage(SendRing.LOCAL_INV, wrId, flags, 0, 0, 0), remoteKey);
+    }
+
+    @Override
+    public void bindMemoryWindow(
+        final long wrId,
+        final int flags,
+        final MemoryWindow window,
+        final int remoteKey,
+        final MemoryRegion region,
+        final long address,
+        final long lengthBytes,
+        final int accessFlags)
+    {
+        final long mw = window instanceof final IbverbsMemoryWindow own ? own.pointer(domain) : 0;
+        final long mr = region instanceof final IbverbsMemoryRegion own ? own.pointer(domain) : 0;
+        if (mw == 0 || mr == 0)
+        {
+            throw new RdmaException("window and region of a BIND_MW must be open and of the queue pair's domain: " +
+                window + ", " + region + ", " + this);
+        }
+        IbverbsDevice.checkAccessFlags(accessFlags);
+        sends.checkBinds((IbverbsMemoryWindow)window);
+        sends.bind(sends.stage(SendRing.BIND_MW, wrId, flags, 0, 0, 0), (IbverbsMemoryWindow)window, mw, remoteKey, mr,
+            address, lengthBytes, accessFlags);
     }
 
     @Override

@@ -52,6 +52,11 @@ final class Libibverbs
     private static final MethodHandle MODIFY_SRQ = plain("ibv_modify_srq", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle QUERY_SRQ = plain("ibv_query_srq", JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle GET_ASYNC_EVENT = plain("ibv_get_async_event", JAVA_INT, JAVA_LONG, JAVA_LONG);
+    /** Through the context's operation table: the C functions are inline. */
+    private static final MethodHandle ALLOC_MW = LINKER.downcallHandle(
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT), Linker.Option.captureCallState("errno"));
+    private static final MethodHandle DEALLOC_MW = LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final int IBV_MW_TYPE_2 = 2;
     private static final MethodHandle ACK_ASYNC_EVENT =
         LINKER.downcallHandle(LOOKUP.findOrThrow("ibv_ack_async_event"), FunctionDescriptor.ofVoid(JAVA_LONG));
 
@@ -105,16 +110,11 @@ final class Libibverbs
             handle = plain(function, JAVA_INT, JAVA_LONG);
         }
 
-        /** A device that is gone has destroyed everything itself. */
         void destroy(final String what, final long pointer)
         {
             try
             {
-                final int errno = (int)handle.invokeExact(pointer);
-                if (errno != 0 && errno != Errno.EIO && errno != Errno.ENODEV)
-                {
-                    throw Errno.failure("cannot close " + what + " (" + function + ")", errno);
-                }
+                checkDestroyed(what + " (" + function + ")", (int)handle.invokeExact(pointer));
             }
             catch (final RdmaException ex)
             {
@@ -333,6 +333,54 @@ final class Libibverbs
         catch (final Throwable ex)
         {
             throw unexpected(ex);
+        }
+    }
+
+    /** A window of type 2, by the context's {@code alloc_mw}. */
+    static long allocateWindow(final String what, final MemorySegment function, final long pd)
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment state = arena.allocate(CAPTURE);
+            if (function.address() == 0)
+            {
+                throw Errno.failure(what, Errno.EOPNOTSUPP);
+            }
+            return made(what + " (ibv_alloc_mw)", (long)ALLOC_MW.invokeExact(function, state, pd, IBV_MW_TYPE_2), state);
+        }
+        catch (final RdmaException ex)
+        {
+            throw ex;
+        }
+        catch (final Throwable ex)
+        {
+            throw unexpected(ex);
+        }
+    }
+
+    /** By the context's {@code dealloc_mw}. */
+    static void freeWindow(final String what, final MemorySegment function, final long mw)
+    {
+        try
+        {
+            checkDestroyed(what + " (ibv_dealloc_mw)", (int)DEALLOC_MW.invokeExact(function, mw));
+        }
+        catch (final RdmaException ex)
+        {
+            throw ex;
+        }
+        catch (final Throwable ex)
+        {
+            throw unexpected(ex);
+        }
+    }
+
+    /** A device that is gone has destroyed everything itself. */
+    private static void checkDestroyed(final String what, final int errno)
+    {
+        if (errno != 0 && errno != Errno.EIO && errno != Errno.ENODEV)
+        {
+            throw Errno.failure("cannot close " + what, errno);
         }
     }
 

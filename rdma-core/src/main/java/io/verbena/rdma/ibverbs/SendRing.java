@@ -45,6 +45,16 @@ final class SendRing
     static final long UD_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qpn");
     static final long UD_QKEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qkey");
 
+    private static final long WINDOW = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "mw");
+    private static final long WINDOW_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "rkey");
+    private static final long WINDOW_REGION =
+        VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "mr");
+    private static final long WINDOW_ADDRESS =
+        VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "addr");
+    private static final long WINDOW_LENGTH =
+        VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "length");
+    private static final long WINDOW_RIGHTS =
+        VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "mw_access_flags");
     static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
     private static final long NEXT = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "next");
     private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "sg_list");
@@ -79,6 +89,8 @@ final class SendRing
     private final long bad;
     private final long[] wrIds;
     private final int[] lengths;
+    /** Bound by the request of a slot; made when the first one is. */
+    private IbverbsMemoryWindow[] windows;
     private long tail;
     private long released;
     private int stagedCount;
@@ -201,6 +213,50 @@ final class SendRing
         slots.set(JAVA_INT, offset + DC_NUMBER, number);
     }
 
+    /** The key to invalidate, in the place of an immediate but in this machine's order. */
+    void invalidate(final long offset, final int remoteKey)
+    {
+        slots.set(JAVA_INT, offset + IMMEDIATE, remoteKey);
+    }
+
+    /** The library names the key of the binding before, as it is when the batch is posted: one bind a batch. */
+    void checkBinds(final IbverbsMemoryWindow window)
+    {
+        for (int i = 0; windows != null && i < stagedCount; i++)
+        {
+            final int slot = (int)(tail + i) & mask;
+            if (windows[slot] == window && slots.get(JAVA_INT, slot * SLOT_BYTES + OPCODE) == BIND_MW)
+            {
+                throw new RdmaException("the batch binds this window already: post that first, " + window);
+            }
+        }
+    }
+
+    void bind(
+        final long offset,
+        final IbverbsMemoryWindow window,
+        final long mw,
+        final int remoteKey,
+        final long mr,
+        final long address,
+        final long lengthBytes,
+        final int accessFlags)
+    {
+        if (windows == null)
+        {
+            windows = new IbverbsMemoryWindow[mask + 2];
+        }
+        windows[(int)(offset / SLOT_BYTES)] = window;
+        // rxe's library refuses a bind with an immediate, and one may be left of an earlier request.
+        slots.set(JAVA_INT, offset + IMMEDIATE, 0);
+        slots.set(JAVA_LONG, offset + WINDOW, mw);
+        slots.set(JAVA_INT, offset + WINDOW_KEY, remoteKey);
+        slots.set(JAVA_LONG, offset + WINDOW_REGION, mr);
+        slots.set(JAVA_LONG, offset + WINDOW_ADDRESS, address);
+        slots.set(JAVA_LONG, offset + WINDOW_LENGTH, lengthBytes);
+        slots.set(JAVA_INT, offset + WINDOW_RIGHTS, accessFlags);
+    }
+
     /** UD, DC: whether one of the requests staged last goes nowhere. */
     boolean hasUnaddressed(final int count)
     {
@@ -267,7 +323,8 @@ final class SendRing
         if (errno != 0)
         {
             final long firstBad = memory.get(JAVA_LONG, bad - slots.address());
-            posted = (int)((firstBad - slots.address() - first) / SLOT_BYTES) & mask;
+            // None is bad where only the doorbell failed, as it does when the device is gone.
+            posted = firstBad == 0 ? count : (int)((firstBad - slots.address() - first) / SLOT_BYTES) & mask;
         }
         count(posted, counters);
         tail += posted;
@@ -351,7 +408,12 @@ final class SendRing
                 case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> counters.writes++;
                 case ATOMIC_CMP_AND_SWP -> counters.compareSwaps++;
                 case ATOMIC_FETCH_AND_ADD -> counters.fetchAdds++;
-                case LOCAL_INV, BIND_MW -> counters.localOperations++;
+                case LOCAL_INV -> counters.localOperations++;
+                case BIND_MW ->
+                {
+                    counters.localOperations++;
+                    windows[slot].bound(slots.get(JAVA_INT, slot * SLOT_BYTES + WINDOW_KEY));
+                }
                 default -> counters.sends++;
             }
         }

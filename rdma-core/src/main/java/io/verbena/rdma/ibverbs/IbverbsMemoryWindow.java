@@ -1,0 +1,76 @@
+package io.verbena.rdma.ibverbs;
+
+import io.verbena.rdma.verbs.MemoryWindow;
+
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * {@code struct ibv_mw} of type 2. Whether it is bound the device knows; here is the key that the last posted bind
+ * gave it. Bound by the owner thread of a queue pair.
+ */
+@SuppressWarnings("restricted")
+final class IbverbsMemoryWindow implements MemoryWindow
+{
+    private static final int USER_BITS = 0xFF;
+    private static final long KEY = VerbsLayouts.offset(VerbsLayouts.IBV_MW, "rkey");
+
+    private final IbverbsProtectionDomain domain;
+    private final long mw;
+    private volatile int key;
+    private volatile boolean isClosed;
+
+    IbverbsMemoryWindow(final IbverbsProtectionDomain domain)
+    {
+        this.domain = domain;
+        mw = Libibverbs.allocateWindow("cannot allocate a memory window on " + domain.device().name(),
+            domain.device().operation("alloc_mw"), domain.pointer());
+        key = IbverbsDevice.field(mw, KEY);
+    }
+
+    /** The library would follow a pointer that is gone: 0 when it is closed, or of another domain. */
+    long pointer(final IbverbsProtectionDomain of)
+    {
+        return isClosed || of != domain ? 0 : mw;
+    }
+
+    /** A bind to this key was posted. The library names the old key in the next one and leaves it to us to note it. */
+    void bound(final int newKey)
+    {
+        MemorySegment.ofAddress(mw).reinterpret(KEY + Integer.BYTES).set(JAVA_INT, KEY, newKey);
+        key = newKey;
+    }
+
+    @Override
+    public int remoteKey()
+    {
+        return key;
+    }
+
+    @Override
+    public int nextRemoteKey()
+    {
+        final int current = key;
+        return current & ~USER_BITS | current + 1 & USER_BITS;
+    }
+
+    @Override
+    public synchronized void close()
+    {
+        if (isClosed)
+        {
+            return;
+        }
+        Libibverbs.freeWindow(
+            "a memory window of " + domain.device().name(), domain.device().operation("dealloc_mw"), mw);
+        isClosed = true;
+        domain.childClosed();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "IbverbsMemoryWindow{key=0x" + Integer.toHexString(key) + ", isClosed=" + isClosed + '}';
+    }
+}
