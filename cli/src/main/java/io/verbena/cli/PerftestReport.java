@@ -82,12 +82,12 @@ final class PerftestReport
         out.printf(Locale.ROOT, "%s against perftest, in turns of %.1f s, medians in us%n", device, seconds);
         final List<Turns> results = FabricCommand.on(device, () -> List.of(
             turns(PerfOperation.READ, sizeBytes, out), turns(PerfOperation.COMPARE_SWAP, Long.BYTES, out)));
-        out.printf(Locale.ROOT, "%n  %-14s %6s %14s %10s %10s %7s   %s%n", "operation", "bytes", "reference", "C", "Java",
-            "ratio", "goal " + GOAL);
+        out.printf(Locale.ROOT, "%n  %-14s %6s %14s %10s %10s %7s   %s%n",
+            "operation", "bytes", "reference", "C", "Java", "ratio", "goal " + GOAL);
         for (final Turns result : results)
         {
-            out.printf(Locale.ROOT, "  %-14s %6d %14s %10.1f %10.1f %7.2f   %s, %s%n", result.options.operation().word(),
-                result.options.sizeBytes(), result.program,
+            out.printf(Locale.ROOT, "  %-14s %6d %14s %10.1f %10.1f %7.2f   %s, %s%n",
+                result.options.operation().word(), result.options.sizeBytes(), result.program,
                 Turns.median(result.reference, PerftestProgram.Figures::medianNs) / NS_PER_US,
                 Turns.median(result.own, own -> own.latencyNsAt(50)) / NS_PER_US, result.ratio(),
                 result.ratio() <= GOAL ? "reached" : "missed",

@@ -52,11 +52,11 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         device = domain.device();
         type = options.type();
         capabilities = options.capabilities();
-        sendCompletions = own(options.sendCompletions());
-        receiveCompletions = own(options.receiveCompletions());
-        shared = own(options);
-        check(capabilities);
-        qp = create();
+        final OwnedOptions owned = OwnedOptions.of(domain, options);
+        sendCompletions = owned.sendCompletions();
+        receiveCompletions = owned.receiveCompletions();
+        shared = owned.shared();
+        qp = owned.create();
         dcSends = type == QueuePairType.DC_INITIATOR ? device.dynamicConnections().sendQueue(qp) : null;
         number = IbverbsDevice.field(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
         sends = new SendRing(type, capabilities.maxSendRequests(), maxMessageBytes(), capabilities.maxInlineBytes());
@@ -73,71 +73,9 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         device.events().add(qp, this);
     }
 
-    private long create()
-    {
-        final String what = "cannot create a queue pair on " + device.name() + ", " + capabilities;
-        final int nativeType = switch (type)
-        {
-            case RC -> 2;
-            case UC -> 3;
-            case UD -> 4;
-            case DC_INITIATOR -> Mlx5Library.IBV_QPT_DRIVER;
-        };
-        if (nativeType == Mlx5Library.IBV_QPT_DRIVER)
-        {
-            return device.dynamicConnections().createInitiator(what, domain.pointer(), sendCompletions.pointer(),
-                receiveCompletions.pointer(), capabilities.maxSendRequests(), capabilities.maxInlineBytes());
-        }
-        try (Arena arena = Arena.ofConfined())
-        {
-            final MemorySegment attributes = QueuePairStructures.initAttributes(
-                arena, nativeType, sendCompletions.pointer(), receiveCompletions.pointer(),
-                shared == null ? 0 : shared.pointer(), capabilities.maxSendRequests(),
-                shared == null ? capabilities.maxReceiveRequests() : 0, capabilities.maxInlineBytes());
-            return Libibverbs.Maker.CREATE_QP.make(what, domain.pointer(), attributes.address());
-        }
-    }
-
     private int maxMessageBytes()
     {
         return type == QueuePairType.UD ? device.query().pathMtuBytes() : device.attributes().maxMessageBytes();
-    }
-
-    private IbverbsCompletionQueue own(final Object queue)
-    {
-        if (queue instanceof final IbverbsCompletionQueue own && own.device() == device)
-        {
-            return own;
-        }
-        throw new RdmaException("the completion queue is not of this device: device=" + device.name());
-    }
-
-    private IbverbsSharedReceiveQueue own(final QueuePairOptions options)
-    {
-        final Object queue = options.sharedReceiveQueue();
-        if (queue == null)
-        {
-            return null;
-        }
-        if (type == QueuePairType.UC || type == QueuePairType.DC_INITIATOR)
-        {
-            throw new RdmaException(
-                "a " + type + " queue pair takes no shared receive queue: device=" + device.name());
-        }
-        if (queue instanceof final IbverbsSharedReceiveQueue own && own.domain() == domain)
-        {
-            return own;
-        }
-        throw new RdmaException("the shared receive queue is not of this protection domain: device=" + device.name());
-    }
-
-    private void check(final QueuePairCapabilities wanted)
-    {
-        final int most = device.attributes().maxQueuePairRequests();
-        IbverbsDevice.checkRange("maxSendRequests", wanted.maxSendRequests(), 1, most);
-        IbverbsDevice.checkRange("maxReceiveRequests", wanted.maxReceiveRequests(), 0, most);
-        IbverbsDevice.checkRange("maxInlineBytes", wanted.maxInlineBytes(), 0, device.attributes().maxInlineBytes());
-        IbverbsDevice.checkRange("maxReadAtomic", wanted.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
     }
 
     private void attach()

@@ -346,7 +346,8 @@ final class Libibverbs
             {
                 throw Errno.failure(what, Errno.EOPNOTSUPP);
             }
-            return made(what + " (ibv_alloc_mw)", (long)ALLOC_MW.invokeExact(function, state, pd, IBV_MW_TYPE_2), state);
+            return made(
+                what + " (ibv_alloc_mw)", (long)ALLOC_MW.invokeExact(function, state, pd, IBV_MW_TYPE_2), state);
         }
         catch (final RdmaException ex)
         {

@@ -9,9 +9,10 @@ import org.HdrHistogram.Histogram;
  * @param requestsCount       completed in the time measured.
  * @param durationNs          time measured, by the clock of the fabric.
  * @param latencyNs           from post to poll of each request.
- * @param allocatedBytes      of heap, by the measuring thread in the time measured; -1 where the JVM does not count them.
- * @param leastAllocatedBytes  the same in the 1,000 requests in a row that took the least; what the JVM itself
- *                             allocates now and then, as it replaces code, is not in there.
+ * @param allocatedBytes      of heap, by the measuring thread in the time measured; -1 where the JVM does not count
+ *                            them.
+ * @param leastAllocatedBytes the same in the 1,000 requests in a row that took the least; what the JVM itself allocates
+ *                            now and then, as it replaces code, is not in there.
  */
 public record PerfResult(
     PerfOptions options,
