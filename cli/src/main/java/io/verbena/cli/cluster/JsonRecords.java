@@ -6,6 +6,7 @@ import io.verbena.client.KvRecord;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Map;
 
@@ -14,6 +15,11 @@ import java.util.Map;
  */
 final class JsonRecords implements RecordFile.Reader
 {
+    /** How {@code dump} writes the line of a record that is text without anything to escape. */
+    private static final String PLAIN_BEGIN = "{\"key\":\"";
+    private static final String PLAIN_MIDDLE = "\",\"value\":\"";
+    private static final String PLAIN_END = "\"}";
+
     private final BufferedReader in;
     private long line;
 
@@ -42,6 +48,41 @@ final class JsonRecords implements RecordFile.Reader
         {
             return null;
         }
+        final KvRecord plain = plain(text);
+        return null == plain ? read(text) : plain;
+    }
+
+    /** A line as {@code dump} writes most, several times faster than any JSON; null for all others. */
+    private static KvRecord plain(final String text)
+    {
+        final int middle = text.startsWith(PLAIN_BEGIN) ? text.indexOf('"', PLAIN_BEGIN.length()) : -1;
+        if (middle < 0 || !text.startsWith(PLAIN_MIDDLE, middle))
+        {
+            return null;
+        }
+        final int value = middle + PLAIN_MIDDLE.length();
+        final int end = text.indexOf('"', value);
+        final boolean isPlain = end >= 0 && text.length() == end + PLAIN_END.length() && text.endsWith(PLAIN_END) &&
+            text.indexOf('\\') < 0;
+        return isPlain && hasNoControls(text) ? new KvRecord(
+            text.substring(PLAIN_BEGIN.length(), middle).getBytes(StandardCharsets.UTF_8),
+            text.substring(value, end).getBytes(StandardCharsets.UTF_8), 0) : null;
+    }
+
+    private static boolean hasNoControls(final String text)
+    {
+        for (int i = 0; i < text.length(); i++)
+        {
+            if (text.charAt(i) < ' ')
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private KvRecord read(final String text)
+    {
         try
         {
             final Map<String, Object> members = JsonReader.object(text);

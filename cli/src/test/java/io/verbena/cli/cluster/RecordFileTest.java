@@ -89,6 +89,23 @@ class RecordFileTest
         }
     }
 
+    /** Most lines take a short way: what only looks like one of them must not. */
+    @Test
+    void shouldTakeOnlyPlainLinesTheShortWay() throws IOException
+    {
+        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"\"}\n{\"key\":\"ü\",\"value\":\"{}\"}"))
+            .containsExactly(record("a", ""), record("ü", "{}"));
+        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"b\" }")).containsExactly(record("a", "b"));
+        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"\\u0062\"}")).containsExactly(record("a", "b"));
+        for (final String line : List.of("{\"key\":\"a\",\"value\":\"b\tc\"}", "{\"key\":\"a\",\"value\":\"b\"}}",
+            "{\"key\":\"a\",\"value\":\"b\",\"more\":\"c\"}", "{\"key\":\"a\",\"value\":\"b\"",
+            "{\"key\":\"a\",\"value\":\"}"))
+        {
+            assertThatThrownBy(() -> read(Format.JSONL, line)).as(line)
+                .isInstanceOf(CommandFailedException.class).hasMessageContaining("line 1: ");
+        }
+    }
+
     @Test
     void shouldWriteTheseLines() throws IOException
     {
