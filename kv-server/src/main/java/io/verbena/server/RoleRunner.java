@@ -22,7 +22,7 @@ public final class RoleRunner
     /** Shortest sleep: timers are looked at this late at most. */
     static final long SLEEP_NS = 20_000_000;
     /** Longest sleep, of a role that has nothing to do sooner and is woken for connections: the end is noticed then. */
-    static final long LONGEST_SLEEP_NS = 100_000_000;
+    static final long LONGEST_SLEEP_NS = 200_000_000;
     /** A role on its way to be ready waits for answers to connections, which wake nobody. */
     private static final long EAGER_NS = 2_000_000_000;
     private static final long EAGER_PARK_NS = 100_000;
