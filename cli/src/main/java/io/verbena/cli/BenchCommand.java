@@ -27,9 +27,9 @@ import java.util.concurrent.Callable;
     name = "bench",
     description = "Measure parts of Verbena.",
     subcommands = {
-        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class, BenchSimCommand.class,
-        BenchQpScalingCommand.class, BenchVerbsCommand.class, BenchSequencerCommand.class,
-        BenchSoakCommand.class, BenchClusterCommand.class})
+        BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class,
+        BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
+        BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -39,8 +39,8 @@ final class BenchCommand implements Runnable
     public void run()
     {
         throw new ParameterException(
-            spec.commandLine(), "say what to measure: check, rtt, table, sim, qp-scaling, verbs, sequencer, soak or " +
-            "cluster");
+            spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
+            "sequencer, soak or cluster");
     }
 
     /**

@@ -28,7 +28,7 @@ import java.util.concurrent.Callable;
         "nothing is judged."})
 final class BenchTableCommand implements Callable<Integer>
 {
-    private static final String ROW = "%-36s %,12.3f %-9s %12s  %8.3f %s %.3f%s%n";
+    private static final String ROW = "%-36s %,12.3f %-9s %12s  %8.3f %s%s%n";
 
     @Spec
     private CommandSpec spec;
@@ -63,8 +63,14 @@ final class BenchTableCommand implements Callable<Integer>
     {
         out.printf(Locale.ROOT, ROW, figure.name(), figure.value(), figure.unit(),
             Double.isNaN(figure.bare()) ? "" : String.format(Locale.ROOT, "%,.3f", figure.bare()), figure.judged(),
-            figure.isAtMost() ? "<=" : ">=", figure.goal(), !isJudged || figure.isReached() ? "" : " MISSED");
+            goal(figure), !isJudged || figure.isReached() ? "" : " MISSED");
         out.flush();
+    }
+
+    private static String goal(final TableFigure figure)
+    {
+        return Double.isNaN(figure.goal()) ? "" :
+            String.format(Locale.ROOT, "%s %.3f", figure.isAtMost() ? "<=" : ">=", figure.goal());
     }
 
     private String json(final List<TableFigure> figures)

@@ -29,6 +29,7 @@ final class Attempts
     private final long[] expectedWords = new long[CAPACITY];
     private final long[] desiredWords = new long[CAPACITY];
     private final long[] versions = new long[CAPACITY];
+    private final long[] blockVersions = new long[CAPACITY];
     private final long[] counters = new long[CAPACITY];
     private int next;
     private int lost;
@@ -39,6 +40,17 @@ final class Attempts
      * @param state {@link #PENDING} or {@link #LOST}.
      */
     void note(final Operation op, final int state)
+    {
+        note(op, op, state);
+    }
+
+    /** As {@link #note} for a member of a batch, which goes with the block and the words of its leader. */
+    void noteMember(final Operation member, final Operation leader, final int state)
+    {
+        note(member, leader, state);
+    }
+
+    private void note(final Operation op, final Operation leader, final int state)
     {
         int entry = find(op);
         if (entry == NONE)
@@ -51,12 +63,13 @@ final class Attempts
         sequences[entry] = op.sequence;
         keyHashes[entry] = op.hash.low();
         kinds[entry] = op.kind;
-        epochs[entry] = op.beginEpoch;
-        final boolean isCommit = op.step == Step.COMMIT;
-        slotOffsets[entry] = isCommit ? op.claimOffset : op.targetOffset;
-        expectedWords[entry] = isCommit ? op.claimWord : op.targetWord;
-        desiredWords[entry] = isCommit ? op.ownWord : op.desiredWord;
+        epochs[entry] = leader.beginEpoch;
+        final boolean isCommit = leader.step == Step.COMMIT;
+        slotOffsets[entry] = isCommit ? leader.claimOffset : leader.targetOffset;
+        expectedWords[entry] = isCommit ? leader.claimWord : leader.targetWord;
+        desiredWords[entry] = isCommit ? leader.ownWord : leader.desiredWord;
         versions[entry] = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
+        blockVersions[entry] = op == leader ? 0 : leader.ownVersion;
         counters[entry] = op.counter;
         state(entry, state);
     }
@@ -84,10 +97,20 @@ final class Attempts
         }
     }
 
-    /** Notes that this attempt of all that expected its word took effect: the others did not. */
+    /**
+     * Notes that this attempt of all that expected its word took effect: of the others only those that went with the
+     * same compare-and-swap did.
+     */
     void applied(final int entry)
     {
         state(entry, APPLIED);
+        for (int i = 0; lost > 0 && i < CAPACITY; i++)
+        {
+            if (states[i] == LOST && desiredWords[i] == desiredWords[entry] && slotOffsets[i] == slotOffsets[entry])
+            {
+                state(i, APPLIED);
+            }
+        }
         onReplaced(slotOffsets[entry], expectedWords[entry]);
     }
 
@@ -137,6 +160,12 @@ final class Attempts
     long version(final int entry)
     {
         return versions[entry];
+    }
+
+    /** @return version of the block that an attempt went with as a member; 0 when it went with its own. */
+    long blockVersion(final int entry)
+    {
+        return blockVersions[entry];
     }
 
     long counter(final int entry)

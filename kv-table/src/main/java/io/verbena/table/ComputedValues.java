@@ -54,17 +54,43 @@ final class ComputedValues
         return starts.fitBlock(op) ? OK : NO_BLOCK;
     }
 
-    /** Sums exactly: a counter does not wrap. @return {@link #OK} or COUNTER_OVERFLOW. */
+    /**
+     * Sums exactly: a counter does not wrap. Members of the operation's batch come first, each with a sum of its own;
+     * those whose sum would not fit are left out.
+     *
+     * @return {@link #OK} or COUNTER_OVERFLOW: nothing is left to add.
+     */
     int add(final Operation op, final long counter)
     {
-        final long sum = counter + op.delta;
-        if (((counter ^ sum) & (op.delta ^ sum)) < 0)
+        long sum = counter;
+        boolean isAnyAdded = false;
+        for (Operation member = op.firstMember; member != null; member = member.next)
         {
-            return OperationResult.COUNTER_OVERFLOW;
+            sum = addTo(sum, member);
+            isAnyAdded |= !member.overflows;
         }
-        op.counter = sum;
+        sum = addTo(sum, op);
         op.scratch.buffer.putLong(valueOf(op), sum, LITTLE_ENDIAN);
-        return OK;
+        return isAnyAdded || !op.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
+    }
+
+    private static long addTo(final long counter, final Operation op)
+    {
+        final long sum = counter + op.delta;
+        op.overflows = ((counter ^ sum) & (op.delta ^ sum)) < 0;
+        op.counter = op.overflows ? 0 : sum;
+        return op.overflows ? counter : sum;
+    }
+
+    /** As {@link #add} on a cached value: an overflow is not told from that. @return whether it was done. */
+    boolean addToCached(final Operation op, final long counter)
+    {
+        boolean overflows = add(op, counter) != OK || op.overflows;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            overflows |= member.overflows;
+        }
+        return !overflows;
     }
 
     private static int valueOf(final Operation op)

@@ -15,6 +15,10 @@ public final class EngineCounters
     public final long[] results = new long[OperationResult.COUNT];
     /** Looks taken again because another operation was in the way. */
     public long retries;
+    /** Writers that took effect, or ended, with the compare-and-swap of another one of their key. */
+    public long combined;
+    /** Compare-and-swaps posted that decide a write: of updates, deletes, and commits of inserts. */
+    public long decisiveSwaps;
     /** Updates and deletes whose compare-and-swap lost. */
     public long lostSwaps;
     /** Inserts that withdrew in favour of another one. */

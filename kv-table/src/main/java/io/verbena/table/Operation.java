@@ -56,6 +56,21 @@ public final class Operation
     int pairCount;
     int skippedBucket;
 
+    /** Runs for its key at this engine; see {@link Combiner}, also for what follows. */
+    boolean leads;
+    /** Leads the batch that this one is a member of; null while it waits or leads. */
+    Operation leader;
+    /** Behind this one among the members or the waiters of a leader. */
+    Operation next;
+    Operation nextLeader;
+    Operation firstMember;
+    Operation firstWaiter;
+    Operation lastWaiter;
+    /** INCREMENT: its addend is left out, the sum would not fit. */
+    boolean overflows;
+    /** Counts among the writers under way, see {@link Contention}. */
+    boolean isAdmitted;
+
     int blockClass;
     long blockOffset;
     boolean blockWritten;
@@ -306,7 +321,17 @@ public final class Operation
         needsBlock = false;
         counter = 0;
         targetIsCached = false;
+        targetVersion = 0;
         bypassedWord = 0;
+        leads = false;
+        leader = null;
+        next = null;
+        nextLeader = null;
+        firstMember = null;
+        firstWaiter = null;
+        lastWaiter = null;
+        overflows = false;
+        isAdmitted = false;
         claimStands = false;
         rivalOffset = 0;
         candidateCount = 0;

@@ -48,6 +48,12 @@ public final class OperationKind
         return kind == PUT || kind == PUT_IF_ABSENT || kind == REPLACE || kind == APPEND || kind == PUT_IF_PRESENT;
     }
 
+    /** @return whether the kind may change what is there. */
+    static boolean writes(final int kind)
+    {
+        return kind != GET && kind != EXISTS;
+    }
+
     /** @return whether the kind stores a value, and so needs a block. */
     static boolean storesValue(final int kind)
     {

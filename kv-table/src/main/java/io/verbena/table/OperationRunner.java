@@ -19,7 +19,9 @@ final class OperationRunner
     final Records records;
     final Contention contention;
     final Attempts attempts = new Attempts();
+    final Combiner combiner;
     final int droppedGuards;
+    private final boolean controlsContention;
     private final boolean repeatsLost;
     private final Repeats repeats;
     private final Tombstones tombstones;
@@ -51,7 +53,10 @@ final class OperationRunner
         cache = new LocationCache(configuration.locationCacheEntries());
         counters = new EngineCounters();
         records = new Records(scratch, configuration);
-        contention = new Contention(configuration.backoffMinNs(), configuration.backoffMaxNs(), configuration.seed());
+        contention = new Contention(
+            configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
+        controlsContention = configuration.controlsContention();
+        combiner = new Combiner(this, operations.length);
         droppedGuards = configuration.droppedGuards();
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
@@ -182,13 +187,33 @@ final class OperationRunner
         }
     }
 
+    /** Whether a writer may go on from its first step now; if not it waits, and begins that step again. */
+    boolean mayWrite(final Operation op)
+    {
+        if (!controlsContention || !OperationKind.writes(op.kind))
+        {
+            return true;
+        }
+        if (combiner.join(op))
+        {
+            return false;
+        }
+        if (!op.isAdmitted && !contention.admit())
+        {
+            park(op);
+            return false;
+        }
+        op.isAdmitted = true;
+        return true;
+    }
+
     /** Looks again after somebody was in the way, with a pause that grows. */
     void retry(final Operation op, final int lossesWithoutPause)
     {
         counters.retries++;
         op.retries++;
         op.contentions++;
-        final long pause = contention.pauseNs(op.contentions, lossesWithoutPause);
+        final long pause = controlsContention ? contention.pauseNs(op.contentions, lossesWithoutPause) : 0;
         op.pauseUntilNs = pause == 0 ? 0 : nowNs + pause;
         go(op, Step.LOOK);
     }
@@ -270,6 +295,7 @@ final class OperationRunner
 
     private void post(final Operation op)
     {
+        counters.decisiveSwaps += Step.isDecisive(op.step) ? 1 : 0;
         batch.begin(op);
         stage(op);
         batch.end();
@@ -350,7 +376,10 @@ final class OperationRunner
             park(op);
             return;
         }
-        report(op, result);
+        combiner.finish(op, result);
+        final boolean isLeftOut = op.overflows && result == OperationResult.STORED;
+        op.version = isLeftOut ? op.targetVersion : op.version;
+        report(op, isLeftOut ? OperationResult.COUNTER_OVERFLOW : result);
         if (op.claimStands)
         {
             go(op, Step.WITHDRAW);
@@ -376,7 +405,7 @@ final class OperationRunner
         {
             if (op.step != Step.FREE && !op.reported)
             {
-                if (op.inFlight && nowNs - op.deadlineNs >= 0)
+                if ((op.inFlight || op.step == Step.COMBINED) && nowNs - op.deadlineNs >= 0)
                 {
                     expire(op);
                     expired++;
@@ -394,7 +423,11 @@ final class OperationRunner
     /** Reports an operation whose deadline passed while a batch is under way; its completion then settles the rest. */
     private void expire(final Operation op)
     {
-        if (Step.isDecisive(op.step))
+        if (op.step == Step.COMBINED)
+        {
+            combiner.expire(op);
+        }
+        else if (Step.isDecisive(op.step))
         {
             attempts.note(op, Attempts.PENDING);
             report(op, OperationResult.OUTCOME_UNKNOWN);
@@ -422,10 +455,13 @@ final class OperationRunner
         if (Step.isDecisive(op.step))
         {
             attempts.note(op, Attempts.LOST);
+            combiner.noteLost(op);
         }
         op.claimStands = false;
         if (op.reported)
         {
+            combiner.finish(op, Step.isDecisive(op.step) ?
+                OperationResult.OUTCOME_UNKNOWN : OperationResult.TIMED_OUT_NOT_APPLIED);
             release(op);
         }
         else if (repeatsLost && Step.isDecisive(op.step))
@@ -480,16 +516,22 @@ final class OperationRunner
     /** Cleans up after an operation that was reported while this batch was under way. */
     private void settle(final Operation op)
     {
+        boolean isApplied = false;
         switch (op.step)
         {
-            case Step.SWAP -> attempts.settle(op, swaps.settle(op));
-            case Step.COMMIT -> attempts.settle(op, inserts.settleCommit(op));
+            case Step.SWAP -> isApplied = swaps.settle(op);
+            case Step.COMMIT -> isApplied = inserts.settleCommit(op);
             case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
             case Step.WITHDRAW -> op.claimStands = false;
             default ->
             {
             }
         }
+        if (Step.isDecisive(op.step))
+        {
+            attempts.settle(op, isApplied);
+        }
+        combiner.finish(op, isApplied ? OperationResult.STORED : OperationResult.TIMED_OUT_NOT_APPLIED);
         if (op.claimStands)
         {
             go(op, Step.WITHDRAW);
@@ -506,6 +548,14 @@ final class OperationRunner
         {
             op.link.allocator.free(op.blockOffset, op.blockClass);
             op.blockOffset = BlockAllocator.NONE;
+        }
+        if (op.isAdmitted)
+        {
+            contention.ended(op.retries);
+        }
+        if (op.leads)
+        {
+            combiner.onReleased(op);
         }
         op.step = Step.FREE;
         op.table = null;

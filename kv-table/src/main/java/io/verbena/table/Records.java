@@ -34,6 +34,10 @@ final class Records
      */
     void seal(final Operation op, final long replacedVersion, final long predecessor)
     {
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            member.ownVersion = nextVersion(replacedVersion);
+        }
         op.ownVersion = nextVersion(replacedVersion);
         final int versionBits =
             (droppedGuards & Guard.VERSION_BITS) != 0 ? 0 : BlockVersion.slotBits(op.ownVersion);
@@ -122,7 +126,7 @@ final class Records
         return BlockDescriptor.valueLength(buffer, blockAt);
     }
 
-    private boolean bytesEqual(final int left, final int right, final int length)
+    boolean bytesEqual(final int left, final int right, final int length)
     {
         int i = 0;
         for (; i <= length - Long.BYTES; i += Long.BYTES)

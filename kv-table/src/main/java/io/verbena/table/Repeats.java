@@ -137,7 +137,8 @@ final class Repeats
         {
             start(op, entry);
         }
-        else if (runner.records.isOwnBlockOf(op, block))
+        else if (attempts.blockVersion(entry) == 0 ? runner.records.isOwnBlockOf(op, block) :
+            attempts.blockVersion(entry) == runner.records.version(block))
         {
             applied(op, entry);
         }

@@ -19,6 +19,10 @@ final class Starts
             runner.repeats().start(op);
             return;
         }
+        if (!runner.mayWrite(op))
+        {
+            return;
+        }
         if (!op.wantsMemory || !runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH))
         {
             op.beginEpoch = runner.epochs.epoch();
@@ -71,7 +75,7 @@ final class Starts
             case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND -> false;
             // An overflow is answered from a read, never from the cache.
             case OperationKind.INCREMENT -> runner.cache.hasCounter(entry) &&
-                runner.computedValues().add(op, runner.cache.counter(entry)) == ComputedValues.OK;
+                runner.computedValues().addToCached(op, runner.cache.counter(entry));
             default -> true;
         };
         if (changes && OperationKind.storesValue(op.kind))

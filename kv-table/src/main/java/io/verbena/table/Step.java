@@ -30,10 +30,12 @@ final class Step
     static final int RESOLVE = 12;
     /** READ a block that may be the earlier attempt's, or came after it. */
     static final int RESOLVE_BLOCK = 13;
+    /** Waits for another writer of its key, or goes with it: posts nothing itself. */
+    static final int COMBINED = 14;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room", "resolve", "resolve_block" };
+        "make_room", "resolve", "resolve_block", "combined" };
 
     private Step()
     {

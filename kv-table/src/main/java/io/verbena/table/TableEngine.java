@@ -447,8 +447,10 @@ public final class TableEngine implements AutoCloseable
         long oldest = Math.min(epochs.epoch(), scan.heldEpoch());
         for (final Operation op : operations)
         {
-            // One that waits for memory has read nothing yet. It must not hold up the very epoch it waits for.
-            if (op.step != Step.FREE && (op.step != Step.START || runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH)))
+            // One that waits for memory or for another writer has read nothing yet. It must not hold up the very epoch
+            // it waits for.
+            if (op.step != Step.FREE && op.step != Step.COMBINED &&
+                (op.step != Step.START || runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH)))
             {
                 oldest = Math.min(oldest, op.beginEpoch);
             }
@@ -519,8 +521,8 @@ public final class TableEngine implements AutoCloseable
         {
             if (op.step != Step.FREE && !op.reported)
             {
-                runner.report(op, op.inFlight && Step.isDecisive(op.step) ?
-                    OperationResult.OUTCOME_UNKNOWN : OperationResult.NODE_UNAVAILABLE);
+                runner.report(op, op.inFlight && Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN :
+                    Combiner.resultWithoutLeader(op, OperationResult.NODE_UNAVAILABLE));
             }
         }
         if (creator != null)

@@ -21,6 +21,7 @@ public final class TableEngineConfiguration
     private OperationListener operationListener;
     private ChunkSource chunkSource;
     private boolean repeatsLostOutcomes;
+    private boolean controlsContention = true;
     private int droppedGuards;
 
     /** @return most operations under way at once, 1 to 4096. */
@@ -187,6 +188,23 @@ public final class TableEngineConfiguration
     public TableEngineConfiguration repeatsLostOutcomes(final boolean isOn)
     {
         repeatsLostOutcomes = isOn;
+        return this;
+    }
+
+    /** @return whether writers of one key are combined, pause after losses, and are limited by a credit. */
+    public boolean controlsContention()
+    {
+        return controlsContention;
+    }
+
+    /**
+     * Sets {@link #controlsContention()}: PUTs and INCREMENTs of one key that are under way at this engine together
+     * share compare-and-swaps; who lost pauses, see {@link #backoffNs}; and fewer writers are under way at once the
+     * more of them lose. On if not set; off only to compare.
+     */
+    public TableEngineConfiguration controlsContention(final boolean isOn)
+    {
+        controlsContention = isOn;
         return this;
     }
 

@@ -19,18 +19,26 @@ class TableBenchmarkTest
         final List<TableFigure> figures = new TableBenchmark(2_000, SystemNanoClock.INSTANCE, heard::add).run();
         assertThat(figures).isEqualTo(heard);
         assertThat(figures).extracting(TableFigure::name).containsExactly("cached_get", "cold_get", "cached_update",
-            "allocation_per_get", "allocation_per_put", "load_factor_at_first_failed_insert",
+            "cached_get_in_batches", "allocation_per_get", "allocation_per_put",
+            "get_against_chronicle_map", "update_against_chronicle_map", "load_factor_at_first_failed_insert",
             "index_bytes_per_key_at_0.90");
-        for (final TableFigure figure : figures.subList(0, 3))
+        for (final TableFigure figure : figures.subList(0, 4))
         {
             // No speed is demanded of a small run on any machine.
             assertThat(figure.value()).isPositive();
             assertThat(figure.bare()).isPositive();
         }
+        assertThat(figures.subList(6, 8)).allMatch(figure -> figure.bare() > 0);
         // These depend on no clock.
-        assertThat(figures.subList(3, 5)).allMatch(TableFigure::isReached);
-        assertThat(figures.get(5).value()).isBetween(0.88, 0.95);
-        assertThat(figures.get(6).isReached()).isTrue();
+        assertThat(figures.subList(4, 6)).allMatch(TableFigure::isReached);
+        assertThat(figures.get(8).value()).isBetween(0.90, 0.95);
+        assertThat(figures.get(9).isReached()).isTrue();
+    }
+
+    @Test
+    void shouldReachNobodyWithTheMapItComparesWith() throws IOException
+    {
+        assertThat(ChronicleMapProcess.run(1_000, 1_000, 1).openSockets()).isZero();
     }
 
     @Test
@@ -38,6 +46,9 @@ class TableBenchmarkTest
     {
         assertThat(TableFigure.ratio("get", 200, 100, 2).isReached()).isTrue();
         assertThat(TableFigure.ratio("get", 201, 100, 2).isReached()).isFalse();
+        assertThat(TableFigure.faster("get", 100, 250, 2.5).isReached()).isTrue();
+        assertThat(TableFigure.faster("get", 101, 250, 2.5).isReached()).isFalse();
+        assertThat(TableFigure.told("get", 100, 1).isReached()).isTrue();
         assertThat(TableFigure.of("load", 0.89, "of slots", 0.90, false).isReached()).isFalse();
     }
 }

@@ -1,0 +1,288 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BlockDescriptor;
+
+/**
+ * Lets the writers of one key that are under way at this engine go one after the other instead of against each other,
+ * and takes several of them along with one compare-and-swap. Section "Combined writers" of
+ * {@code docs/protocol/point-operations.md}.
+ *
+ * <p>A writer that finds none of its key under way <em>leads</em>: it is run. One that finds a leader waits behind it,
+ * {@link Step#COMBINED}: it has read nothing and holds no block. When the leader has ended, the waiters up to the first
+ * of another kind become one batch: the last of them leads, the ones before are its <em>members</em>. They take effect
+ * at the leader's compare-and-swap, in their order, each with a version of its own; what PUTs before the last stored
+ * is never seen by anybody, and INCREMENTs add up. Single owner thread.
+ */
+final class Combiner
+{
+    private final OperationRunner runner;
+    private final Operation[] leaders;
+
+    Combiner(final OperationRunner runner, final int operationSlots)
+    {
+        this.runner = runner;
+        leaders = new Operation[Integer.highestOneBit(operationSlots) * 2];
+    }
+
+    private static boolean combines(final int kind)
+    {
+        return kind == OperationKind.PUT || kind == OperationKind.INCREMENT;
+    }
+
+    /** First of all steps. @return whether the operation waits for another one, which lets it go on. */
+    boolean join(final Operation op)
+    {
+        if (op.leads || !combines(op.kind))
+        {
+            return false;
+        }
+        final int at = index(op);
+        for (Operation leader = leaders[at]; leader != null; leader = leader.nextLeader)
+        {
+            if (isSameKey(leader, op))
+            {
+                append(leader, op);
+                return true;
+            }
+        }
+        lead(op, at);
+        return false;
+    }
+
+    private void lead(final Operation op, final int at)
+    {
+        op.leads = true;
+        op.nextLeader = leaders[at];
+        leaders[at] = op;
+    }
+
+    private static void append(final Operation leader, final Operation op)
+    {
+        op.step = Step.COMBINED;
+        op.leader = null;
+        op.next = null;
+        if (leader.lastWaiter == null)
+        {
+            leader.firstWaiter = op;
+        }
+        else
+        {
+            leader.lastWaiter.next = op;
+        }
+        leader.lastWaiter = op;
+    }
+
+    private int index(final Operation op)
+    {
+        return (int)op.hash.low() & leaders.length - 1;
+    }
+
+    private boolean isSameKey(final Operation leader, final Operation op)
+    {
+        return leader.hash.low() == op.hash.low() && leader.hash.high() == op.hash.high() &&
+            leader.table == op.table && leader.keyLength == op.keyLength &&
+            runner.records.bytesEqual(leader.ownBlock() + BlockDescriptor.KEY_OFFSET,
+                op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
+    }
+
+    /**
+     * The outcome of a leader is decided, and nothing of it is in flight: tells its members theirs, or lets them wait
+     * again where they may still take effect before their own deadlines.
+     *
+     * @param result of the leader.
+     */
+    void finish(final Operation leader, final int result)
+    {
+        Operation member = leader.firstMember;
+        leader.firstMember = null;
+        Operation firstBack = null;
+        Operation lastBack = null;
+        while (member != null)
+        {
+            final Operation next = member.next;
+            member.leader = null;
+            member.next = null;
+            if (member.reported)
+            {
+                settle(member, result);
+            }
+            else if (goesOn(member, result))
+            {
+                firstBack = firstBack == null ? member : firstBack;
+                if (lastBack != null)
+                {
+                    lastBack.next = member;
+                }
+                lastBack = member;
+            }
+            else
+            {
+                report(leader, member, result);
+            }
+            member = next;
+        }
+        if (lastBack != null)
+        {
+            lastBack.next = leader.firstWaiter;
+            leader.firstWaiter = firstBack;
+            leader.lastWaiter = leader.lastWaiter == null ? lastBack : leader.lastWaiter;
+        }
+    }
+
+    /** What a PUT stored that is not the last of its batch nobody has seen: it can be done again, or not at all. */
+    private static boolean goesOn(final Operation member, final int result)
+    {
+        return result == OperationResult.TIMED_OUT_NOT_APPLIED || result == OperationResult.NO_MEMORY ||
+            result == OperationResult.OUTCOME_UNKNOWN && member.kind == OperationKind.PUT;
+    }
+
+    private void report(final Operation leader, final Operation member, final int result)
+    {
+        final boolean isStored = result == OperationResult.STORED;
+        member.version = !isStored ? leader.version : member.overflows ? leader.targetVersion : member.ownVersion;
+        runner.counters.combined++;
+        runner.report(member, isStored && member.overflows ? OperationResult.COUNTER_OVERFLOW : result);
+        runner.release(member);
+    }
+
+    /** A member that was reported when its deadline passed. */
+    private void settle(final Operation member, final int result)
+    {
+        if (member.kind == OperationKind.INCREMENT && result != OperationResult.OUTCOME_UNKNOWN)
+        {
+            runner.attempts.settle(member, result == OperationResult.STORED && !member.overflows);
+        }
+        runner.release(member);
+    }
+
+    /** A leader's slot becomes free: the next batch begins, with the next poll. */
+    void onReleased(final Operation leader)
+    {
+        if (leader.firstMember != null)
+        {
+            finish(leader, OperationResult.TIMED_OUT_NOT_APPLIED);
+        }
+        unlink(leader);
+        final Operation first = leader.firstWaiter;
+        if (first == null)
+        {
+            return;
+        }
+        Operation last = first;
+        Operation before = null;
+        while (last.next != null && last.next.kind == first.kind)
+        {
+            before = last;
+            last = last.next;
+        }
+        if (last.next != null)
+        {
+            last.firstWaiter = last.next;
+            last.lastWaiter = leader.lastWaiter;
+        }
+        leader.firstWaiter = null;
+        leader.lastWaiter = null;
+        last.next = null;
+        if (before != null)
+        {
+            before.next = null;
+            last.firstMember = first;
+            for (Operation member = first; member != null; member = member.next)
+            {
+                member.leader = last;
+                member.overflows = false;
+            }
+        }
+        lead(last, index(last));
+        last.step = Step.START;
+        runner.park(last);
+    }
+
+    private void unlink(final Operation leader)
+    {
+        leader.leads = false;
+        final int at = index(leader);
+        if (leaders[at] == leader)
+        {
+            leaders[at] = leader.nextLeader;
+        }
+        else
+        {
+            Operation before = leaders[at];
+            while (before.nextLeader != leader)
+            {
+                before = before.nextLeader;
+            }
+            before.nextLeader = leader.nextLeader;
+        }
+        leader.nextLeader = null;
+    }
+
+    /**
+     * The deadline of one that waits has passed. The addend of a member may be in a sum already, so that it takes
+     * effect; a member that PUTs has had none that anybody could see.
+     */
+    void expire(final Operation op)
+    {
+        if (op.leader == null)
+        {
+            removeWaiter(op);
+            runner.report(op, OperationResult.TIMED_OUT_NOT_APPLIED);
+            runner.release(op);
+            return;
+        }
+        final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
+        if (op.leader.inFlight && Step.isDecisive(op.leader.step) && result == OperationResult.OUTCOME_UNKNOWN)
+        {
+            runner.attempts.noteMember(op, op.leader, Attempts.PENDING);
+        }
+        // Its slot becomes free with the outcome of the leader.
+        runner.report(op, result);
+    }
+
+    /** @return what can be told of an operation that waits before its leader has ended. */
+    static int resultWithoutLeader(final Operation op, final int resultOfWaiter)
+    {
+        return op.leader != null && op.kind == OperationKind.INCREMENT ?
+            OperationResult.OUTCOME_UNKNOWN : resultOfWaiter;
+    }
+
+    private void removeWaiter(final Operation op)
+    {
+        for (Operation leader = leaders[index(op)]; leader != null; leader = leader.nextLeader)
+        {
+            Operation before = null;
+            for (Operation waiter = leader.firstWaiter; waiter != null; waiter = waiter.next)
+            {
+                if (waiter == op)
+                {
+                    if (before == null)
+                    {
+                        leader.firstWaiter = op.next;
+                    }
+                    else
+                    {
+                        before.next = op.next;
+                    }
+                    leader.lastWaiter = leader.lastWaiter == op ? before : leader.lastWaiter;
+                    op.next = null;
+                    return;
+                }
+                before = waiter;
+            }
+        }
+        throw new IllegalStateException("waits for nobody: " + op);
+    }
+
+    /** Members of a leader whose decisive batch was lost with its connection. */
+    void noteLost(final Operation leader)
+    {
+        for (Operation member = leader.firstMember; member != null; member = member.next)
+        {
+            if (member.kind == OperationKind.INCREMENT && !member.overflows)
+            {
+                runner.attempts.noteMember(member, leader, Attempts.LOST);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.verbena.load.bench;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import net.openhft.chronicle.map.ChronicleMap;
+import net.openhft.chronicle.map.ChronicleMapBuilder;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+
+/**
+ * The same records and the same order of keys as {@link TableBenchmark} in a Chronicle Map in shared memory. A process
+ * of its own, started by {@link ChronicleMapProcess}, because of the flags that the map needs. Arguments: the file,
+ * records, operations, rounds. Prints nanoseconds of a GET and of an update, least of the rounds, and how many sockets
+ * it had opened.
+ */
+final class ChronicleMapMain
+{
+    private static final Path FILES = Path.of("/proc/self/fd");
+
+    private final ChronicleMap<byte[], byte[]> map;
+    private final byte[] key = new byte[TableBenchmark.KEY_BYTES];
+    private final ByteBuffer keyNumber = ByteBuffer.wrap(key).order(ByteOrder.LITTLE_ENDIAN);
+    private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private final int[] order;
+    private byte[] value = new byte[TableBenchmark.VALUE_BYTES];
+
+    private ChronicleMapMain(final ChronicleMap<byte[], byte[]> map, final int records)
+    {
+        this.map = map;
+        order = TableBenchmark.shuffled(records);
+    }
+
+    public static void main(final String[] args) throws IOException
+    {
+        final int records = Integer.parseInt(args[1]);
+        try (ChronicleMap<byte[], byte[]> map = ChronicleMapBuilder.of(byte[].class, byte[].class)
+            .name("bench").entries(records)
+            .constantKeySizeBySample(new byte[TableBenchmark.KEY_BYTES])
+            .constantValueSizeBySample(new byte[TableBenchmark.VALUE_BYTES])
+            .createPersistedTo(new File(args[0])))
+        {
+            new ChronicleMapMain(map, records).run(Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+        }
+    }
+
+    private void run(final int operations, final int rounds) throws IOException
+    {
+        for (int number = 0; number < order.length; number++)
+        {
+            put(number);
+        }
+        double getNs = Double.MAX_VALUE;
+        double updateNs = Double.MAX_VALUE;
+        for (int round = 0; round < rounds; round++)
+        {
+            getNs = Math.min(getNs, getNs(operations));
+            updateNs = Math.min(updateNs, updateNs(operations));
+        }
+        System.out.println(ChronicleMapProcess.ANSWER + getNs + ' ' + updateNs + ' ' + openSockets());
+    }
+
+    private double getNs(final int operations)
+    {
+        final long start = clock.nanoTime();
+        for (int i = 0; i < operations; i++)
+        {
+            keyNumber.putLong(0, order[i % order.length]);
+            final byte[] found = map.getUsing(key, value);
+            if (found == null || found.length != TableBenchmark.VALUE_BYTES)
+            {
+                throw new IllegalStateException("GET did not find record " + order[i % order.length]);
+            }
+            value = found;
+        }
+        return (double)(clock.nanoTime() - start) / operations;
+    }
+
+    private double updateNs(final int operations)
+    {
+        final long start = clock.nanoTime();
+        for (int i = 0; i < operations; i++)
+        {
+            put(order[i % order.length]);
+        }
+        return (double)(clock.nanoTime() - start) / operations;
+    }
+
+    private void put(final int number)
+    {
+        keyNumber.putLong(0, number);
+        map.put(key, value);
+    }
+
+    private static int openSockets() throws IOException
+    {
+        int sockets = 0;
+        try (Stream<Path> files = Files.list(FILES))
+        {
+            final List<Path> open = files.toList();
+            for (final Path file : open)
+            {
+                sockets += isSocket(file) ? 1 : 0;
+            }
+        }
+        return sockets;
+    }
+
+    private static boolean isSocket(final Path file)
+    {
+        try
+        {
+            return Files.readSymbolicLink(file).toString().startsWith("socket:");
+        }
+        catch (final IOException ex)
+        {
+            // Closed since it was listed: the listing's own.
+            return false;
+        }
+    }
+}
