@@ -114,7 +114,7 @@ public final class BlockAllocator
     /** @return offset of a block of this class, or {@link #NONE} when there is none now. */
     long allocate(final int sizeClass)
     {
-        if (suspended || quarantinedBytes > maxQuarantineBytes)
+        if (suspended || isAtBound())
         {
             return NONE;
         }
@@ -186,15 +186,26 @@ public final class BlockAllocator
         }
     }
 
-    /** @return whether a chunk should be asked for now; says so once until it is answered. */
+    /**
+     * Not at the bound of the quarantine: there no chunk helps, only the epoch, and whoever asked again each time that
+     * he got one would take all there are.
+     *
+     * @return whether a chunk should be asked for now; says so once until it is answered.
+     */
     boolean request()
     {
-        if (requested)
+        if (requested || isAtBound())
         {
             return false;
         }
         requested = true;
         return true;
+    }
+
+    /** @return whether as much waits for epochs as may: nothing is given out until one has passed. */
+    boolean isAtBound()
+    {
+        return quarantinedBytes > maxQuarantineBytes;
     }
 
     /** @return whether so little is left that the next chunk should be asked for before it is needed. */

@@ -170,7 +170,8 @@ final class OperationRunner
         if (!op.reported && nowNs - op.deadlineNs >= 0)
         {
             // Memory that nobody refused may be there, behind a connection that is not.
-            final boolean isRefused = op.wantsMemory && op.link.allocator.refusals() > op.refusalsSeen;
+            final boolean isRefused = op.wantsMemory &&
+                (op.link.allocator.refusals() > op.refusalsSeen || op.link.allocator.isAtBound());
             end(op, isRefused ? OperationResult.NO_MEMORY : OperationResult.TIMED_OUT_NOT_APPLIED);
         }
         else if (!op.reported && op.pauseUntilNs - nowNs > 0)

@@ -136,6 +136,19 @@ final class EngineFixture implements AutoCloseable
         return finish();
     }
 
+    /** As the other one, with a deadline that the clock reaches while it waits. */
+    Outcome run(
+        final int kind,
+        final OpenTable table,
+        final String key,
+        final String value,
+        final long version,
+        final long timeoutNs)
+    {
+        begin(kind, table, key, value, version, nowNs + timeoutNs);
+        return finish();
+    }
+
     void begin(
         final int kind,
         final OpenTable table,

@@ -405,6 +405,29 @@ class EngineOutcomeTest
         // With the guard it is 1: see the test before.
     }
 
+    /** Chunks are left, but so much waits for the epoch that no more may. */
+    @Test
+    void shouldWaitForTheEpochAtTheBoundOfWhatMayWaitForIt()
+    {
+        try (EngineFixture bounded = EngineFixture.single(s -> s.maxQuarantineBytes(256)))
+        {
+            final OpenTable other = bounded.createTable(0, 1);
+            int stored = 0;
+            while (stored < 10 && bounded.run(OperationKind.PUT, other, "k", "v" + stored, 0, 1_000_000).result() ==
+                OperationResult.STORED)
+            {
+                stored++;
+            }
+            assertThat(bounded.outcome.result()).isEqualTo(OperationResult.NO_MEMORY);
+            assertThat(stored).isBetween(2, 6);
+            assertThat(bounded.engine.allocator(EngineFixture.NODE).quarantinedBytes()).isLessThanOrEqualTo(256 + 128);
+            assertThat(bounded.chunksLeft).isPositive();
+            assertThat(bounded.engine.wantsEpochs()).isTrue();
+            bounded.engine.onEpoch(9, 8);
+            assertThat(bounded.put(other, "k", "after").result()).isEqualTo(OperationResult.STORED);
+        }
+    }
+
     @Test
     void shouldSayNoMemoryAtTheDeadlineWhenTheEpochStandsStill()
     {
