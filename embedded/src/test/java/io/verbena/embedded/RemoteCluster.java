@@ -5,6 +5,8 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.RemoteKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.compute.StoreObserver;
+import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.meta.MetaServer;
@@ -124,6 +126,12 @@ final class RemoteCluster implements AutoCloseable
     {
         final Device device = fabric.openDevice("client");
         return RemoteKvClient.open(device, metaServer.address(), new KvClientOptions(), device::close);
+    }
+
+    /** Looks at the memory, on a device that is closed with the cluster. */
+    StoreObserver observer()
+    {
+        return StoreObserver.open(openDevice("observer"), MetaServerLocator.at(metaServer.address()), STEP_NS);
     }
 
     static void await(final BooleanSupplier condition)

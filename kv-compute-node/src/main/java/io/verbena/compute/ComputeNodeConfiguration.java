@@ -18,6 +18,7 @@ public final class ComputeNodeConfiguration
     private long heartbeatIntervalNs = TimeUnit.MILLISECONDS.toNanos(25);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
+    private boolean reclaims = true;
     private int droppedGuards;
     private EpochNanoClock versionClock;
 
@@ -169,6 +170,23 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration versionClock(final EpochNanoClock versionClock)
     {
         this.versionClock = versionClock;
+        return this;
+    }
+
+    /** @return whether the node takes over chunks of nodes that have ended. */
+    public boolean reclaims()
+    {
+        return reclaims;
+    }
+
+    /**
+     * @param reclaims whether the node takes over chunks of nodes that have ended; default true. A node that only looks
+     *                 leaves them to others.
+     * @return this.
+     */
+    public ComputeNodeConfiguration reclaims(final boolean reclaims)
+    {
+        this.reclaims = reclaims;
         return this;
     }
 

@@ -31,6 +31,8 @@ final class MemoryLink implements AutoCloseable
     /** Longest pause between attempts: 128 ms. */
     private static final long MAX_PAUSE_NS = 128_000_000;
     private static final long SLOW_LOOK_NS = 20_000_000;
+    /** Cookie of an observer's batches. */
+    private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
     /** Cookie of the reclaimer's batches. */
     private static final int RECLAIM_COOKIE = ChunkWatch.COOKIE | 2;
 
@@ -43,6 +45,7 @@ final class MemoryLink implements AutoCloseable
     private final ChunkLeaser leaser;
     private final ChunkWatch watch;
     private final RegionAccess reclaimAccess;
+    private RegionAccess observerAccess;
     private final Reclaimer reclaimer;
     private State state;
     private PeerLookup lookup;
@@ -93,11 +96,6 @@ final class MemoryLink implements AutoCloseable
         return isRestored;
     }
 
-    String failure()
-    {
-        return failure;
-    }
-
     /** @return proxy for calls while {@link #isReady()}. */
     MemoryNodeClient client()
     {
@@ -132,6 +130,28 @@ final class MemoryLink implements AutoCloseable
     RegionAccess[] maintenance()
     {
         return new RegionAccess[]{watch.access(), reclaimAccess};
+    }
+
+    /** @return to read and swap words with, by the node's thread, beside operations. */
+    RegionAccess observerAccess()
+    {
+        if (null == observerAccess)
+        {
+            observerAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), OBSERVER_COOKIE);
+        }
+        return observerAccess;
+    }
+
+    /** @return the port while {@link #isReady()}. */
+    VirtualQpPort port()
+    {
+        return port;
+    }
+
+    /** @return why it is not ready; empty while it is, or connects for the first time. */
+    String failure()
+    {
+        return failure;
     }
 
     /** Reclaims what is unnamed in this node's own chunks. */
@@ -236,7 +256,7 @@ final class MemoryLink implements AutoCloseable
         {
             engine.attach(memoryNodeId, port);
             engine.suspend(memoryNodeId, false);
-            reclaimer.connect(client, port);
+            reclaimer.connect(session.reclaims() ? client : null, port);
             failure = "";
             pauseNs = MIN_PAUSE_NS;
             state = State.READY;
@@ -292,6 +312,7 @@ final class MemoryLink implements AutoCloseable
         {
             case ChunkWatch.COOKIE -> watch.access().onComplete(status);
             case RECLAIM_COOKIE -> reclaimAccess.onComplete(status);
+            case OBSERVER_COOKIE -> observerAccess.onComplete(status);
             default -> engine.onBatchComplete(cookie, status);
         }
     }
@@ -305,6 +326,10 @@ final class MemoryLink implements AutoCloseable
         }
         watch.close();
         reclaimAccess.close();
+        if (null != observerAccess)
+        {
+            observerAccess.close();
+        }
     }
 
     @Override

@@ -117,6 +117,16 @@ final class NodeSession implements AutoCloseable
         return !metaLink.isUsable() || null != lease && lease.isUnheard();
     }
 
+    SessionParts parts()
+    {
+        return parts;
+    }
+
+    List<MemoryLink> memoryLinks()
+    {
+        return linkList;
+    }
+
     TableEngine engine()
     {
         return engine;
@@ -292,6 +302,7 @@ final class NodeSession implements AutoCloseable
             catalog,
             reclaimCounters,
             configuration.callTimeoutNs(),
+            configuration.reclaims(),
             configuration.droppedGuards());
         lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
             this::wantsEpochs);

@@ -15,6 +15,7 @@ import io.verbena.table.TableEngine;
  * @param catalog       which tables were dropped.
  * @param counters      of reclamation.
  * @param timeoutNs     of a control call.
+ * @param reclaims      whether chunks of ended nodes are taken over.
  * @param droppedGuards see {@link ReclaimGuard}.
  */
 record SessionParts(
@@ -26,6 +27,7 @@ record SessionParts(
     CatalogWatch catalog,
     ReclaimCounters counters,
     long timeoutNs,
+    boolean reclaims,
     int droppedGuards)
 {
     boolean isDropped(final int guard)

@@ -15,6 +15,8 @@ public final class EpochTracker
 
     private long epoch;
     private long safeEpoch;
+    private long heldEpoch = Long.MAX_VALUE;
+    private boolean isAwaited;
 
     /** @param initialEpoch epoch heard when the node joined. */
     EpochTracker(final long initialEpoch)
@@ -41,6 +43,38 @@ public final class EpochTracker
         safeEpoch = Math.max(safeEpoch, newSafeEpoch);
     }
 
+    /**
+     * Keeps this node from passing the present epoch, and with it all from using again what is named from now on: for
+     * who reads memory beside operations. To be released soon.
+     */
+    public void hold()
+    {
+        heldEpoch = epoch;
+    }
+
+    /** Ends {@link #hold()}. */
+    public void release()
+    {
+        heldEpoch = Long.MAX_VALUE;
+    }
+
+    /** @return the epoch that must not be passed yet. */
+    long heldEpoch()
+    {
+        return Math.min(epoch, heldEpoch);
+    }
+
+    /** Says whether somebody beside operations waits for epochs. */
+    public void await(final boolean awaits)
+    {
+        isAwaited = awaits;
+    }
+
+    boolean isAwaited()
+    {
+        return isAwaited;
+    }
+
     /** @return whether a location with this tag may still be used. */
     boolean isCacheTagCurrent(final long tag)
     {
@@ -51,5 +85,11 @@ public final class EpochTracker
     boolean isReusable(final long retiredEpoch)
     {
         return safeEpoch >= retiredEpoch + REUSE_DISTANCE;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "epoch=" + epoch + " safeEpoch=" + safeEpoch;
     }
 }

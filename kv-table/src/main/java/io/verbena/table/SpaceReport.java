@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import java.util.BitSet;
+
 /** Where the bytes of a memory node's chunks are, as a {@link StoreChecker} found them. Not thread-safe. */
 public final class SpaceReport
 {
@@ -19,13 +21,15 @@ public final class SpaceReport
     public long namedBytes;
     /** Of these, in closed chunks. */
     public long namedInOrphansBytes;
+    /** Chunks that somebody has, and in which no word names a block and no table has a subtable. */
+    public final BitSet unnamedChunks = new BitSet();
     /** Free blocks and stretches not cut yet. */
     public long heldFreeBytes;
     /** Blocks that wait for the epoch. */
     public long quarantinedBytes;
     /** Blocks of operations under way. */
     public long inFlightBytes;
-    /** In leased chunks, named by no word and held by no node: lost until the chunk is swept. */
+    /** In leased chunks, named by no word and held by no node: lost until the chunk is swept; 0 while nobody knows. */
     public long lostBytes;
 
     SpaceReport(final int memoryNodeId)

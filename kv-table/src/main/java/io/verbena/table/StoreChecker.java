@@ -5,133 +5,67 @@ import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.BitSet;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.UnsafeBuffer;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 /**
- * Checks all tables of a store and the memory they live in, while nobody changes them: each {@link TableChecker table}
- * for itself, and that each byte of a chunk leased for blocks is in exactly one hand: named by one committed word, or
- * held by one node. A byte in two hands will be overwritten under somebody; one in none is lost until the chunk is
- * swept. Independent of how memory is read.
+ * Checks all tables of a store and the memory they live in: each {@link TableChecker table} for itself, and that each
+ * byte of a chunk leased for blocks is in exactly one hand: named by one committed word, or held by one node. A byte in
+ * two hands will be overwritten under somebody; one in none is lost until the chunk is swept.
+ *
+ * <p>Beside writers, all words are read while the store holds, and the chunk headers after them: then no block has two
+ * words unless it had them at one instant, and no chunk can have changed its state under a word. What nodes hold is not
+ * known of a live store, and nothing is told lost.
  */
 public final class StoreChecker
 {
-    private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
+    private static final int MAX_LEFTOVERS = 100_000;
+    private static final int MAX_HEADER_LOOKS = 1_000;
 
-    private final RegionReader reader;
-    private final List<TableDescriptor> tables;
+    private final CheckedStore store;
     private final List<HeldStretch> held;
+    private final Int2ObjectHashMap<CheckedNode> nodes = new Int2ObjectHashMap<>();
+    private StoreCheck check;
+    private List<TableDescriptor> tables = List.of();
     private int onlyNodeId;
-
-    /** One memory node while it is checked. */
-    private static final class Node
-    {
-        private final SpaceReport space;
-        private final ChunkView view;
-        private final BitSet named;
-        private final BitSet heldGranules;
-        private final Set<Integer> indexChunks = new HashSet<>();
-
-        private Node(final SpaceReport space, final ChunkView view)
-        {
-            this.space = space;
-            this.view = view;
-            final int granules = (int)((long)view.chunkCount() * view.chunkLengthBytes() / GRANULE_BYTES);
-            named = new BitSet(granules);
-            heldGranules = new BitSet(granules);
-        }
-
-        private int granule(final long offset)
-        {
-            return (int)((offset - view.offset(0)) / GRANULE_BYTES);
-        }
-
-        private boolean isInside(final long offset, final long lengthBytes)
-        {
-            return offset >= view.offset(0) && offset + lengthBytes <= view.offset(view.chunkCount()) &&
-                offset % GRANULE_BYTES == 0 && view.index(offset) == view.index(offset + lengthBytes - 1);
-        }
-    }
+    private String onlyTable;
 
     /**
      * @param reader of the memory nodes.
-     * @param tables all there are.
+     * @param tables all there are; nobody changes them, nor memory.
      * @param held   what all living nodes hold; memory of others counts as lost.
      */
     public StoreChecker(final RegionReader reader, final List<TableDescriptor> tables, final List<HeldStretch> held)
     {
-        this.reader = reader;
-        this.tables = List.copyOf(tables);
+        store = CheckedStore.atRest(reader, tables);
         this.held = List.copyOf(held);
     }
 
-    /**
-     * Checks.
-     *
-     * @param memoryNodeIds all there are.
-     * @return what was found.
-     */
-    public StoreCheck check(final List<Integer> memoryNodeIds)
+    /** @param store to check. */
+    public StoreChecker(final CheckedStore store)
     {
-        final StoreCheck check = new StoreCheck();
-        final Int2ObjectHashMap<Node> nodes = new Int2ObjectHashMap<>();
-        for (final int memoryNodeId : memoryNodeIds)
-        {
-            final Node node = readNode(memoryNodeId, check);
-            if (node != null)
-            {
-                nodes.put(memoryNodeId, node);
-                check.spaces().add(node.space);
-            }
-        }
-        for (final TableDescriptor table : tables)
-        {
-            noteIndex(table, nodes, check);
-            check.tables().put(table.name(), new TableChecker(table, reader).onlyAt(onlyNodeId)
-                .committedWords((memoryNodeId, word) -> noteNamed(nodes.get(memoryNodeId), word, check))
-                .check());
-        }
-        for (final HeldStretch stretch : held)
-        {
-            noteHeld(nodes.get(stretch.memoryNodeId()), stretch, check);
-        }
-        nodes.values().forEach((node) -> sum(node, check));
-        return check;
+        this.store = store;
+        held = List.of();
     }
 
-    private Node readNode(final int memoryNodeId, final StoreCheck check)
+    /**
+     * Leaves out the blocks of other tables; where they are is looked at all the same.
+     *
+     * @param tableName of the one table.
+     * @return this.
+     */
+    public StoreChecker only(final String tableName)
     {
-        try (Arena arena = Arena.ofConfined())
-        {
-            final MemorySegment page = arena.allocate(SuperblockDescriptor.READ_BYTES, 64);
-            reader.read(memoryNodeId, 0, new UnsafeBuffer(page.address(), (int)page.byteSize()),
-                SuperblockDescriptor.READ_BYTES);
-            final Superblock superblock = SuperblockDescriptor.read(page);
-            final ChunkView view = new ChunkView(superblock);
-            final UnsafeBuffer header = new UnsafeBuffer(arena.allocate(64, 64).address(), 64);
-            for (int i = 0; i < superblock.chunkCount(); i++)
-            {
-                reader.read(memoryNodeId, superblock.chunkHeadersOffset() + (long)i * ChunkDescriptor.HEADER_BYTES,
-                    header, ChunkDescriptor.HEADER_BYTES);
-                ChunkDescriptor.check(header, 0);
-                view.read(i, header, 0);
-            }
-            return new Node(new SpaceReport(memoryNodeId), view);
-        }
-        catch (final FormatException ex)
-        {
-            check.problem("memory node " + memoryNodeId + ": " + ex.getMessage());
-            return null;
-        }
+        onlyTable = tableName;
+        return this;
     }
 
     /**
@@ -146,110 +80,192 @@ public final class StoreChecker
         return check(List.of(memoryNodeId));
     }
 
-    private void noteIndex(
-        final TableDescriptor table, final Int2ObjectHashMap<Node> nodes, final StoreCheck check)
+    /**
+     * Checks.
+     *
+     * @param memoryNodeIds all there are.
+     * @return what was found.
+     */
+    public StoreCheck check(final List<Integer> memoryNodeIds)
+    {
+        check = new StoreCheck();
+        nodes.clear();
+        for (final int memoryNodeId : memoryNodeIds)
+        {
+            readSuperblock(memoryNodeId);
+        }
+        checkWords();
+        for (final TableDescriptor table : tables)
+        {
+            if (onlyTable != null && !onlyTable.equals(table.name()))
+            {
+                continue;
+            }
+            check.tables().put(table.name(), new TableChecker(table, store)
+                .forStore(onlyNodeId, (id) -> nodes.containsKey(id) ? nodes.get(id).regionLengthBytes() : 0)
+                .check());
+        }
+        for (final HeldStretch stretch : held)
+        {
+            noteHeld(nodes.get(stretch.memoryNodeId()), stretch);
+        }
+        nodes.values().forEach((node) -> node.sum(!store.isLive()));
+        keepLeftovers();
+        return check;
+    }
+
+    private void readSuperblock(final int memoryNodeId)
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment page = arena.allocate(SuperblockDescriptor.READ_BYTES, 64);
+            store.read(memoryNodeId, 0, new UnsafeBuffer(page.address(), (int)page.byteSize()),
+                SuperblockDescriptor.READ_BYTES);
+            final CheckedNode node = new CheckedNode(memoryNodeId, SuperblockDescriptor.read(page));
+            nodes.put(memoryNodeId, node);
+            check.spaces().add(node.space());
+        }
+        catch (final FormatException ex)
+        {
+            check.problem("memory node " + memoryNodeId + ": " + ex.getMessage());
+        }
+    }
+
+    /** Words first, chunk headers after them, and nothing is used again between. */
+    private void checkWords()
+    {
+        store.hold();
+        try (Arena arena = Arena.ofConfined())
+        {
+            tables = store.tables();
+            final TableWords words = new TableWords(store, new UnsafeBuffer(
+                arena.allocate(TableWords.BUFFER_BYTES, 64).address(), TableWords.BUFFER_BYTES));
+            for (final TableDescriptor table : tables)
+            {
+                for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+                {
+                    final CheckedNode node = nodes.get(DirectoryEntry.memoryNodeId(table.entry(suffix)));
+                    if (node != null)
+                    {
+                        noteWords(node, table, suffix, words);
+                    }
+                }
+            }
+            final UnsafeBuffer header = new UnsafeBuffer(
+                arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
+            nodes.values().forEach((node) -> readHeaders(node, header));
+            tables.forEach(this::noteIndex);
+            nodes.values().forEach((node) -> node.checkStates(check));
+        }
+        finally
+        {
+            store.release();
+        }
+    }
+
+    private void noteWords(
+        final CheckedNode node, final TableDescriptor table, final int suffix, final TableWords words)
+    {
+        int count;
+        for (int group = 0; group < table.groupCount(); group += count)
+        {
+            count = words.read(table, suffix, group);
+            words.forEach(table, suffix, group, count, (bucket) -> { }, (groupIndex, bucket, slotOffset, word) ->
+            {
+                if (SlotWord.isCommitted(word))
+                {
+                    node.noteNamed(word, check);
+                }
+                else if (SlotWord.isTentative(word) && check.leftovers().size() < MAX_LEFTOVERS)
+                {
+                    check.leftovers().add(new StoreCheck.Leftover(node.id(), table.name(), slotOffset, word));
+                }
+            });
+        }
+    }
+
+    private void readHeaders(final CheckedNode node, final UnsafeBuffer header)
+    {
+        for (int i = 0; i < node.view().chunkCount(); i++)
+        {
+            int looks = 0;
+            do
+            {
+                store.read(node.id(), node.headerOffset(i), header, ChunkDescriptor.HEADER_BYTES);
+            }
+            while (!node.view().read(i, header, 0) && store.isLive() && ++looks < MAX_HEADER_LOOKS);
+            try
+            {
+                ChunkDescriptor.check(header, 0);
+            }
+            catch (final FormatException ex)
+            {
+                check.problem("memory node " + node.id() + ": chunk " + i + ": " + ex.getMessage());
+            }
+        }
+    }
+
+    private void noteIndex(final TableDescriptor table)
     {
         for (int suffix = 0; suffix < table.subtableCount(); suffix++)
         {
-            if (0 != onlyNodeId && onlyNodeId != DirectoryEntry.memoryNodeId(table.entry(suffix)))
+            final long entry = table.entry(suffix);
+            final CheckedNode node = nodes.get(DirectoryEntry.memoryNodeId(entry));
+            if (node != null)
             {
-                continue;
+                node.noteIndex(DirectoryEntry.subtableOffset(entry),
+                    "subtable " + suffix + " of table " + table.name(), check);
             }
-            final Node node = nodes.get(DirectoryEntry.memoryNodeId(table.entry(suffix)));
-            if (node == null)
+            else if (0 == onlyNodeId || onlyNodeId == DirectoryEntry.memoryNodeId(entry))
             {
                 check.problem("subtable " + suffix + " of table " + table.name() + " is at an unknown memory node");
-                continue;
-            }
-            final int chunk = node.view.index(DirectoryEntry.subtableOffset(table.entry(suffix)));
-            if (!node.indexChunks.add(chunk) || node.view.state(chunk) != ChunkDescriptor.STATE_INDEX)
-            {
-                check.problem("subtable " + suffix + " of table " + table.name() + " at node " +
-                    node.space.memoryNodeId + ": its chunk " + chunk + " is " +
-                    ChunkDescriptor.stateName(node.view.state(chunk)) + ", or another subtable's as well");
             }
         }
     }
 
-    private static void noteNamed(final Node node, final long word, final StoreCheck check)
+    private void noteHeld(final CheckedNode node, final HeldStretch stretch)
     {
-        final long offset = SlotWord.blockOffset(word);
-        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-        if (node == null || !node.isInside(offset, length))
-        {
-            check.problem(SlotWord.toString(word) + " names memory outside of a chunk");
-            return;
-        }
-        final int chunk = node.view.index(offset);
-        final int state = node.view.state(chunk);
-        if (state != ChunkDescriptor.STATE_BLOCKS && state != ChunkDescriptor.STATE_ORPHAN)
-        {
-            check.problem(SlotWord.toString(word) + " names memory in chunk " + chunk + " of node " +
-                node.space.memoryNodeId + ", which is " + ChunkDescriptor.stateName(state));
-        }
-        final int first = node.granule(offset);
-        if (node.named.get(first, first + length / GRANULE_BYTES).cardinality() > 0)
-        {
-            check.problem(SlotWord.toString(word) + " names memory that another word names");
-        }
-        node.named.set(first, first + length / GRANULE_BYTES);
-        node.space.namedBytes += length;
-        node.space.namedInOrphansBytes += state == ChunkDescriptor.STATE_ORPHAN ? length : 0;
-    }
-
-    private static void noteHeld(final Node node, final HeldStretch stretch, final StoreCheck check)
-    {
-        if (node == null || !node.isInside(stretch.offset(), stretch.lengthBytes()))
+        if (node == null)
         {
             check.problem(stretch + " is outside of a chunk");
             return;
         }
-        final int first = node.granule(stretch.offset());
-        final int end = first + (int)(stretch.lengthBytes() / GRANULE_BYTES);
-        final int state = node.view.state(node.view.index(stretch.offset()));
-        if (state != ChunkDescriptor.STATE_BLOCKS)
+        node.noteHeld(stretch, check);
+    }
+
+    /** An undecided insert that outlives everything begun before it was seen has nobody who will decide it. */
+    private void keepLeftovers()
+    {
+        if (check.leftovers().isEmpty() || !store.isLive())
         {
-            check.problem(stretch + " lies in a chunk that is " + ChunkDescriptor.stateName(state));
+            return;
         }
-        // An operation under way may have published its block already.
-        if (node.heldGranules.get(first, end).cardinality() > 0 ||
-            stretch.kind() != HeldConsumer.IN_FLIGHT && node.named.get(first, end).cardinality() > 0)
+        if (!store.awaitOthers())
         {
-            check.problem(stretch + " is in two hands");
+            check.leftovers().clear();
+            check.unjudged().add("whether undecided inserts were left by dead nodes: operations did not end in time");
+            return;
         }
-        node.heldGranules.set(first, end);
-        switch (stretch.kind())
+        try (Arena arena = Arena.ofConfined())
         {
-            case HeldConsumer.QUARANTINED -> node.space.quarantinedBytes += stretch.lengthBytes();
-            case HeldConsumer.IN_FLIGHT -> node.space.inFlightBytes += stretch.lengthBytes();
-            default -> node.space.heldFreeBytes += stretch.lengthBytes();
+            final UnsafeBuffer word = new UnsafeBuffer(arena.allocate(Long.BYTES, Long.BYTES).address(), Long.BYTES);
+            final List<StoreCheck.Leftover> left = new ArrayList<>();
+            for (final StoreCheck.Leftover leftover : check.leftovers())
+            {
+                store.read(leftover.memoryNodeId(), leftover.slotOffset(), word, Long.BYTES);
+                if (word.getLong(0, LITTLE_ENDIAN) == leftover.word())
+                {
+                    left.add(leftover);
+                }
+            }
+            check.leftovers().clear();
+            check.leftovers().addAll(left);
         }
     }
 
-    private static void sum(final Node node, final StoreCheck check)
+    /** @return bytes of the block that a word names. */
+    static int lengthBytes(final long word)
     {
-        final SpaceReport space = node.space;
-        final int length = node.view.chunkLengthBytes();
-        final int granules = length / GRANULE_BYTES;
-        node.heldGranules.or(node.named);
-        for (int i = 0; i < node.view.chunkCount(); i++)
-        {
-            switch (node.view.state(i))
-            {
-                case ChunkDescriptor.STATE_BLOCKS ->
-                {
-                    space.leasedBytes += length;
-                    final int taken = node.heldGranules.get(i * granules, (i + 1) * granules).cardinality();
-                    space.lostBytes += (long)(granules - taken) * GRANULE_BYTES;
-                }
-                case ChunkDescriptor.STATE_INDEX ->
-                {
-                    space.indexBytes += length;
-                    space.unnamedIndexBytes += node.indexChunks.contains(i) ? 0 : length;
-                }
-                case ChunkDescriptor.STATE_ORPHAN -> space.orphanBytes += length;
-                default -> space.freeChunkBytes += length;
-            }
-        }
+        return SizeClasses.lengthBytes(SlotWord.sizeClass(word));
     }
 }

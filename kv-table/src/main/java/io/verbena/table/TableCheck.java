@@ -21,6 +21,10 @@ public final class TableCheck
     public long blockBytes;
     /** Problems found, also those beyond the ones told. */
     public long problemCount;
+    /** Slots that changed each time they were looked at, so that nothing can be said of them. */
+    public long unsettled;
+    /** Whether the table was dropped while it was checked. */
+    public boolean dropped;
 
     TableCheck()
     {

@@ -11,66 +11,74 @@ import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
 import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Walks a table that nobody changes meanwhile and verifies what must always be true: headers name this table; each
- * committed word names a whole block of this table whose key belongs to that slot; no key twice; no two words one
- * block.
+ * Walks a table and verifies what must always be true: headers name this table; each committed word names a whole block
+ * of this table whose key belongs to that slot; no key twice; no two words one block.
+ *
+ * <p>Also beside writers, without telling of what they are doing: a stretch of slots and their blocks are read while
+ * the store {@link CheckedStore#hold holds}, so that no word comes back and no block is used again meanwhile. Whatever
+ * looks wrong then is looked at again, slot first: it is told only if the word is still the same, so that the block was
+ * read while the word stood. Of two slots with one key both must have stood at one instant.
  */
 public final class TableChecker
 {
+    /** How often a slot is looked at that changes while it is. */
+    private static final int MAX_LOOKS = 16;
+
     private final TableDescriptor table;
-    private final RegionReader reader;
+    private final CheckedStore store;
     private final LongTupleHashFunction hashFunction;
     private final KeyHash hash = new KeyHash();
     private final Map<KeyIdentity, Long> slotOfKey = new HashMap<>();
     private final Map<Long, Long> slotOfBlock = new HashMap<>();
     private int onlyNodeId;
+    private boolean findsSharedBlocks = true;
+    private IntToLongFunction regionLengthBytes = (nodeId) -> SlotWord.ADDRESSABLE_BYTES;
+    private UnsafeBuffer block;
+    private UnsafeBuffer line;
     private TableCheck check;
-    private WordConsumer committedWords = (memoryNodeId, word) -> { };
-
-    /** Takes committed words. */
-    @FunctionalInterface
-    public interface WordConsumer
-    {
-        /** Takes a word of a slot, and of a block, at this memory node. */
-        void accept(int memoryNodeId, long word);
-    }
 
     private record KeyIdentity(long low, long high)
     {
     }
 
     /**
-     * @param table  to check.
+     * @param table  to check; nobody changes it meanwhile.
      * @param reader of the memory nodes.
      */
     public TableChecker(final TableDescriptor table, final RegionReader reader)
     {
-        this.table = table;
-        this.reader = reader;
-        hashFunction = KeyHash.function(table.hashSeed());
-    }
-
-    /** Also gives each committed word to a consumer, while checking. */
-    public TableChecker committedWords(final WordConsumer consumer)
-    {
-        committedWords = consumer;
-        return this;
+        this(table, CheckedStore.atRest(reader, List.of(table)));
     }
 
     /**
-     * Leaves out what is at other memory nodes, and whether two words name one block, which who takes the words finds
-     * out with less memory.
+     * @param table to check.
+     * @param store that it belongs to.
      */
-    TableChecker onlyAt(final int nodeId)
+    public TableChecker(final TableDescriptor table, final CheckedStore store)
     {
+        this.table = table;
+        this.store = store;
+        hashFunction = KeyHash.function(table.hashSeed());
+    }
+
+    /**
+     * Leaves out whether two words name one block, which the {@link StoreChecker} finds out with less memory, and, if
+     * an id is given, what is at other memory nodes; blocks beyond the end of their region are not read.
+     */
+    TableChecker forStore(final int nodeId, final IntToLongFunction regionLengths)
+    {
+        findsSharedBlocks = false;
         onlyNodeId = nodeId;
+        regionLengthBytes = regionLengths;
         return this;
     }
 
@@ -81,15 +89,15 @@ public final class TableChecker
         slotOfBlock.clear();
         try (Arena arena = Arena.ofConfined())
         {
-            final UnsafeBuffer group = buffer(arena, BucketDescriptor.GROUP_BYTES);
-            final UnsafeBuffer block = buffer(arena, SizeClasses.MAX_BLOCK_BYTES);
-            for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+            line = buffer(arena, SubtableDescriptor.HEADER_BYTES);
+            block = buffer(arena, SizeClasses.MAX_BLOCK_BYTES);
+            final TableWords words = new TableWords(store, buffer(arena, TableWords.BUFFER_BYTES));
+            for (int suffix = 0; suffix < table.subtableCount() && !check.dropped; suffix++)
             {
-                // A key's suffix is its subtable, so duplicates meet within one.
-                slotOfKey.clear();
-                if (0 == onlyNodeId || onlyNodeId == DirectoryEntry.memoryNodeId(table.entry(suffix)))
+                if (0 == onlyNodeId || onlyNodeId == nodeOf(suffix))
                 {
-                    checkSubtable(suffix, group, block);
+                    slotOfKey.clear();
+                    checkSubtable(suffix, words);
                 }
             }
         }
@@ -101,133 +109,208 @@ public final class TableChecker
         return new UnsafeBuffer(arena.allocate(lengthBytes, 64).address(), lengthBytes);
     }
 
-    private void checkSubtable(final int suffix, final UnsafeBuffer group, final UnsafeBuffer block)
+    private int nodeOf(final int suffix)
     {
-        final long entry = table.entry(suffix);
-        final int node = DirectoryEntry.memoryNodeId(entry);
-        final long offset = DirectoryEntry.subtableOffset(entry);
-        reader.read(node, offset, group, SubtableDescriptor.HEADER_BYTES);
-        try
+        return DirectoryEntry.memoryNodeId(table.entry(suffix));
+    }
+
+    private void checkSubtable(final int suffix, final TableWords words)
+    {
+        if (!checkHeader(suffix))
         {
-            SubtableDescriptor.check(group, 0);
-        }
-        catch (final FormatException ex)
-        {
-            check.problem("subtable " + suffix + " at node " + node + ": " + ex.getMessage());
             return;
         }
-        if (SubtableDescriptor.tableId(group, 0) != table.tableId() ||
-            SubtableDescriptor.suffix(group, 0) != suffix ||
-            SubtableDescriptor.groupCount(group, 0) != table.groupCount() ||
-            SubtableDescriptor.hashSeed(group, 0) != table.hashSeed())
+        int count;
+        for (int group = 0; group < table.groupCount() && !check.dropped; group += count)
         {
-            check.problem("subtable " + suffix + " at node " + node + " belongs to another table");
-            return;
-        }
-        for (int i = 0; i < table.groupCount(); i++)
-        {
-            final long groupOffset = SubtableDescriptor.GROUPS_OFFSET + (long)i * BucketDescriptor.GROUP_BYTES;
-            reader.read(node, offset + groupOffset, group, BucketDescriptor.GROUP_BYTES);
-            checkGroup(suffix, i, offset + groupOffset, group, block);
+            store.hold();
+            try
+            {
+                final int first = group;
+                count = words.read(table, suffix, first);
+                words.forEach(table, suffix, first, count,
+                    (bucket) -> problem("bucket " + bucket % BucketDescriptor.BUCKETS_PER_GROUP + " of group " +
+                        bucket / BucketDescriptor.BUCKETS_PER_GROUP + " of subtable " + suffix + " has a wrong header"),
+                    (groupIndex, bucket, slot, word) -> checkSlot(suffix, groupIndex, bucket, slot, word));
+            }
+            finally
+            {
+                store.release();
+            }
         }
     }
 
-    private void checkGroup(
-        final int suffix, final int groupIndex, final long offset, final UnsafeBuffer group, final UnsafeBuffer block)
+    private boolean checkHeader(final int suffix)
     {
-        final long header = BucketDescriptor.header(table.tableId(), suffix, table.depth());
-        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        store.hold();
+        try
         {
-            final int bucketAt = bucket * BucketDescriptor.BUCKET_BYTES;
-            if (group.getLong(bucketAt + BucketDescriptor.HEADER_OFFSET, LITTLE_ENDIAN) != header)
+            store.read(nodeOf(suffix), DirectoryEntry.subtableOffset(table.entry(suffix)), line,
+                SubtableDescriptor.HEADER_BYTES);
+            SubtableDescriptor.check(line, 0);
+            if (SubtableDescriptor.tableId(line, 0) == table.tableId() &&
+                SubtableDescriptor.suffix(line, 0) == suffix &&
+                SubtableDescriptor.groupCount(line, 0) == table.groupCount() &&
+                SubtableDescriptor.hashSeed(line, 0) == table.hashSeed())
             {
-                check.problem("bucket " + bucket + " of group " + groupIndex + " of subtable " + suffix +
-                    " has a wrong header");
+                return true;
             }
-            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
-            {
-                final int at = bucketAt + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES;
-                checkSlot(suffix, groupIndex, bucket, offset + at, group.getLong(at, LITTLE_ENDIAN), block);
-            }
+            problem("subtable " + suffix + " at node " + nodeOf(suffix) + " belongs to another table");
+        }
+        catch (final FormatException ex)
+        {
+            problem("subtable " + suffix + " at node " + nodeOf(suffix) + ": " + ex.getMessage());
+        }
+        finally
+        {
+            store.release();
+        }
+        return false;
+    }
+
+    /** Memory of a table that was dropped meanwhile may be somebody else's: then nothing is wrong with it. */
+    private void problem(final String text)
+    {
+        if (!check.dropped && store.isLive())
+        {
+            check.dropped = store.tables().stream().noneMatch((other) -> other.tableId() == table.tableId());
+        }
+        if (!check.dropped)
+        {
+            check.problem(text);
         }
     }
 
     private void checkSlot(
-        final int suffix,
-        final int groupIndex,
-        final int bucket,
-        final long slotOffset,
-        final long word,
-        final UnsafeBuffer block)
+        final int suffix, final int groupIndex, final int bucket, final long slotOffset, final long seenWord)
     {
         check.slots++;
-        if (SlotWord.isTentative(word))
-        {
-            check.tentative++;
-        }
-        else if (SlotWord.isRestructuring(word))
-        {
-            check.restructuring++;
-        }
-        else if (SlotWord.isCommitted(word))
+        check.tentative += SlotWord.isTentative(seenWord) ? 1 : 0;
+        check.restructuring += SlotWord.isRestructuring(seenWord) ? 1 : 0;
+        if (SlotWord.isCommitted(seenWord))
         {
             check.committed++;
-            committedWords.accept(DirectoryEntry.memoryNodeId(table.entry(suffix)), word);
-            checkBlock(suffix, groupIndex, bucket, slotOffset, word, block);
+            check.blockBytes += SizeClasses.lengthBytes(SlotWord.sizeClass(seenWord));
         }
-        else if (word != SlotWord.EMPTY)
+        long word = seenWord;
+        for (int look = 0; look < MAX_LOOKS; look++)
         {
-            check.problem(String.format("slot 0x%x of subtable %d: no such word %016x", slotOffset, suffix, word));
+            final String problem = judge(suffix, groupIndex, bucket, word);
+            final long again = problem == null || !store.isLive() ? word : word(nodeOf(suffix), slotOffset);
+            if (again == word)
+            {
+                if (problem != null)
+                {
+                    problem(where(suffix, slotOffset, word) + problem);
+                }
+                else if (SlotWord.isCommitted(word))
+                {
+                    checkUnique(suffix, slotOffset, word);
+                }
+                return;
+            }
+            word = again;
         }
+        check.unsettled++;
     }
 
-    private void checkBlock(
-        final int suffix,
-        final int groupIndex,
-        final int bucket,
-        final long slotOffset,
-        final long word,
-        final UnsafeBuffer block)
+    private static String where(final int suffix, final long slotOffset, final long word)
     {
-        final String where =
-            String.format("slot 0x%x of subtable %d, %s: ", slotOffset, suffix, SlotWord.toString(word));
-        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-        final int node = DirectoryEntry.memoryNodeId(table.entry(suffix));
-        check.blockBytes += length;
-        reader.read(node, SlotWord.blockOffset(word), block, length);
-        if (!BlockDescriptor.isValid(block, 0, length, word))
+        return String.format("slot 0x%x of subtable %d, %s: ", slotOffset, suffix, SlotWord.toString(word));
+    }
+
+    private long word(final int node, final long slotOffset)
+    {
+        store.read(node, slotOffset, line, BucketDescriptor.SLOT_BYTES);
+        return line.getLong(0, LITTLE_ENDIAN);
+    }
+
+    /** @return what is wrong with a word and its block, or null; leaves the hash of its key. */
+    private String judge(final int suffix, final int groupIndex, final int bucket, final long word)
+    {
+        if (!SlotWord.isCommitted(word))
         {
-            check.problem(where + "its block is damaged or was rewritten");
-            return;
+            return word == SlotWord.EMPTY || SlotWord.isTentative(word) || SlotWord.isRestructuring(word) ? null :
+                String.format("there is no such word %016x", word);
         }
-        final int keyLength = BlockDescriptor.keyLength(block, 0);
-        hash.compute(hashFunction, block.addressOffset() + BlockDescriptor.KEY_OFFSET, keyLength);
+        if (isOutside(nodeOf(suffix), word))
+        {
+            return "its block lies outside of the memory";
+        }
+        if (!readBlock(nodeOf(suffix), word))
+        {
+            return "its block is damaged or was rewritten";
+        }
         if (BlockDescriptor.tableId(block, 0) != table.tableId() ||
             KeyHash.suffix(hash.high(), table.depth()) != suffix ||
             KeyHash.fingerprint(hash.high()) != SlotWord.fingerprint(word) ||
             KeyHash.window(hash.high(), table.depth()) != SlotWord.window(word) ||
             BlockDescriptor.keyHash(block, 0) != hash.high())
         {
-            check.problem(where + "its block holds a key that does not belong to this word");
+            return "its block holds a key that does not belong to this word";
         }
-        if (!belongs(groupIndex, bucket))
+        return belongs(groupIndex, bucket) ? null : "its key does not belong to this bucket";
+    }
+
+    private boolean isOutside(final int node, final long word)
+    {
+        return SlotWord.blockOffset(word) + SizeClasses.lengthBytes(SlotWord.sizeClass(word)) >
+            regionLengthBytes.applyAsLong(node);
+    }
+
+    private boolean readBlock(final int node, final long word)
+    {
+        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        store.read(node, SlotWord.blockOffset(word), block, length);
+        if (!BlockDescriptor.isValid(block, 0, length, word))
         {
-            check.problem(where + "its key does not belong to this bucket");
+            return false;
         }
-        final Long otherSlot = slotOfKey.put(new KeyIdentity(hash.low(), hash.high()), slotOffset);
-        if (otherSlot != null)
+        hash.compute(hashFunction, block.addressOffset() + BlockDescriptor.KEY_OFFSET,
+            BlockDescriptor.keyLength(block, 0));
+        return true;
+    }
+
+    private void checkUnique(final int suffix, final long slotOffset, final long word)
+    {
+        final KeyIdentity key = new KeyIdentity(hash.low(), hash.high());
+        final Long otherSlot = slotOfKey.put(key, slotOffset);
+        if (otherSlot != null && (!store.isLive() || isInBoth(nodeOf(suffix), key, otherSlot, slotOffset)))
         {
-            check.problem(where + String.format("its key is also in slot 0x%x", otherSlot));
+            problem(where(suffix, slotOffset, word) + String.format("its key is also in slot 0x%x", otherSlot));
         }
-        if (0 != onlyNodeId)
+        if (findsSharedBlocks)
         {
-            return;
+            final Long sharer = slotOfBlock.put((long)nodeOf(suffix) << 48 | SlotWord.blockOffset(word), slotOffset);
+            if (sharer != null)
+            {
+                problem(where(suffix, slotOffset, word) +
+                    String.format("its block is also named by slot 0x%x", sharer));
+            }
         }
-        final Long sharer = slotOfBlock.put((long)node << 48 | SlotWord.blockOffset(word), slotOffset);
-        if (sharer != null)
+    }
+
+    /** Whether both slots have the key at one instant: the first is seen the same before and after the second. */
+    private boolean isInBoth(final int node, final KeyIdentity key, final long slotA, final long slotB)
+    {
+        for (int look = 0; look < MAX_LOOKS; look++)
         {
-            check.problem(where + String.format("its block is also named by slot 0x%x", sharer));
+            final long first = word(node, slotA);
+            final long second = word(node, slotB);
+            final boolean hasStood = first == word(node, slotA);
+            if (hasStood || !isKeyOf(node, first, key) || !isKeyOf(node, second, key))
+            {
+                return hasStood && isKeyOf(node, first, key) && isKeyOf(node, second, key);
+            }
         }
+        check.unsettled++;
+        return false;
+    }
+
+    private boolean isKeyOf(final int node, final long word, final KeyIdentity key)
+    {
+        return SlotWord.isCommitted(word) && !isOutside(node, word) && readBlock(node, word) &&
+            hash.low() == key.low() && hash.high() == key.high();
     }
 
     private boolean belongs(final int groupIndex, final int bucket)

@@ -256,7 +256,6 @@ public final class TableEngine implements AutoCloseable
      * @param value       holds the value, or what to append; copied before the call returns.
      * @param valueOffset first byte of the value.
      * @param valueLength 0 to 16,384.
-     * @return false when every slot is taken: poll, and try again.
      */
     public boolean begin(
         final int kind,
@@ -421,15 +420,18 @@ public final class TableEngine implements AutoCloseable
         }
     }
 
+    /** @return the node's view of the epochs. */
+    public EpochTracker epochs()
+    {
+        return epochs;
+    }
+
     /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
     public boolean wantsEpochs()
     {
-        for (final NodeLink link : links.values())
+        if (links.values().stream().anyMatch((link) -> link.allocator.wantsEpochs()))
         {
-            if (link.allocator.wantsEpochs())
-            {
-                return true;
-            }
+            return true;
         }
         for (final Operation op : operations)
         {
@@ -438,13 +440,13 @@ public final class TableEngine implements AutoCloseable
                 return true;
             }
         }
-        return false;
+        return epochs.isAwaited();
     }
 
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
-        long oldest = Math.min(epochs.epoch(), scan.heldEpoch());
+        long oldest = Math.min(epochs.heldEpoch(), scan.heldEpoch());
         for (final Operation op : operations)
         {
             // One that waits for memory or for another writer has read nothing yet. It must not hold up the very epoch
@@ -537,8 +539,7 @@ public final class TableEngine implements AutoCloseable
     @Override
     public String toString()
     {
-        final StringBuilder text = new StringBuilder("TableEngine{active=").append(runner.active())
-            .append(" epoch=").append(epochs.epoch()).append(" safeEpoch=").append(epochs.safeEpoch());
+        final StringBuilder text = new StringBuilder("TableEngine{active=" + runner.active() + ' ' + epochs);
         for (final Operation op : operations)
         {
             if (op.step != Step.FREE)

@@ -1,0 +1,231 @@
+package io.verbena.compute;
+
+import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.table.OneSidedPort;
+import io.verbena.table.RegionAccess;
+import io.verbena.table.RepairableStore;
+import io.verbena.table.TableEngine;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A compute node that runs no operations, only looks: reads the memory of a live cluster by one-sided verbs, and takes
+ * part in its epochs, so that what it has read belongs together while it {@link #hold holds}. It serves no clients and
+ * leaves the chunks of ended nodes to others. The calling thread is the node's: it keeps the lease, so calls must not
+ * be further apart than that lasts; when the lease is lost, each call throws. Closed by its opener, before the device.
+ */
+public final class StoreObserver implements RepairableStore, AutoCloseable
+{
+    private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long OTHERS_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final ComputeNode node;
+    private final NanoClock clock;
+    private final long timeoutNs;
+    private NodeSession session;
+
+    private StoreObserver(final ComputeNode node, final NanoClock clock, final long timeoutNs)
+    {
+        this.node = node;
+        this.clock = clock;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /**
+     * Joins a cluster; blocks.
+     *
+     * @param device     to work on.
+     * @param metaServer of the cluster.
+     * @param timeoutNs  longest wait for one answer.
+     * @return the observer.
+     * @throws ComputeNodeException when it could not join in 10 s.
+     */
+    public static StoreObserver open(
+        final Device device, final MetaServerLocator metaServer, final long timeoutNs)
+    {
+        final NanoClock clock = device.clock();
+        final ComputeNode node = new ComputeNode(device, metaServer, new ComputeNodeConfiguration()
+            .name("check").operationSlots(1).queueCapacity(2).locationCacheEntries(0).reclaims(false)
+            .joinTimeoutNs(JOIN_TIMEOUT_NS), clock.nanoTime());
+        final StoreObserver observer = new StoreObserver(node, clock, timeoutNs);
+        final long deadlineNs = clock.nanoTime() + 2 * JOIN_TIMEOUT_NS;
+        while (ComputeNode.State.SERVING != node.state())
+        {
+            if (0 == node.doWork())
+            {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+            if (ComputeNode.State.FAILED == node.state() || clock.nanoTime() - deadlineNs >= 0)
+            {
+                node.onClose();
+                throw new ComputeNodeException("cannot join the cluster to look at it: " + node.failure());
+            }
+        }
+        observer.session = node.session();
+        return observer;
+    }
+
+    /** @return ids of all memory nodes that there were when it joined, ascending. */
+    public List<Integer> memoryNodeIds()
+    {
+        return session.memoryLinks().stream().map(MemoryLink::memoryNodeId).sorted().toList();
+    }
+
+    @Override
+    public void read(
+        final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
+    {
+        final MemoryLink link = link(memoryNodeId);
+        final RegionAccess access = link.observerAccess();
+        access.read(link.port(), offset, lengthBytes, (piece, pieceBytes, at) ->
+            target.putBytes((int)(at - offset), piece, 0, pieceBytes));
+        await(access, memoryNodeId);
+    }
+
+    @Override
+    public void swap(final int memoryNodeId, final long offset, final long expected, final long desired)
+    {
+        final MemoryLink link = link(memoryNodeId);
+        final OneSidedPort port = link.port();
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        while (port.space() < 1)
+        {
+            work(deadlineNs, "room for a request to memory node " + memoryNodeId);
+        }
+        link.observerAccess().swap(port, offset, expected, desired);
+        await(link.observerAccess(), memoryNodeId);
+    }
+
+    private MemoryLink link(final int memoryNodeId)
+    {
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        for (final MemoryLink link : session.memoryLinks())
+        {
+            if (link.memoryNodeId() == memoryNodeId)
+            {
+                while (!link.isReady())
+                {
+                    work(deadlineNs, "memory node " + memoryNodeId + ", which cannot be reached: " + link.failure());
+                }
+                return link;
+            }
+        }
+        throw new ComputeNodeException("there is no memory node " + memoryNodeId + ": there are " + memoryNodeIds());
+    }
+
+    private void await(final RegionAccess access, final int memoryNodeId)
+    {
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        while (access.isBusy())
+        {
+            work(deadlineNs, "an answer of memory node " + memoryNodeId);
+            access.poll();
+        }
+        if (access.hasFailed())
+        {
+            throw new ComputeNodeException("memory node " + memoryNodeId + " was lost while it was read");
+        }
+    }
+
+    @Override
+    public List<TableDescriptor> tables()
+    {
+        final TableLister lister = new TableLister(session.parts().metaLink(), timeoutNs);
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        lister.start();
+        while (!lister.isDone())
+        {
+            lister.poll();
+            work(deadlineNs, "the list of tables");
+        }
+        return lister.tables();
+    }
+
+    @Override
+    public boolean isLive()
+    {
+        return true;
+    }
+
+    @Override
+    public void hold()
+    {
+        session.engine().epochs().hold();
+    }
+
+    @Override
+    public void release()
+    {
+        session.engine().epochs().release();
+    }
+
+    @Override
+    public boolean awaitOthers()
+    {
+        final TableEngine engine = session.engine();
+        final long epoch = engine.epoch();
+        final long deadlineNs = clock.nanoTime() + OTHERS_TIMEOUT_NS;
+        engine.epochs().await(true);
+        try
+        {
+            while (!engine.isReusable(epoch) && clock.nanoTime() - deadlineNs < 0)
+            {
+                work(deadlineNs + timeoutNs, "epochs");
+            }
+            return engine.isReusable(epoch);
+        }
+        finally
+        {
+            engine.epochs().await(false);
+        }
+    }
+
+    private void work(final long deadlineNs, final String what)
+    {
+        if (0 == node.doWork())
+        {
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+        if (node.session() != session || ComputeNode.State.SERVING != node.state())
+        {
+            throw new ComputeNodeException("lost its lease while it looked, so what it saw counts for nothing: " +
+                node.failure() + "; look again");
+        }
+        if (clock.nanoTime() - deadlineNs >= 0)
+        {
+            throw new ComputeNodeException("waited too long for " + what);
+        }
+    }
+
+    /** Leaves the cluster, within 5 s or without being heard. */
+    @Override
+    public void close()
+    {
+        node.leave();
+        final long deadlineNs = clock.nanoTime() + CLOSE_TIMEOUT_NS;
+        while (ComputeNode.State.LEFT != node.state() && ComputeNode.State.FAILED != node.state() &&
+            clock.nanoTime() - deadlineNs < 0)
+        {
+            if (0 == node.doWork())
+            {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+        node.onClose();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "StoreObserver{" + node + '}';
+    }
+}

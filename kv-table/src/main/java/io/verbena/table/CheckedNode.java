@@ -1,0 +1,176 @@
+package io.verbena.table;
+
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.Superblock;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** The memory of one node while a {@link StoreChecker} looks at it: who has which 64 bytes. Not thread-safe. */
+final class CheckedNode
+{
+    private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
+
+    private final SpaceReport space;
+    private final Superblock superblock;
+    private final ChunkView view;
+    private final BitSet named = new BitSet();
+    private final BitSet heldGranules = new BitSet();
+    private final Set<Integer> indexChunks = new HashSet<>();
+    private final Map<Integer, Long> wordOfChunk = new HashMap<>();
+
+    CheckedNode(final int memoryNodeId, final Superblock superblock)
+    {
+        space = new SpaceReport(memoryNodeId);
+        this.superblock = superblock;
+        view = new ChunkView(superblock);
+    }
+
+    int id()
+    {
+        return space.memoryNodeId;
+    }
+
+    SpaceReport space()
+    {
+        return space;
+    }
+
+    ChunkView view()
+    {
+        return view;
+    }
+
+    long regionLengthBytes()
+    {
+        return superblock.regionLengthBytes();
+    }
+
+    long headerOffset(final int chunk)
+    {
+        return superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
+    }
+
+    private int granule(final long offset)
+    {
+        return (int)((offset - view.offset(0)) / GRANULE_BYTES);
+    }
+
+    private boolean isInside(final long offset, final long lengthBytes)
+    {
+        return offset >= view.offset(0) && offset + lengthBytes <= view.offset(view.chunkCount()) &&
+            offset % GRANULE_BYTES == 0 && view.index(offset) == view.index(offset + lengthBytes - 1);
+    }
+
+    void noteNamed(final long word, final StoreCheck check)
+    {
+        final long offset = SlotWord.blockOffset(word);
+        final int length = StoreChecker.lengthBytes(word);
+        if (!isInside(offset, length))
+        {
+            check.problem(SlotWord.toString(word) + " names memory outside of a chunk");
+            return;
+        }
+        wordOfChunk.putIfAbsent(view.index(offset), word);
+        final int first = granule(offset);
+        final int end = first + length / GRANULE_BYTES;
+        final int taken = named.nextSetBit(first);
+        if (taken >= 0 && taken < end)
+        {
+            check.problem(SlotWord.toString(word) + " names memory that another word names");
+        }
+        named.set(first, end);
+        space.namedBytes += length;
+    }
+
+    void noteIndex(final long subtableOffset, final String what, final StoreCheck check)
+    {
+        final int chunk = view.index(subtableOffset);
+        if (!indexChunks.add(chunk) || view.state(chunk) != ChunkDescriptor.STATE_INDEX)
+        {
+            check.problem(what + " at node " + id() + ": its chunk " + chunk + " is " +
+                ChunkDescriptor.stateName(view.state(chunk)) + ", or another subtable's as well");
+        }
+    }
+
+    /** Nothing is named in chunks that nobody has, or that are an index. */
+    void checkStates(final StoreCheck check)
+    {
+        wordOfChunk.forEach((chunk, word) ->
+        {
+            final int state = view.state(chunk);
+            if (state != ChunkDescriptor.STATE_BLOCKS && state != ChunkDescriptor.STATE_ORPHAN)
+            {
+                check.problem(SlotWord.toString(word) + " names memory in chunk " + chunk + " of node " + id() +
+                    ", which is " + ChunkDescriptor.stateName(state));
+            }
+        });
+    }
+
+    void noteHeld(final HeldStretch stretch, final StoreCheck check)
+    {
+        if (!isInside(stretch.offset(), stretch.lengthBytes()))
+        {
+            check.problem(stretch + " is outside of a chunk");
+            return;
+        }
+        final int first = granule(stretch.offset());
+        final int end = first + (int)(stretch.lengthBytes() / GRANULE_BYTES);
+        final int state = view.state(view.index(stretch.offset()));
+        if (state != ChunkDescriptor.STATE_BLOCKS)
+        {
+            check.problem(stretch + " lies in a chunk that is " + ChunkDescriptor.stateName(state));
+        }
+        // An operation under way may have published its block already.
+        if (heldGranules.get(first, end).cardinality() > 0 ||
+            stretch.kind() != HeldConsumer.IN_FLIGHT && named.get(first, end).cardinality() > 0)
+        {
+            check.problem(stretch + " is in two hands");
+        }
+        heldGranules.set(first, end);
+        switch (stretch.kind())
+        {
+            case HeldConsumer.QUARANTINED -> space.quarantinedBytes += stretch.lengthBytes();
+            case HeldConsumer.IN_FLIGHT -> space.inFlightBytes += stretch.lengthBytes();
+            default -> space.heldFreeBytes += stretch.lengthBytes();
+        }
+    }
+
+    /** Adds up; what is in no hand is lost only where it is known what hands there are. */
+    void sum(final boolean areHandsKnown)
+    {
+        final int length = view.chunkLengthBytes();
+        final int granules = length / GRANULE_BYTES;
+        heldGranules.or(named);
+        for (int i = 0; i < view.chunkCount(); i++)
+        {
+            final long namedHere =
+                (long)named.get(i * granules, (i + 1) * granules).cardinality() * GRANULE_BYTES;
+            final boolean isFree = view.state(i) == ChunkDescriptor.STATE_FREE;
+            space.unnamedChunks.set(i, !isFree && 0 == namedHere && !indexChunks.contains(i));
+            switch (view.state(i))
+            {
+                case ChunkDescriptor.STATE_BLOCKS ->
+                {
+                    space.leasedBytes += length;
+                    final int taken = heldGranules.get(i * granules, (i + 1) * granules).cardinality();
+                    space.lostBytes += areHandsKnown ? (long)(granules - taken) * GRANULE_BYTES : 0;
+                }
+                case ChunkDescriptor.STATE_INDEX ->
+                {
+                    space.indexBytes += length;
+                    space.unnamedIndexBytes += indexChunks.contains(i) ? 0 : length;
+                }
+                case ChunkDescriptor.STATE_ORPHAN ->
+                {
+                    space.orphanBytes += length;
+                    space.namedInOrphansBytes += namedHere;
+                }
+                default -> space.freeChunkBytes += length;
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.verbena.table;
+
+import io.verbena.table.format.TableDescriptor;
+import java.util.List;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * A store that nobody changes while it is checked.
+ *
+ * @param reader of its memory.
+ * @param tables all there are.
+ */
+record StoreAtRest(RegionReader reader, List<TableDescriptor> tables) implements CheckedStore
+{
+    @Override
+    public void read(
+        final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
+    {
+        reader.read(memoryNodeId, offset, target, lengthBytes);
+    }
+
+    @Override
+    public boolean isLive()
+    {
+        return false;
+    }
+
+    @Override
+    public void hold()
+    {
+        // nobody changes anything
+    }
+
+    @Override
+    public void release()
+    {
+        // see above
+    }
+
+    @Override
+    public boolean awaitOthers()
+    {
+        return true;
+    }
+}
