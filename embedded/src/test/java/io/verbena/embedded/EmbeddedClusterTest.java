@@ -20,6 +20,7 @@ import io.verbena.client.OperationStatistics;
 import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
 import io.verbena.client.TableOptions;
+import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.rdma.verbs.VerbCounters;
 
 import org.junit.jupiter.api.AfterAll;
@@ -197,6 +198,28 @@ class EmbeddedClusterTest
             .isInstanceOfAny(KvInvalidRequestException.class, KvOutOfMemoryException.class)
             .hasMessageContaining("expect");
         assertThat(client.tables()).doesNotContain("large");
+    }
+
+    /** Each control call brings at least one chunk, so that chunks bound the calls. */
+    @Test
+    void shouldAskForMemoryAtMostOncePerThousandSmallPuts(final TestInfo info)
+    {
+        final int puts = 12_000;
+        final KvTable table = table(info, puts);
+        final long chunks = leasedChunks();
+        final byte[] value = new byte[100];
+        for (int i = 0; i < puts; i++)
+        {
+            table.put(String.format("key-%012d", i).getBytes(UTF_8), value);
+        }
+        assertThat(leasedChunks() - chunks).isPositive().isLessThanOrEqualTo(puts / 1000);
+    }
+
+    private static long leasedChunks()
+    {
+        final MemoryCheck check = cluster.check(false, TIMEOUT_NS);
+        assertThat(check.problems()).isEmpty();
+        return check.leasedBytes() / new MemoryNodeConfiguration().chunkLengthBytes();
     }
 
     @Test

@@ -47,6 +47,8 @@ final class Guard
     static final int SCAN_IN_EPOCH = 1 << 20;
     /** A scan reads a slot again whose block is not what its word published. */
     static final int SCAN_LOOKS_AGAIN = 1 << 21;
+    /** An insert places a word that readers take for absent until it has looked for rivals. */
+    static final int TENTATIVE = 1 << 22;
 
     private Guard()
     {

@@ -130,7 +130,8 @@ final class Inserts
             runner.batch.swap(1, op.rivalOffset, op.rivalWord, SlotWord.EMPTY);
             runner.counters.kills++;
         }
-        op.claimWord = SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
+        op.claimWord = runner.isDropped(Guard.TENTATIVE) ?
+            op.ownWord : SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
         runner.batch.swap(0, op.claimOffset, SlotWord.EMPTY, op.claimWord);
         runner.batch.readsFollowAtomics();
         runner.lookups().stageBuckets(op);
@@ -200,6 +201,12 @@ final class Inserts
     /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
     void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
     {
+        if (slotOffset == op.claimOffset)
+        {
+            // Its own word stands as committed only where a mutation check has it so.
+            judge(op);
+            return;
+        }
         if (op.kind == OperationKind.APPEND)
         {
             // It may need another block than the one that the own word names.

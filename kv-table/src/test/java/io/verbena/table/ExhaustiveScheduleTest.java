@@ -7,6 +7,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -22,6 +26,10 @@ class ExhaustiveScheduleTest
     private static final int MOST_STEPS = Integer.getInteger("verbena.table.mostSteps", 18);
     private static final int ALL_STEPS = 60;
     private static final int STATES = 3;
+    /** Of three actors: those of the operations that race with reclamation. */
+    private static final int[] TRIPLE_KINDS = {
+        OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.REPLACE, OperationKind.DELETE};
+    private static final int TRIPLE_STEPS = Integer.getInteger("verbena.table.tripleSteps", 16);
 
     /** Sums over many races. */
     private static final class Totals
@@ -32,6 +40,7 @@ class ExhaustiveScheduleTest
         private long transitions;
         private long runs;
         private long schedules;
+        private long endless;
 
         private void add(final SimExplorationReport report)
         {
@@ -40,14 +49,24 @@ class ExhaustiveScheduleTest
             states += report.states();
             transitions += report.transitions();
             runs += report.runs();
-            schedules += report.schedules();
+            // Where an actor can look again and again without anything happening there are endless ways.
+            endless += report.schedules() == Long.MAX_VALUE ? 1 : 0;
+            schedules += report.schedules() == Long.MAX_VALUE ? 0 : report.schedules();
+        }
+
+        /** For people: kv-table/target/exploration.txt. */
+        private void report(final String what) throws IOException
+        {
+            Files.writeString(Path.of("target", "exploration.txt"), what + ": " + this + "\n",
+                StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
 
         @Override
         public String toString()
         {
             return "races=" + races + ", complete=" + complete + ", states=" + states + ", transitions=" +
-                transitions + ", runs=" + runs + ", schedules=" + schedules;
+                transitions + ", runs=" + runs + ", schedules=" + schedules +
+                (endless > 0 ? ", and endless ones in " + endless + " races" : "");
         }
     }
 
@@ -90,24 +109,88 @@ class ExhaustiveScheduleTest
     }
 
     @Test
-    void shouldBeLinearizableInEverySchedule()
+    void shouldBeLinearizableInEverySchedule() throws IOException
     {
         final Totals totals = exploreAll(0, false);
+        totals.report("pairs");
         assertThat(totals.schedules).as(totals.toString()).isGreaterThan(50_000);
     }
 
     @Test
-    void shouldBeLinearizableWhenBothEnginesMayCrashBetweenAnyTwoVerbs()
+    void shouldBeLinearizableWhenBothEnginesMayCrashBetweenAnyTwoVerbs() throws IOException
     {
         final Totals totals = exploreAll(2, false);
+        totals.report("pairs, up to two crashes");
         assertThat(totals.schedules).as(totals.toString()).isGreaterThan(2_000_000);
     }
 
     @Test
-    void shouldBeLinearizableWhenRequestsOvertakeWhereTheyMay()
+    void shouldBeLinearizableWhenRequestsOvertakeWhereTheyMay() throws IOException
     {
         final Totals totals = exploreAll(1, true);
+        totals.report("pairs, weak order, one crash");
         assertThat(totals.schedules).as(totals.toString()).isGreaterThan(500_000);
+    }
+
+    /** An engine is taken for ended at any moment, cut off, and its memory given away; alone and beside another one. */
+    @Test
+    void shouldBeLinearizableWhenAnEngineIsCutOffAndItsMemoryTakenBack() throws IOException
+    {
+        final Totals totals = exploreReaper(TableScenario.FENCE, 0);
+        totals.report("cut off and reclaimed");
+        assertThat(totals.states).as(totals.toString()).isGreaterThan(8_000);
+    }
+
+    @Test
+    void shouldBeLinearizableWhileMemoryOfADeadEngineIsTakenBack() throws IOException
+    {
+        final Totals totals = exploreReaper(TableScenario.RECLAIM, 1);
+        totals.report("reclaimed, one crash");
+        assertThat(totals.states).as(totals.toString()).isGreaterThan(20_000);
+    }
+
+    private static Totals exploreReaper(final int reaper, final int mostCrashes)
+    {
+        final Totals totals = new Totals();
+        for (int one = 0; one < OperationKind.COUNT; one++)
+        {
+            for (int state = 0; state < STATES; state++)
+            {
+                exploreReaper(new int[]{one, reaper}, state, mostCrashes, ALL_STEPS, totals);
+            }
+        }
+        for (final int one : TRIPLE_KINDS)
+        {
+            for (final int other : TRIPLE_KINDS)
+            {
+                for (int state = 0; state < STATES; state++)
+                {
+                    exploreReaper(new int[]{one, other, reaper}, state, 0, TRIPLE_STEPS, totals);
+                }
+            }
+        }
+        return totals;
+    }
+
+    private static void exploreReaper(
+        final int[] kinds, final int state, final int mostCrashes, final int mostSteps, final Totals totals)
+    {
+        final TableScenario.Race race = new TableScenario.Race(kinds, state > 0, state > 1, 0);
+        final SimExplorationReport report = explore(race, mostCrashes, false, mostSteps);
+        assertThat(report.violation()).as(race + ": " + report).isNull();
+        assertThat(kinds.length > 2 || report.isComplete()).as(race + ": " + report).isTrue();
+        totals.add(report);
+    }
+
+    /** Rights revoked after the memory is touched: the ended engine commits a block that is somebody else's. */
+    @ParameterizedTest
+    @CsvSource({"2, 0", "2, 2", "3, 0", "9, 1"})
+    void shouldFindViolationWhenMemoryIsTakenBackBeforeTheEngineIsCutOff(final int kind, final int state)
+    {
+        final TableScenario.Race broken =
+            new TableScenario.Race(new int[]{kind, TableScenario.LATE_FENCE}, state > 0, state > 1, 0);
+        final SimExplorationReport report = explore(broken, 0, false, ALL_STEPS);
+        assertThat(report.violation()).as(report.toString()).isNotNull();
     }
 
     @ParameterizedTest(name = "{0}")

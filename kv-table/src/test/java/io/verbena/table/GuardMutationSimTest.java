@@ -14,7 +14,7 @@ class GuardMutationSimTest
     @CsvSource({
         "RE_READ", "SLOT_READ", "KEY_CHECK", "FAILED_KILL", "COMMIT", "WRITE_BEFORE_CAS", "KILL", "NEVER_RETURNED_WORD",
         "UNIQUE_VERSIONS", "FENCE", "QUARANTINE+VERSION_BITS", "CACHE_EPOCH+VERSION_BITS",
-        "REPEAT_LOOKS", "ONE_TAKER", "TOMBSTONE" })
+        "REPEAT_LOOKS", "ONE_TAKER", "TOMBSTONE", "TENTATIVE" })
     void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
     {
         int bits = 0;

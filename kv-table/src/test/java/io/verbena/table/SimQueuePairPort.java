@@ -22,7 +22,15 @@ final class SimQueuePairPort implements OneSidedPort
     private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(DEPTH, 1, 0, 16);
     private static final byte[] NOTHING = {};
 
+    /** Takes completions. */
+    interface Completions
+    {
+        /** Takes one. */
+        void onComplete(int cookie, int status);
+    }
+
     private final QueuePair queuePair;
+    private final QueuePair accepted;
     private final CompletionQueue completions;
     private final WorkCompletions polled = new WorkCompletions(DEPTH);
     private final MemoryRegion remote;
@@ -53,8 +61,8 @@ final class SimQueuePairPort implements OneSidedPort
                 fabric.step();
                 request = listener.poll();
             }
-            request.accept(targetDomain.createQueuePair(targetCompletions, targetCompletions, CAPABILITIES),
-                AccessFlags.ALL_REMOTE, NOTHING);
+            accepted = targetDomain.createQueuePair(targetCompletions, targetCompletions, CAPABILITIES);
+            request.accept(accepted, AccessFlags.ALL_REMOTE, NOTHING);
             while (attempt.poll() == ConnectionAttempt.State.PENDING)
             {
                 fabric.step();
@@ -65,10 +73,21 @@ final class SimQueuePairPort implements OneSidedPort
     /** Reports completions. @return how many. */
     int poll(final TableEngine engine)
     {
+        return poll(engine::onBatchComplete);
+    }
+
+    /** Takes its rights away at the target: nothing of it lands any more. */
+    void cutOff()
+    {
+        accepted.close();
+    }
+
+    int poll(final Completions listener)
+    {
         final int count = completions.poll(polled);
         for (int i = 0; i < count; i++)
         {
-            engine.onBatchComplete((int)polled.wrId(i), polled.status(i));
+            listener.onComplete((int)polled.wrId(i), polled.status(i));
         }
         return count;
     }

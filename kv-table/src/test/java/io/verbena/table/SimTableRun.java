@@ -37,6 +37,9 @@ final class SimTableRun implements AutoCloseable
     private static final long HASH_SEED = 42;
     private static final long DEADLINE_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long MAX_STEPS = 2_000_000;
+    private static final int GROUPED_SEEDS = 3;
+    private static final int GROUPED_CLIENTS = 4;
+    private static final int REPEATING_SEEDS = 2;
     private static final int[] KINDS = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 9};
     private static final int[] COUNTING_KINDS = {0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 9};
 
@@ -50,6 +53,8 @@ final class SimTableRun implements AutoCloseable
     private final int blocks;
     private final int clients;
     private final boolean shortDeadlines;
+    private final boolean areGrouped;
+    private long groups;
     private final TablePlan plan;
     private OpenTable formatted;
     private long epoch = 1;
@@ -136,7 +141,7 @@ final class SimTableRun implements AutoCloseable
                 {
                     table = engine.openTable(formatted.descriptor());
                 }
-                workers.maybeBegin(engine, table, world.clock().nanoTime() +
+                begin(world.clock().nanoTime() +
                     (shortDeadlines && random.nextInt(4) == 0 ? random.nextInt(40_000) : DEADLINE_NS));
             }
             if (random.nextInt(10) == 0)
@@ -145,6 +150,29 @@ final class SimTableRun implements AutoCloseable
                 engine.onEpoch(epoch, safeEpoch());
             }
             return worked + 1;
+        }
+
+        private void begin(final long deadlineNs)
+        {
+            if (!areGrouped)
+            {
+                workers.maybeBegin(engine, table, deadlineNs);
+                return;
+            }
+            engine.beginGroup();
+            try
+            {
+                int begun = 0;
+                while (begun < clients && workers.maybeBegin(engine, table, deadlineNs))
+                {
+                    begun++;
+                }
+                groups += begun > 1 ? 1 : 0;
+            }
+            finally
+            {
+                engine.endGroup();
+            }
         }
 
         private void connect()
@@ -183,11 +211,15 @@ final class SimTableRun implements AutoCloseable
             new SimFabricOptions().readAfterAtomicNeedsFence(random.nextInt(4) == 0).retryTimeoutNs(200_000);
         world = new SimWorld(seed, options);
         blocks = 6 + random.nextInt(8);
-        clients = 1 + random.nextInt(2);
+        // By the seed, not drawn, so that all else of a seed stays as it is.
+        areGrouped = seed % GROUPED_SEEDS == 0;
+        final int drawnClients = 1 + random.nextInt(2);
+        clients = areGrouped ? GROUPED_CLIENTS : drawnClients;
         shortDeadlines = random.nextInt(3) == 0;
         workload = new RaceWorkload(
             "seed " + seed, random, StepRun.COLLIDING.subList(0, 1 + random.nextInt(4)),
             random.nextInt(3) == 0 ? COUNTING_KINDS : KINDS, 60);
+        workload.isRepeating = seed % REPEATING_SEEDS == 0;
         hosts.add(new MemoryHost(1));
         hosts.add(new MemoryHost(2));
         plan = TablePlan.ofShape("sim", 5, HASH_SEED, 1, 1 + random.nextInt(2), new int[]{1, 2});
@@ -291,6 +323,18 @@ final class SimTableRun implements AutoCloseable
     long results(final int result)
     {
         return nodes.stream().mapToLong(node -> node.engine.counters().results[result]).sum();
+    }
+
+    /** Results of operations that were begun again. */
+    long repeated(final int result)
+    {
+        return workload.repeated[result];
+    }
+
+    /** Groups of two operations or more. */
+    long groups()
+    {
+        return groups;
     }
 
     long traceHash()

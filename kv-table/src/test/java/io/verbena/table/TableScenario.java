@@ -15,8 +15,10 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,6 +41,12 @@ final class TableScenario implements SimExplorer.Scenario
     private static final int CHUNKS_AT = 8192;
     private static final int REGION_BYTES = 1 << 14;
     private static final int PREPARER = 0;
+    /** In the place of an operation: the first engine is taken for ended, cut off, and its chunk taken back. */
+    static final int FENCE = -1;
+    /** In the place of an operation: the chunk of an engine that had ended before is taken back. */
+    static final int RECLAIM = -2;
+    /** In the place of an operation: as {@link #FENCE}, but the engine is cut off last. */
+    static final int LATE_FENCE = -3;
     private static final LinearChecker<?> CHECKER =
         new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
 
@@ -55,8 +63,19 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public String toString()
         {
-            return Arrays.stream(kinds).mapToObj(OperationKind::name).toList() +
+            return Arrays.stream(kinds).mapToObj(Race::name).toList() +
                 (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold");
+        }
+
+        private static String name(final int kind)
+        {
+            return switch (kind)
+            {
+                case FENCE -> "fence";
+                case RECLAIM -> "reclaim";
+                case LATE_FENCE -> "late fence";
+                default -> OperationKind.name(kind);
+            };
         }
     }
 
@@ -95,6 +114,7 @@ final class TableScenario implements SimExplorer.Scenario
     private final Race race;
     private final Map<String, String> verdicts;
     private final EngineActor[] actors;
+    private final SimDevice[] devices;
     private final String[] outcomes;
     private final Object[] outputs;
     private final EventType[] types;
@@ -114,6 +134,7 @@ final class TableScenario implements SimExplorer.Scenario
         this.verdicts = verdicts;
         final int count = race.kinds.length + 1;
         actors = new EngineActor[count];
+        devices = new SimDevice[count];
         outcomes = new String[count];
         outputs = new Object[count];
         types = new EventType[count];
@@ -135,7 +156,14 @@ final class TableScenario implements SimExplorer.Scenario
         }
         for (int i = 0; i < actors.length; i++)
         {
-            addActor(run, i, memoryNode, memoryDomain, region);
+            if (isEngine(i))
+            {
+                addActor(run, i, memoryNode, memoryDomain, region);
+            }
+            else
+            {
+                addReaper(run, i, memoryNode, memoryDomain, region);
+            }
         }
         if (race.isPresent)
         {
@@ -145,13 +173,74 @@ final class TableScenario implements SimExplorer.Scenario
         }
         for (int i = 1; race.isCached && i < actors.length; i++)
         {
-            begin(i, OperationKind.GET);
-            run.finish(actors[i]);
+            if (isEngine(i))
+            {
+                begin(i, OperationKind.GET);
+                run.finish(actors[i]);
+            }
         }
         for (int i = 1; i < actors.length; i++)
         {
-            begin(i, race.kinds[i - 1]);
+            if (isEngine(i))
+            {
+                begin(i, race.kinds[i - 1]);
+            }
         }
+    }
+
+    /** Not a reaper. */
+    private boolean isEngine(final int i)
+    {
+        return i == PREPARER || race.kinds[i - 1] >= 0;
+    }
+
+    private void addReaper(
+        final SimExploration run,
+        final int i,
+        final SimDevice memoryNode,
+        final ProtectionDomain memoryDomain,
+        final MemoryRegion region)
+    {
+        final int kind = race.kinds[i - 1];
+        final SimDevice device = run.addDevice("reaper");
+        final ProtectionDomain domain = device.allocateProtectionDomain();
+        final int victim = kind == RECLAIM ? PREPARER : 1;
+        if (kind == RECLAIM)
+        {
+            leaveTentativeWord();
+        }
+        run.addActor(device, new ReaperActor(device, domain,
+            new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region),
+            kind == RECLAIM ? () -> { } : () -> actors[victim].port.cutOff(), kind != LATE_FENCE,
+            () -> haveEnded(victim),
+            TABLE_AT + SubtableDescriptor.GROUPS_OFFSET, CHUNKS_AT + victim * CHUNK_BYTES, CHUNK_BYTES), false);
+    }
+
+    /** What epochs are for: the operations of all others, begun before, are over. */
+    private boolean haveEnded(final int victim)
+    {
+        for (int i = 1; i < actors.length; i++)
+        {
+            if (i != victim && isEngine(i) && actors[i].engine.active() > 0 && !devices[i].isKilled())
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** As an insert of the key leaves it that died after its first step. */
+    private void leaveTentativeWord()
+    {
+        final KeyHash hash = new KeyHash();
+        try (Arena arena = Arena.ofConfined())
+        {
+            hash.compute(KeyHash.function(HASH_SEED), arena.allocate(key.byteSize()).copyFrom(key));
+        }
+        memory.putLong(TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + BucketDescriptor.OVERFLOW_OFFSET +
+            BucketDescriptor.SLOTS_OFFSET, SlotWord.withKind(SlotWord.committed(KeyHash.fingerprint(hash.high()),
+            KeyHash.window(hash.high(), 0), 9, 1, CHUNKS_AT + CHUNK_BYTES / 2), SlotWord.KIND_TENTATIVE),
+            LITTLE_ENDIAN);
     }
 
     private void addActor(
@@ -165,6 +254,7 @@ final class TableScenario implements SimExplorer.Scenario
         final ProtectionDomain domain = device.allocateProtectionDomain();
         final EngineActor actor = new EngineActor(i);
         actors[i] = actor;
+        devices[i] = device;
         run.addActor(device, actor, i != PREPARER);
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
             new TableEngineConfiguration().operationSlots(1).writerNumber(i + 1).locationCacheEntries(4)
@@ -182,7 +272,12 @@ final class TableScenario implements SimExplorer.Scenario
         {
             return;
         }
-        types[i] = op.result() == OperationResult.NOT_A_COUNTER ? EventType.FAIL : EventType.OK;
+        types[i] = switch (op.result())
+        {
+            case OperationResult.NOT_A_COUNTER, OperationResult.NODE_UNAVAILABLE -> EventType.FAIL;
+            case OperationResult.OUTCOME_UNKNOWN -> EventType.INFO;
+            default -> EventType.OK;
+        };
         outputs[i] = switch (op.result())
         {
             case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
@@ -195,7 +290,8 @@ final class TableScenario implements SimExplorer.Scenario
             };
             case OperationResult.STORED -> op.kind() == OperationKind.INCREMENT ?
                 List.of(op.counter(), op.version()) : op.version();
-            case OperationResult.NOT_A_COUNTER -> null;
+            case OperationResult.NOT_A_COUNTER, OperationResult.NODE_UNAVAILABLE, OperationResult.OUTCOME_UNKNOWN ->
+                null;
             case OperationResult.DELETED -> true;
             case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> Arrays.asList(false, op.version());
             default -> throw new AssertionError(OperationResult.name(op.result()));
@@ -248,7 +344,10 @@ final class TableScenario implements SimExplorer.Scenario
         isClosing = true;
         for (final EngineActor actor : actors)
         {
-            actor.engine.close();
+            if (actor != null)
+            {
+                actor.engine.close();
+            }
         }
     }
 
@@ -281,11 +380,17 @@ final class TableScenario implements SimExplorer.Scenario
         }
         for (int i = 1; i < actors.length; i++)
         {
-            history.invoke(i, function(race.kinds[i - 1]), 0, input(i));
+            if (isEngine(i))
+            {
+                history.invoke(i, function(race.kinds[i - 1]), 0, input(i));
+            }
         }
         for (int i = 1; i < actors.length; i++)
         {
-            history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
+            if (isEngine(i))
+            {
+                history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
+            }
         }
         history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
         final LinearVerdict verdict = CHECKER.check(history.build());

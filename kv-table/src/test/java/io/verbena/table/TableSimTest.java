@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.LongStream;
 
@@ -21,6 +22,8 @@ class TableSimTest
     void shouldStayLinearizableWhenNodesFailBetweenVerbs()
     {
         final AtomicLongArray results = new AtomicLongArray(OperationResult.COUNT);
+        final AtomicLongArray repeated = new AtomicLongArray(OperationResult.COUNT);
+        final AtomicLong groups = new AtomicLong();
         LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).parallel().forEach(seed ->
         {
             try (SimTableRun run = new SimTableRun(seed, 0))
@@ -29,7 +32,9 @@ class TableSimTest
                 for (int i = 0; i < OperationResult.COUNT; i++)
                 {
                     results.addAndGet(i, run.results(i));
+                    repeated.addAndGet(i, run.repeated(i));
                 }
+                groups.addAndGet(run.groups());
             }
         });
         // The runs contain what they are meant to contain.
@@ -37,10 +42,12 @@ class TableSimTest
         assertThat(results.get(OperationResult.DELETED)).isGreaterThan(SEEDS);
         assertThat(results.get(OperationResult.OUTCOME_UNKNOWN)).isPositive();
         assertThat(results.get(OperationResult.NODE_UNAVAILABLE)).isPositive();
+        assertThat(repeated.get(OperationResult.STORED)).isPositive();
+        assertThat(groups.get()).isGreaterThan(SEEDS);
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"RE_READ", "SLOT_READ", "KEY_CHECK", "NEVER_RETURNED_WORD"})
+    @CsvSource({"RE_READ", "SLOT_READ", "KEY_CHECK", "NEVER_RETURNED_WORD", "REPEAT_LOOKS"})
     void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
     {
         final int bit = (int)Guard.class.getDeclaredField(guard).get(null);
