@@ -77,6 +77,12 @@ public interface KvClient extends AutoCloseable
      */
     void dropTable(String name);
 
+    /**
+     * Asks every compute node to look for memory that no record uses in what it has leased, and to take it back.
+     * Returns when they have been asked; it takes them some epochs. For repairs: while nodes live nothing needs it.
+     */
+    void reclaim();
+
     /** @return what the operations of this client have cost so far, as one snapshot; see there how exact it is. */
     OperationStatistics statistics();
 

@@ -120,6 +120,12 @@ public final class RoutedKvClient implements KvClient
     }
 
     @Override
+    public void reclaim()
+    {
+        controlCalls.tellAll(ControlRequest.Kind.SWEEP, null);
+    }
+
+    @Override
     public OperationStatistics statistics()
     {
         return statistics.snapshot();

@@ -2,17 +2,22 @@ package io.verbena.server;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.compute.NodeSpace;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.request.ComputeEndpoint;
+import io.verbena.request.ControlRequest;
 import io.verbena.request.remote.RequestServer;
+import io.verbena.table.HeldStretch;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** A compute node with the server for its clients, both on one thread. */
@@ -24,6 +29,7 @@ public final class ComputeNodeRole implements Role
     private static final int MAX_CLIENTS = 64;
     /** How long clients are given to notice, and to go: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
+    private static final long SPACE_TIMEOUT_NS = 500_000_000;
 
     private final Device device;
     private final CompletionChannel channel;
@@ -181,6 +187,7 @@ public final class ComputeNodeRole implements Role
         figures.put("carriers", carriers);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
+        figures.putAll(space());
         figures.put("began_ns", beganNs);
         if (null != start)
         {
@@ -192,6 +199,43 @@ public final class ComputeNodeRole implements Role
         figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", node.failure());
         return figures;
+    }
+
+    /** What it holds of the memory nodes; empty when it does not say so in time. */
+    private Map<String, Object> space()
+    {
+        final CountDownLatch answered = new CountDownLatch(1);
+        final ControlRequest request = new ControlRequest(
+            ControlRequest.Kind.SPACE, null, 0, device.clock().nanoTime() + SPACE_TIMEOUT_NS)
+        {
+            @Override
+            protected void onDone()
+            {
+                answered.countDown();
+            }
+        };
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) && await(answered) &&
+            request.result() instanceof final NodeSpace space)
+        {
+            figures.put("held_bytes", space.held().stream().mapToLong(HeldStretch::lengthBytes).sum());
+            figures.put("unknown_bytes", space.unknownBytes());
+            figures.put("reclaiming", space.isReclaiming());
+        }
+        return figures;
+    }
+
+    private static boolean await(final CountDownLatch answered)
+    {
+        try
+        {
+            return answered.await(SPACE_TIMEOUT_NS, TimeUnit.NANOSECONDS);
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private static long microseconds(final long ns)

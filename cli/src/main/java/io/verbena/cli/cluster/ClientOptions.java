@@ -44,16 +44,8 @@ final class ClientOptions
     /** Connects, works, and turns what the store throws into one line and a status. */
     int with(final Work work)
     {
-        if (timeoutMs < 1)
-        {
-            throw new CommandFailedException(
-                ExitStatus.USAGE, "--timeout-ms " + timeoutMs + ": must be 1 or more", null);
-        }
-        final ClusterFolder folder = ClusterFolder.of(data);
-        final KvClientOptions options = new KvClientOptions()
-            .timeoutNs(TimeUnit.MILLISECONDS.toNanos(timeoutMs))
-            .tokenFile(null == tokenFile ? folder.token() : tokenFile);
-        try (KvClient client = KvClient.connect(null == cluster ? folder.address() : cluster, options))
+        checkTimeout();
+        try (KvClient client = connect(new KvClientOptions()))
         {
             return work.run(client);
         }
@@ -61,6 +53,41 @@ final class ClientOptions
         {
             throw new CommandFailedException(status(ex.category()), ex.getMessage(), ex);
         }
+    }
+
+    private void checkTimeout()
+    {
+        if (timeoutMs < 1)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--timeout-ms " + timeoutMs + ": must be 1 or more", null);
+        }
+    }
+
+    /** Connects with these options, as far as the command line does not say otherwise. */
+    KvClient connect(final KvClientOptions options)
+    {
+        return KvClient.connect(null == cluster ? folder().address() : cluster, options.timeoutNs(timeoutNs())
+            .tokenFile(null == tokenFile ? folder().token() : tokenFile));
+    }
+
+    /** Folder of the cluster, there or not. */
+    ClusterFolder folder()
+    {
+        return ClusterFolder.of(data);
+    }
+
+    /** Whether the command line names a cluster, so that the folder may be another one's. */
+    boolean namesCluster()
+    {
+        return null != cluster;
+    }
+
+    /** Opens the cluster's memory, whether it is up or not. */
+    OpenedStore openStore()
+    {
+        checkTimeout();
+        return OpenedStore.open(cluster, tokenFile, folder(), timeoutNs());
     }
 
     /** Exit status for a failure of the store. */

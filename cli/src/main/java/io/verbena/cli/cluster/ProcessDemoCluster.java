@@ -5,9 +5,13 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.compute.ComputeNodeException;
 import io.verbena.embedded.ComputeNodeHandle;
 import io.verbena.load.LoadException;
 import io.verbena.load.demo.DemoCluster;
+import io.verbena.load.demo.TableCheckFigures;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.StoreChecker;
 
 import org.agrona.concurrent.SystemNanoClock;
 
@@ -15,6 +19,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -30,6 +35,7 @@ public final class ProcessDemoCluster implements DemoCluster
     private static final String FIRST = "compute-1";
     private static final String SECOND = "compute-2";
     private static final long BYTES_PER_MIB = 1 << 20;
+    private static final long CHECK_TIMEOUT_NS = 20_000_000_000L;
 
     private final Path path;
     private final LocalCluster cluster;
@@ -127,6 +133,29 @@ public final class ProcessDemoCluster implements DemoCluster
     public long oneSidedVerbs()
     {
         return NOT_COUNTED;
+    }
+
+    @Override
+    public TableCheckFigures checkTables()
+    {
+        final ClusterFolder folder = ClusterFolder.of(path);
+        try (OpenedStore opened = OpenedStore.open(null, null, folder, CHECK_TIMEOUT_NS))
+        {
+            return figures(new StoreChecker(opened.store()).check(opened.memoryNodeIds()));
+        }
+        catch (final CommandFailedException | ComputeNodeException ex)
+        {
+            return new TableCheckFigures(0, 1, TableCheckFigures.NOT_KNOWN, 0, "no check: " + ex.getMessage());
+        }
+    }
+
+    private static TableCheckFigures figures(final StoreCheck check)
+    {
+        final List<String> problems = new ArrayList<>(check.problems());
+        check.tables().values().forEach((table) -> problems.addAll(table.problems()));
+        return new TableCheckFigures(
+            check.tables().values().stream().mapToLong((table) -> table.committed).sum(), problems.size(),
+            TableCheckFigures.NOT_KNOWN, check.leftovers().size(), problems.isEmpty() ? null : problems.getFirst());
     }
 
     private Entry entry(final String name)

@@ -23,13 +23,15 @@ import java.util.concurrent.Callable;
 /** {@code verbena table}. */
 @Command(
     name = "table",
-    description = "Create, list, measure and drop tables.",
+    description = "Create, list, measure, check, inspect and drop tables.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
         TableCommand.CreateCommand.class,
         TableCommand.ListCommand.class,
         TableCommand.StatCommand.class,
-        TableCommand.DropCommand.class})
+        TableCommand.DropCommand.class,
+        TableCheckCommand.class,
+        TableInspectCommand.class})
 public final class TableCommand implements Runnable
 {
     @Spec

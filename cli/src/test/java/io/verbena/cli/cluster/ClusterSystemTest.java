@@ -9,6 +9,10 @@ import io.verbena.client.KvException;
 import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +121,8 @@ class ClusterSystemTest
         succeed("table", "drop", "more");
         succeed("delete", "blob");
         assertThat(run("exists", "blob")).isEqualTo(ExitStatus.FAILED);
+        succeed("table", "check", "--all", "--repair");
+        assertThat(last.out()).contains("beside its users", "SOUND: every invariant holds", "lost 0 bytes");
         succeed("down");
         assertThat(run("get", "hello")).isEqualTo(ExitStatus.UNAVAILABLE);
         assertThat(last.err()).contains("is the cluster up?");
@@ -176,6 +182,17 @@ class ClusterSystemTest
         assertThat(run("status")).isEqualTo(ExitStatus.FAILED);
         succeed("up", "--memory", "64");
         succeed("put", "a", "b");
+        // So much that one more chunk is leased ahead, in which there is nothing yet.
+        final StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 14; i++)
+        {
+            lines.append("{\"key\":\"").append(i).append("\",\"value\":\"").append("v".repeat(16_000)).append("\"}\n");
+        }
+        succeed("load", Files.writeString(directory.resolve("in.jsonl"), lines).toString());
+        entries().forEach(ClusterSystemTest::kill);
+        checkAndRepairWhatIsLeft();
+        succeed("up");
+        succeed("get", "a");
         final String other = Files.createTempFile(directory, "other", "token").toString();
         Files.writeString(Path.of(other), "00".repeat(32));
         assertThat(run("get", "a", "--token-file", other)).isEqualTo(ExitStatus.USAGE);
@@ -184,6 +201,51 @@ class ClusterSystemTest
         succeed("down");
         succeed("down");
         assertThat(run("status")).isEqualTo(ExitStatus.UNAVAILABLE);
+    }
+
+    /** Damage is planted in the memory of a cluster whose processes have ended. */
+    private void checkAndRepairWhatIsLeft()
+    {
+        succeed("table", "check", "--all");
+        assertThat(last.out()).contains("whose processes have ended", "SOUND: every invariant holds");
+        final long word = SlotWord.committed(1, 0, 1, 0, 1 << 16);
+        plant(SlotWord.EMPTY, SlotWord.withKind(word, SlotWord.KIND_TENTATIVE));
+        succeed("table", "check", "default", "--json");
+        assertThat(last.out()).contains("\"left_behind\": 1");
+        succeed("table", "check", "default", "--repair");
+        assertThat(last.out()).contains("1 undecided inserts removed", "chunks freed that no record uses");
+        succeed("table", "check", "default", "--json", "--repair");
+        assertThat(last.out()).contains("\"left_behind\": 0", "\"repairs\": []");
+
+        plant(SlotWord.EMPTY, word);
+        assertThat(run("table", "check", "default", "--repair")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.out()).contains("NOT SOUND: ", "its block is damaged or was rewritten");
+        plant(word, SlotWord.EMPTY);
+        assertThat(run("table", "check", "nothing")).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).contains("no such table: name=nothing").hasLineCount(1);
+        for (final String what : List.of("superblock", "directory", "subtable 0", "bucket 0", "chunk 0", "slot 0x1050"))
+        {
+            final List<String> arguments = new ArrayList<>(List.of("table", "inspect"));
+            arguments.addAll(List.of(what.split(" ")));
+            arguments.add("--hex");
+            succeed(arguments.toArray(String[]::new));
+        }
+        assertThat(run("table", "inspect", "block", "0x40")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.out()).contains("DAMAGED: there is no block here");
+        assertThat(run("table", "inspect", "chunk", "4096")).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).contains("chunk 4096: memory node ").hasLineCount(1);
+    }
+
+    /** Swaps the last slot of the first bucket. */
+    private void plant(final long expected, final long desired)
+    {
+        try (StoppedStore stopped = StoppedStore.open(ClusterFolder.of(directory)))
+        {
+            final long entry = stopped.tables().getFirst().entry(0);
+            stopped.swap(DirectoryEntry.memoryNodeId(entry), DirectoryEntry.subtableOffset(entry) +
+                SubtableDescriptor.GROUPS_OFFSET + BucketDescriptor.BUCKET_BYTES - BucketDescriptor.SLOT_BYTES,
+                expected, desired);
+        }
     }
 
     private void kill(final String name)

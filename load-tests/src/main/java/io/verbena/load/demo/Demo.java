@@ -162,7 +162,8 @@ public final class Demo
         final long runNs = counters.endedNs.get() - startNs;
         final Snapshot ran = Snapshot.of(cluster);
 
-        progress.say("Checking the register history and reading back " + Units.count(plan.records()) + " records");
+        progress.say("Checking the register history and all tables, and reading back " + Units.count(plan.records()) +
+            " records");
         registers.finishRecording();
         final RegisterFigures register = RegisterCheck.check(HistoryReader.read(history));
         final FinalAudit.Verdict audit = new FinalAudit(table, ledger).run(plan.threads());
@@ -177,6 +178,7 @@ public final class Demo
             elasticity,
             register,
             audit,
+            cluster.checkTables(),
             deadlines,
             cluster.fabric());
     }

@@ -64,6 +64,13 @@ public interface DemoCluster extends AutoCloseable
     /** @return READ, WRITE and atomics at the queue pairs of all compute nodes, or {@link #NOT_COUNTED}. */
     long oneSidedVerbs();
 
+    /**
+     * Checks all tables, and the memory they are in. Called when the load has ended.
+     *
+     * @return what was found.
+     */
+    TableCheckFigures checkTables();
+
     /** Ends the cluster with all its records. */
     @Override
     void close();

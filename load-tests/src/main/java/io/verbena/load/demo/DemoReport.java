@@ -23,6 +23,7 @@ public final class DemoReport
     final ElasticityFigures elasticity;
     final RegisterFigures register;
     final FinalAudit.Verdict audit;
+    final TableCheckFigures tableCheck;
     final DeadlineWatch deadlines;
     final String fabric;
 
@@ -37,6 +38,7 @@ public final class DemoReport
         final ElasticityFigures elasticity,
         final RegisterFigures register,
         final FinalAudit.Verdict audit,
+        final TableCheckFigures tableCheck,
         final DeadlineWatch deadlines,
         final String fabric)
     {
@@ -50,6 +52,7 @@ public final class DemoReport
         this.elasticity = elasticity;
         this.register = register;
         this.audit = audit;
+        this.tableCheck = tableCheck;
         this.deadlines = deadlines;
         this.fabric = fabric;
     }
@@ -63,7 +66,7 @@ public final class DemoReport
     {
         return counters.errors.sum() == 0 && counters.notFound.sum() == 0 &&
             Boolean.TRUE.equals(register.linearizable()) && audit.violations() == 0 &&
-            deadlines.late() == 0 && verbs.holds() && elasticity.isComplete();
+            tableCheck.holds() && deadlines.late() == 0 && verbs.holds() && elasticity.isComplete();
     }
 
     /**
@@ -147,6 +150,7 @@ public final class DemoReport
         figures.put("audited_records", audit.records());
         figures.put("audit_violations", audit.violations());
         figures.put("first_audit_violation", audit.firstViolation());
+        tableCheck.addTo(figures);
         figures.put("passed", passed());
         return figures;
     }

@@ -122,15 +122,24 @@ final class DemoReportText
             .row("last writes kept", yes(report.audit.violations() == 0),
                 Units.count(report.audit.records()) + " records read back, " + Units.count(report.audit.violations()) +
                 " wrong")
+            .row("table check", yes(report.tableCheck.holds()), tableCheck(report.tableCheck))
             .row("verbs agree", verbs.isCounted() ? yes(verbs.holds()) : "-",
                 !verbs.isCounted() ? "the queue pairs are in other processes" :
                     "loading " + Units.count(verbs.loadByOperations()) + " by operation, " +
                     Units.count(verbs.loadAtFabric()) + " at the fabric"));
         particulars(counters.firstError());
         particulars(report.audit.firstViolation());
+        particulars(report.tableCheck.firstProblem());
         particulars(report.register.explanation());
         line("");
         line(report.passed() ? "PASSED" : "FAILED");
+    }
+
+    private static String tableCheck(final TableCheckFigures check)
+    {
+        return Units.count(check.records()) + " records, " + Units.count(check.violations()) + " violations" +
+            (TableCheckFigures.NOT_KNOWN == check.lostBytes() ? "" :
+            ", " + Units.count(check.lostBytes()) + " bytes in no hand");
     }
 
     private void particulars(final String particulars)

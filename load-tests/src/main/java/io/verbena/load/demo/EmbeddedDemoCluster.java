@@ -7,6 +7,7 @@ import io.verbena.embedded.EmbeddedCluster;
 import io.verbena.embedded.EmbeddedClusterException;
 import io.verbena.embedded.EmbeddedClusterOptions;
 import io.verbena.embedded.FabricUnusableException;
+import io.verbena.embedded.MemoryCheck;
 import io.verbena.load.LoadException;
 import io.verbena.rdma.verbs.VerbCounters;
 
@@ -86,6 +87,14 @@ final class EmbeddedDemoCluster implements DemoCluster
     {
         final VerbCounters counters = cluster.computeVerbCounters();
         return counters.reads + counters.writes + counters.compareSwaps + counters.fetchAdds;
+    }
+
+    @Override
+    public TableCheckFigures checkTables()
+    {
+        final MemoryCheck check = cluster.check(false, STEP_TIMEOUT_NS);
+        return new TableCheckFigures(check.records(), check.problems().size(), check.lostBytes(), check.tentative(),
+            check.problems().isEmpty() ? null : check.problems().getFirst());
     }
 
     @Override

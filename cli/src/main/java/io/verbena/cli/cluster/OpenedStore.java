@@ -1,0 +1,127 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.compute.ComputeNodeException;
+import io.verbena.compute.StoreObserver;
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.BootstrapLocator;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.table.RepairableStore;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A cluster's memory opened for a tool: of one that is up by joining it, of one whose processes have ended by itself.
+ * One thread; closed by its opener.
+ */
+final class OpenedStore implements AutoCloseable
+{
+    private static final int BOOTSTRAP_TIMEOUT_MS = 10_000;
+
+    private final RepairableStore store;
+    private final List<Integer> memoryNodeIds;
+    private final String title;
+    private final List<Runnable> parts;
+
+    private OpenedStore(
+        final RepairableStore store, final List<Integer> memoryNodeIds, final String title,
+        final List<Runnable> parts)
+    {
+        this.store = store;
+        this.memoryNodeIds = memoryNodeIds;
+        this.title = title;
+        this.parts = parts;
+    }
+
+    /**
+     * Opens the cluster at an address, or else that of a folder, up or not.
+     *
+     * @param address   {@code verbena://host:port}; null: the folder's.
+     * @param tokenFile of the cluster; null: the folder's.
+     * @param folder    of a cluster on this host.
+     * @param timeoutNs of each answer.
+     * @return the store.
+     */
+    static OpenedStore open(
+        final String address, final Path tokenFile, final ClusterFolder folder, final long timeoutNs)
+    {
+        final boolean isUp =
+            new ProcessTable(folder.processes()).entries().stream().anyMatch(ProcessTable.Entry::isLive);
+        if (null != address || isUp)
+        {
+            return live(null == address ? folder.address() : address,
+                null == tokenFile ? folder.token() : tokenFile, timeoutNs);
+        }
+        final StoppedStore stopped = StoppedStore.open(folder);
+        return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
+            List.of(stopped::close));
+    }
+
+    private static OpenedStore live(final String address, final Path tokenFile, final long timeoutNs)
+    {
+        Fabric fabric = null;
+        Device device = null;
+        try
+        {
+            final ClusterAddress cluster = ClusterAddress.parse(address);
+            final ClusterToken token = ClusterToken.read(tokenFile);
+            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
+                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
+            fabric = Fabrics.open(answer.fabric());
+            device = fabric.openDevice("check-" + ProcessHandle.current().pid());
+            final StoreObserver observer =
+                StoreObserver.open(device, new BootstrapLocator(cluster, token, answer), timeoutNs);
+            return new OpenedStore(observer, observer.memoryNodeIds(), address + ", beside its users",
+                List.of(observer::close, device::close, fabric::close));
+        }
+        catch (final BootstrapException ex)
+        {
+            throw RoleOptions.failed(ex);
+        }
+        catch (final RdmaException | ComputeNodeException ex)
+        {
+            if (null != device)
+            {
+                device.close();
+            }
+            if (null != fabric)
+            {
+                fabric.close();
+            }
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
+        }
+    }
+
+    RepairableStore store()
+    {
+        return store;
+    }
+
+    /** Ids of all memory nodes, ascending. */
+    List<Integer> memoryNodeIds()
+    {
+        return memoryNodeIds;
+    }
+
+    /** Which cluster this is, for people. */
+    String title()
+    {
+        return title;
+    }
+
+    @Override
+    public void close()
+    {
+        parts.forEach(Runnable::run);
+    }
+}

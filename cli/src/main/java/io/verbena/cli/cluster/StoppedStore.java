@@ -1,0 +1,164 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.memory.MemoryFolder;
+import io.verbena.memory.MemoryNodeException;
+import io.verbena.memory.StoppedMemory;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.table.RepairableStore;
+import io.verbena.table.SpaceReport;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.MutableDirectBuffer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The memory of a cluster whose processes have ended without {@code down}, and its tables. One thread. */
+final class StoppedStore implements RepairableStore, AutoCloseable
+{
+    private final Fabric fabric;
+    private final Map<Integer, StoppedMemory> nodes = new TreeMap<>();
+    private List<TableDescriptor> tables = List.of();
+
+    private StoppedStore(final Fabric fabric)
+    {
+        this.fabric = fabric;
+    }
+
+    static StoppedStore open(final ClusterFolder folder)
+    {
+        final String fabricName = folder.fabric();
+        if (null == fabricName || folder.memoryNodes().isEmpty())
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE,
+                "no cluster in " + folder.path() + ": start one with 'verbena up', or give --cluster and --token-file",
+                null);
+        }
+        final StoppedStore store = new StoppedStore(Fabrics.open(fabricName));
+        boolean isOpen = false;
+        try
+        {
+            for (final String name : folder.memoryNodes())
+            {
+                store.add(folder, name);
+            }
+            try (RocksMetaStore meta = RocksMetaStore.open(folder.path().resolve("meta")))
+            {
+                store.tables = meta.load().tables().stream()
+                    .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
+            }
+            isOpen = true;
+            return store;
+        }
+        catch (final FormatException | MetaStoreException | MemoryNodeException | RdmaException ex)
+        {
+            throw new CommandFailedException(ex instanceof FormatException ? ExitStatus.FAILED :
+                ExitStatus.UNAVAILABLE, "cluster in " + folder.path() + ": " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (!isOpen)
+            {
+                store.close();
+            }
+        }
+    }
+
+    private void add(final ClusterFolder folder, final String name)
+    {
+        final StoppedMemory memory = StoppedMemory.open(fabric, MemoryFolder.open(folder.memoryNode(name), 0, 0));
+        if (null == memory)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "there is no memory of " + name + " in " +
+                folder.path() + ", only its checkpoint: 'verbena up' restores it", null);
+        }
+        nodes.put(memory.nodeId(), memory);
+    }
+
+    List<Integer> memoryNodeIds()
+    {
+        return new ArrayList<>(nodes.keySet());
+    }
+
+    @Override
+    public void read(
+        final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
+    {
+        node(memoryNodeId).read(offset, target, lengthBytes);
+    }
+
+    @Override
+    public void swap(final int memoryNodeId, final long offset, final long expected, final long desired)
+    {
+        node(memoryNodeId).swap(offset, expected, desired);
+    }
+
+    private StoppedMemory node(final int memoryNodeId)
+    {
+        final StoppedMemory node = nodes.get(memoryNodeId);
+        if (null == node)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE,
+                "there is no memory node " + memoryNodeId + ": there are " + memoryNodeIds(), null);
+        }
+        return node;
+    }
+
+    /** Frees chunks in which nothing is named: nobody lives who could think that he has them. */
+    int freeUnnamedChunks(final StoreCheck check)
+    {
+        int freed = 0;
+        for (final SpaceReport space : check.spaces())
+        {
+            freed += node(space.memoryNodeId).freeChunks(space.unnamedChunks::get);
+        }
+        return freed;
+    }
+
+    @Override
+    public List<TableDescriptor> tables()
+    {
+        return tables;
+    }
+
+    @Override
+    public boolean isLive()
+    {
+        return false;
+    }
+
+    @Override
+    public void hold()
+    {
+        // nobody changes anything
+    }
+
+    @Override
+    public void release()
+    {
+        // see above
+    }
+
+    @Override
+    public boolean awaitOthers()
+    {
+        return true;
+    }
+
+    @Override
+    public void close()
+    {
+        nodes.values().forEach(StoppedMemory::close);
+        fabric.close();
+    }
+}

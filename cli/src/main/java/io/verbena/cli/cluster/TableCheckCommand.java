@@ -1,0 +1,171 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+import io.verbena.compute.ComputeNodeException;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.StoreChecker;
+import io.verbena.table.format.SlotWord;
+
+import org.agrona.concurrent.SystemNanoClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** {@code verbena table check}. */
+@Command(
+    name = "check",
+    description = {
+        "Verify what must always be true of a table: every slot, block, bucket, chunk header and superblock. Beside " +
+        "the cluster's users, by a node that joins for it, or, when all processes have ended without 'down', on the " +
+        "memory that they left.",
+        "With --repair: removes undecided inserts that ended nodes left; has living nodes take back memory that no " +
+        "record uses; frees chunks in which nothing is used when no node lives. It never touches a record."},
+    footer = {"", "Exit status 0: every invariant holds; 1: one does not; 2: it could not be found out, because a " +
+        "memory node does not answer."},
+    defaultValueProvider = SettingsProvider.class)
+final class TableCheckCommand implements Callable<Integer>
+{
+    private static final long REPAIR_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long REPAIR_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final int QUIET_LOOKS = 3;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ClientOptions options;
+
+    @Parameters(paramLabel = "TABLE", arity = "0..1", description = "Whose blocks are checked.")
+    private String table;
+
+    @Option(names = "--all", description = "Check all tables.")
+    private boolean all;
+
+    @Option(names = "--repair", description = "Repair what ended nodes have left.")
+    private boolean repair;
+
+    @Option(names = "--json", description = "As one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call()
+    {
+        if (all == (null != table))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, all ?
+                "TABLE and --all: give one of both" : "no table given: name one, or give --all", null);
+        }
+        try (OpenedStore opened = options.openStore())
+        {
+            final TableCheckReport report = check(opened, table, repair, options);
+            final PrintWriter out = spec.commandLine().getOut();
+            out.print(json ? report.json() : report.text());
+            out.flush();
+            return !report.isSound() ? ExitStatus.FAILED : report.isComplete() ? ExitStatus.OK : ExitStatus.UNKNOWN;
+        }
+        catch (final ComputeNodeException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNKNOWN, "no verdict: " + ex.getMessage(), ex);
+        }
+    }
+
+    /**
+     * Checks, repairs if asked to, and then checks again.
+     *
+     * @param opened  the cluster.
+     * @param table   null for all.
+     * @param repairs whether to repair.
+     * @param options how it is reached.
+     * @return what was found in the end.
+     */
+    static TableCheckReport check(
+        final OpenedStore opened, final String table, final boolean repairs, final ClientOptions options)
+    {
+        if (null != table && opened.store().tables().stream().noneMatch((other) -> other.name().equals(table)))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "no such table: name=" + table, null);
+        }
+        final List<String> repaired = new ArrayList<>();
+        if (repairs)
+        {
+            repair(opened, walk(opened, null), options, repaired);
+        }
+        final HeldMemory before = held(opened, options);
+        final StoreCheck check = walk(opened, table);
+        final HeldMemory after = held(opened, options);
+        final boolean isAtRest = null != before && before.equals(after) && !before.isReclaiming();
+        return new TableCheckReport(opened.title(), opened.store().isLive(), check,
+            isAtRest ? before.bytes() : TableCheckReport.NOT_KNOWN, repaired);
+    }
+
+    private static StoreCheck walk(final OpenedStore opened, final String table)
+    {
+        return new StoreChecker(opened.store()).only(table).check(opened.memoryNodeIds());
+    }
+
+    /** Only the processes of a folder can be asked. */
+    private static HeldMemory held(final OpenedStore opened, final ClientOptions options)
+    {
+        return opened.store().isLive() && !options.namesCluster() ? HeldMemory.ask(options.folder()) : null;
+    }
+
+    private static void repair(
+        final OpenedStore opened, final StoreCheck check, final ClientOptions options, final List<String> repaired)
+    {
+        for (final StoreCheck.Leftover left : check.leftovers())
+        {
+            opened.store().swap(left.memoryNodeId(), left.slotOffset(), left.word(), SlotWord.EMPTY);
+        }
+        if (!check.leftovers().isEmpty())
+        {
+            repaired.add(check.leftovers().size() + " undecided inserts removed");
+        }
+        if (opened.store() instanceof final StoppedStore stopped && check.isSound())
+        {
+            final int freed = stopped.freeUnnamedChunks(check);
+            if (freed > 0)
+            {
+                repaired.add(freed + " chunks freed that no record uses");
+            }
+        }
+        else if (opened.store().isLive())
+        {
+            reclaim(opened, options);
+            repaired.add("compute nodes have taken back what no record uses");
+        }
+    }
+
+    private static void reclaim(final OpenedStore opened, final ClientOptions options)
+    {
+        try (KvClient client = options.connect(new KvClientOptions()))
+        {
+            client.reclaim();
+        }
+        catch (final KvException ex)
+        {
+            throw new CommandFailedException(ClientOptions.status(ex.category()), ex.getMessage(), ex);
+        }
+        final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + REPAIR_TIMEOUT_NS;
+        for (int quiet = 0; quiet < QUIET_LOOKS && SystemNanoClock.INSTANCE.nanoTime() - deadlineNs < 0;)
+        {
+            opened.store().awaitOthers(); // keeps the node's lease, and has epochs pass
+            LockSupport.parkNanos(REPAIR_PAUSE_NS);
+            final HeldMemory held = held(opened, options);
+            quiet = null == held || !held.isReclaiming() ? quiet + 1 : 0;
+        }
+    }
+}
