@@ -22,6 +22,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -57,7 +58,7 @@ class Mlx5DowncallTest
             final Path source = folder.resolve("told-mlx5.c");
             try (InputStream stream = Mlx5DowncallTest.class.getResourceAsStream("told-mlx5.c"))
             {
-                Files.copy(stream, source);
+                Files.copy(stream, source, StandardCopyOption.REPLACE_EXISTING);
             }
             CCompiler.compile("infiniband/mlx5dv.h", file, source, "-shared", "-fPIC");
         }
