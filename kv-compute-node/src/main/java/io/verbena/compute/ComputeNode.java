@@ -13,6 +13,7 @@ import io.verbena.request.OperationRequest;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -172,6 +173,12 @@ public final class ComputeNode implements Agent
     public JoinTimeline timeline()
     {
         return timeline;
+    }
+
+    /** @return its connections to the meta server and to memory nodes by what carries them. The node's thread. */
+    public Map<String, Integer> carriers()
+    {
+        return null == session ? Map.of() : session.carriers();
     }
 
     /** @return operations answered so far. */

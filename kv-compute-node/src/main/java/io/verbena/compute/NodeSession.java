@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -52,6 +53,8 @@ final class NodeSession implements AutoCloseable
     private static final int MAX_TABLES_OPENED_ON_JOIN = 64;
     /** How often an idle node looks for the answer to a heartbeat: every 2 ms. */
     private static final long HEARTBEAT_POLL_NS = 2_000_000;
+    /** How long a node that leaves waits until the indexes of tables that it dropped can go back: 3 s. */
+    private static final long INDEX_RETURN_NS = 3_000_000_000L;
 
     private final ComputeNodeConfiguration configuration;
     private final OperationDesk desk;
@@ -76,6 +79,7 @@ final class NodeSession implements AutoCloseable
     private ControlCall<TablePage> tablesCall;
     private List<ControlCall<TableEntry>> tableCalls;
     private ControlCall<Void> leaving;
+    private long leavingSinceNs;
 
     NodeSession(
         final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
@@ -148,6 +152,12 @@ final class NodeSession implements AutoCloseable
             }
         }
         return counters;
+    }
+
+    /** @return its connections to the meta server and to memory nodes by what carries them; a new map. */
+    Map<String, Integer> carriers()
+    {
+        return raas.carriers();
     }
 
     private NodeSpace space()
@@ -547,8 +557,10 @@ final class NodeSession implements AutoCloseable
             step = leaving.isDone() ? Step.LEFT : step;
             return leaving.isDone() ? 1 : 0;
         }
+        leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
-        if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting())
+        final boolean owesIndexes = !indexReturns.isEmpty() && nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
+        if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
         {
             leaving = metaLink.client().leave(
                 registration().nodeId(), registration().incarnation(), configuration.callTimeoutNs());

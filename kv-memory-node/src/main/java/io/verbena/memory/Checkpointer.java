@@ -39,6 +39,7 @@ public final class Checkpointer implements AutoCloseable
     private volatile boolean isLastWanted;
     private volatile boolean isLastDone;
     private volatile String failure = "";
+    private volatile long failedMs;
     private volatile long finishedMs;
     private volatile long records;
 
@@ -72,6 +73,12 @@ public final class Checkpointer implements AutoCloseable
     public String failure()
     {
         return failure;
+    }
+
+    /** @return when the latest one that could not be made was given up, ms since 1970; 0 for none. */
+    public long failedMs()
+    {
+        return failedMs;
     }
 
     /** @return when the latest complete one of this process ended, ms since 1970; 0 for none. */
@@ -167,6 +174,7 @@ public final class Checkpointer implements AutoCloseable
     private void onFailure(final String message, final Throwable cause)
     {
         failure = message;
+        failedMs = wallClock.time();
         LOGGER.error("{}", message, cause);
         reportFailure();
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -33,15 +34,18 @@ public final class MemoryFolder implements AutoCloseable
     static final String CHECKPOINT = "checkpoint";
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
-    private static final Set<String> OURS =
-        Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT, REPORT, REQUEST, "lost+found");
+    private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT,
+        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REQUEST, "lost+found");
+    /** Memory is walked, restored or saved at this pace at least, on a slow machine too. */
+    private static final long WALKED_BYTES_PER_S = 16 << 20;
     private static final int HEX = 16;
 
     private final Path path;
     private final FolderFiles files;
     private final FileChannel lockFile;
     private final long memoryId;
-    private final long regionLengthBytes;
+    private long regionLengthBytes;
+    private long writtenLengthBytes;
     private int nodeId;
     private long clusterId;
 
@@ -53,6 +57,7 @@ public final class MemoryFolder implements AutoCloseable
         this.lockFile = lockFile;
         memoryId = Long.parseUnsignedLong(properties.getProperty("memory_id"), HEX);
         regionLengthBytes = Long.parseLong(properties.getProperty("region_length_bytes"));
+        writtenLengthBytes = regionLengthBytes;
         nodeId = Integer.parseInt(properties.getProperty("node_id"));
         clusterId = Long.parseUnsignedLong(properties.getProperty("cluster_id"), HEX);
     }
@@ -61,7 +66,8 @@ public final class MemoryFolder implements AutoCloseable
      * Locks a folder, and makes it when it is absent or empty.
      *
      * @param path              of the folder.
-     * @param regionLengthBytes of the node's memory; 0: as it is there, or {@code defaultLengthBytes} when it is new.
+     * @param regionLengthBytes of the node's memory; 0: as it is there, or {@code defaultLengthBytes} when it is new;
+     *                          more than there was, when a checkpoint is to be restored into it.
      * @param defaultLengthBytes of a new node's memory.
      * @return the folder.
      * @throws MemoryNodeException when it cannot be used; one line that says why.
@@ -118,13 +124,35 @@ public final class MemoryFolder implements AutoCloseable
 
         final MemoryFolder folder = new MemoryFolder(path, files, lockFile, read(path, files));
 
-        if (0 != regionLengthBytes && folder.regionLengthBytes != regionLengthBytes)
+        if (0 != regionLengthBytes)
         {
-            throw new MemoryNodeException("memory node of " + path + " has " + folder.regionLengthBytes +
-                " bytes, asked for are " + regionLengthBytes + ": its memory cannot change its size", null);
+            folder.askFor(regionLengthBytes);
         }
 
         return folder;
+    }
+
+    /** Memory can grow when it is restored, and its size is asked for again where it is there. */
+    private void askFor(final long lengthBytes)
+    {
+        if (lengthBytes < regionLengthBytes || lengthBytes > regionLengthBytes && !hasCheckpoint())
+        {
+            throw new MemoryNodeException("memory node of " + path + " has " + regionLengthBytes +
+                " bytes, asked for are " + lengthBytes + ": its memory cannot change its size, only grow when a " +
+                "checkpoint is restored", null);
+        }
+
+        regionLengthBytes = lengthBytes;
+    }
+
+    /** Writes down the length that was asked for, when memory of that length holds what is restored. */
+    void keepLength()
+    {
+        if (regionLengthBytes != writtenLengthBytes)
+        {
+            write(path, files, memoryId, regionLengthBytes, nodeId, clusterId);
+            writtenLengthBytes = regionLengthBytes;
+        }
     }
 
     /**
@@ -135,6 +163,12 @@ public final class MemoryFolder implements AutoCloseable
     {
         return Files.exists(path.resolve(PROPERTIES)) ?
             memoryName(Long.parseUnsignedLong(read(path).getProperty("memory_id"), HEX)) : null;
+    }
+
+    /** @return whether a folder with this file in it is one of a memory node. */
+    public static boolean saysWhoItIs(final Path file)
+    {
+        return file.endsWith(PROPERTIES);
     }
 
     private static String memoryName(final long memoryId)
@@ -148,7 +182,8 @@ public final class MemoryFolder implements AutoCloseable
         return memoryName(memoryId);
     }
 
-    Path path()
+    /** @return where it is. */
+    public Path path()
     {
         return path;
     }
@@ -162,6 +197,25 @@ public final class MemoryFolder implements AutoCloseable
     public long regionLengthBytes()
     {
         return regionLengthBytes;
+    }
+
+    /**
+     * @param lengthBytes of a node's memory.
+     * @return how long it may take at most to check it, to restore it, or to make a checkpoint of it.
+     */
+    public static long walkTimeoutNs(final long lengthBytes)
+    {
+        return TimeUnit.SECONDS.toNanos(Math.ceilDiv(lengthBytes, WALKED_BYTES_PER_S));
+    }
+
+    /**
+     * @param path of a folder, which another process may have open.
+     * @return length of the node's memory; 0 when the folder is none of a memory node.
+     */
+    public static long regionLengthBytes(final Path path)
+    {
+        return Files.exists(path.resolve(PROPERTIES)) ?
+            Long.parseLong(read(path).getProperty("region_length_bytes")) : 0;
     }
 
     /** @return its id, 0 as long as it was never a member. */

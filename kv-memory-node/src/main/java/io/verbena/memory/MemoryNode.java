@@ -67,6 +67,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile boolean leaveRequested;
     private volatile boolean isMetaServerAway;
     private boolean wasReady;
+    private boolean isMemoryEmpty;
     private boolean isCuttingOff;
     private long cutOffAtNs;
     private boolean closed;
@@ -84,6 +85,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         clock = device.clock();
         final Kind kind = RegionAdoption.look(
             region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
+        isMemoryEmpty = Kind.FOUND != kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
@@ -119,7 +121,9 @@ public final class MemoryNode implements Agent, AutoCloseable
             .fill((byte)0);
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
         final long records = RegionAdoption.restore(all, superblock, configuration.folder(), chunks, tables);
+        configuration.folder().keepLength();
         SuperblockDescriptor.writeBoth(all, superblock);
+        isMemoryEmpty = false;
         LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
             records);
     }
@@ -269,6 +273,18 @@ public final class MemoryNode implements Agent, AutoCloseable
     public int incarnation()
     {
         return incarnation;
+    }
+
+    /** @return whether nothing was ever in its memory, so that nothing is lost with it. */
+    public boolean isMemoryEmpty()
+    {
+        return isMemoryEmpty;
+    }
+
+    /** @return its physical connections by what carries them; a new map. */
+    public Map<String, Integer> carriers()
+    {
+        return raas.carriers();
     }
 
     /** @return who makes checkpoints; null before the node was ready, and when it has no folder. Any thread. */
@@ -437,6 +453,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         }
 
         SuperblockDescriptor.writeBoth(region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation));
+        isMemoryEmpty = false;
 
         if (null != configuration.folder())
         {

@@ -92,6 +92,16 @@ class RegionAdoptionTest
     }
 
     @Test
+    void shouldTakeARegionAsNewWhenItsNodeWasKilledBeforeItWroteDownWhoItIs()
+    {
+        SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
+        try (MemoryFolder folder = folder())
+        {
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.NEW);
+        }
+    }
+
+    @Test
     void shouldMendASuperblockThatIsTornAtAnyByte()
     {
         join();

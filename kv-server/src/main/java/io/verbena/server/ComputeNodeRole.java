@@ -27,6 +27,7 @@ public final class ComputeNodeRole implements Role
     public static final int SERVICE_PORT = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
     private static final int MAX_CLIENTS = 64;
+    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
     /** How long clients are given to notice, and to go: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
     private static final long SPACE_TIMEOUT_NS = 500_000_000;
@@ -39,7 +40,9 @@ public final class ComputeNodeRole implements Role
     private final long beganNs;
     private volatile int connections;
     private volatile Map<String, Integer> carriers = Map.of();
+    private volatile Map<String, Integer> nodeCarriers = Map.of();
     private volatile long served;
+    private long nextStatNs;
     private boolean isLeaving;
     private long leavingSinceNs;
 
@@ -53,6 +56,7 @@ public final class ComputeNodeRole implements Role
         this.node = node;
         this.server = server;
         this.beganNs = beganNs;
+        nextStatNs = beganNs;
     }
 
     /**
@@ -129,6 +133,12 @@ public final class ComputeNodeRole implements Role
             carriers = server.carriers();
         }
         served = server.served();
+        final long nowNs = device.clock().nanoTime();
+        if (nextStatNs - nowNs <= 0)
+        {
+            nextStatNs = nowNs + STAT_NS;
+            nodeCarriers = node.carriers();
+        }
         return work;
     }
 
@@ -185,6 +195,7 @@ public final class ComputeNodeRole implements Role
         figures.put("state", node.state().name());
         figures.put("clients", connections);
         figures.put("carriers", carriers);
+        figures.put("node_carriers", nodeCarriers);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
         figures.putAll(space());

@@ -20,6 +20,7 @@ public final class MemoryNodeRole implements Role
 {
     private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    private final Fabric fabric;
     private final Device device;
     private final CompletionChannel channel;
     private final MemoryNode node;
@@ -29,13 +30,15 @@ public final class MemoryNodeRole implements Role
     private volatile int incarnation;
     private volatile MemoryNodeState state;
     private volatile MemoryNodeStat stat;
+    private volatile Map<String, Integer> carriers = Map.of();
     private long nextStatNs;
     private boolean draining;
 
     private MemoryNodeRole(
-        final Device device, final CompletionChannel channel, final MemoryNode node, final MemoryFolder folder,
-        final long regionLengthBytes)
+        final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
+        final MemoryFolder folder, final long regionLengthBytes)
     {
+        this.fabric = fabric;
         this.channel = channel;
         this.folder = folder;
         this.device = device;
@@ -85,8 +88,8 @@ public final class MemoryNodeRole implements Role
         final CompletionChannel channel = Channels.create(device);
         try
         {
-            return new MemoryNodeRole(
-                device, channel, MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), folder,
+            return new MemoryNodeRole(fabric, device, channel,
+                MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), folder,
                 configuration.regionLengthBytes());
         }
         catch (final RuntimeException ex)
@@ -126,6 +129,7 @@ public final class MemoryNodeRole implements Role
         {
             nextStatNs = nowNs + STAT_NS;
             stat = node.stat();
+            carriers = node.carriers();
         }
         return work;
     }
@@ -165,6 +169,20 @@ public final class MemoryNodeRole implements Role
         return draining && (null == node.checkpointer() || node.checkpointer().isLastDone());
     }
 
+    /** The last checkpoint takes as long as there is memory to walk. */
+    @Override
+    public long drainTimeoutNs()
+    {
+        return RoleRunner.DRAIN_TIMEOUT_NS + (null == folder ? 0 : MemoryFolder.walkTimeoutNs(regionLengthBytes));
+    }
+
+    @Override
+    public String undrained()
+    {
+        return "its last checkpoint is not complete, the one before stays good; its records stay in shared memory, " +
+            "where its next start finds them until the host restarts";
+    }
+
     @Override
     public Map<String, Object> health()
     {
@@ -180,12 +198,14 @@ public final class MemoryNodeRole implements Role
         figures.put("record_bytes", now.blockChunkCount() * chunkBytes);
         figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
+        figures.put("node_carriers", carriers);
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)
         {
             figures.put("checkpoint_finished_ms", checkpointer.finishedMs());
             figures.put("checkpoint_records", checkpointer.records());
             figures.put("checkpoint_failure", checkpointer.failure());
+            figures.put("checkpoint_failed_ms", checkpointer.failedMs());
         }
         return figures;
     }
@@ -194,7 +214,16 @@ public final class MemoryNodeRole implements Role
     public void close()
     {
         new Closing().step(node::close).step(() -> Channels.close(channel)).step(device::close)
-            .step(() -> close(folder)).throwIfFailed();
+            .step(this::discardEmptyMemory).step(() -> close(folder)).throwIfFailed();
+    }
+
+    /** So that a node that could not begin leaves nothing, and its next process may ask for more memory. */
+    private void discardEmptyMemory()
+    {
+        if (null != folder && node.isMemoryEmpty())
+        {
+            fabric.discardNamed(MemoryFolder.memoryName(folder.path()));
+        }
     }
 
     private static void close(final MemoryFolder folder)

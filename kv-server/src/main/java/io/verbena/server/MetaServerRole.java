@@ -38,6 +38,7 @@ public final class MetaServerRole implements Role
     private final BootstrapServer bootstrap;
     private volatile MetaServerStat stat;
     private volatile List<NodeStat> nodes = List.of();
+    private volatile Map<String, Integer> carriers = Map.of();
     private long nextStatNs;
     private boolean draining;
 
@@ -154,6 +155,7 @@ public final class MetaServerRole implements Role
             nextStatNs = nowNs + STAT_NS;
             stat = server.stat();
             nodes = server.nodes();
+            carriers = server.carriers();
         }
         return work;
     }
@@ -203,6 +205,7 @@ public final class MetaServerRole implements Role
         figures.put("compute_nodes", now.liveComputeNodes());
         figures.put("fencing_nodes", now.fencingNodes());
         figures.put("tables", now.tables());
+        figures.put("node_carriers", carriers);
         figures.put("failed_writes", now.failedWrites());
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("nodes", nodes.stream().map(MetaServerRole::figures).toList());

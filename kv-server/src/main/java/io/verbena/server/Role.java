@@ -42,6 +42,18 @@ public interface Role extends AutoCloseable
     /** @return true when nothing is left to finish after {@link #drain()}. */
     boolean isDrained();
 
+    /** @return how long the orderly end may take; what is not finished then is cut off. */
+    default long drainTimeoutNs()
+    {
+        return RoleRunner.DRAIN_TIMEOUT_NS;
+    }
+
+    /** @return what it means when the orderly end is cut off, for people; one line. */
+    default String undrained()
+    {
+        return "what was asked of it last may have an unknown outcome";
+    }
+
     /** @return figures for people and probes, in the order to show them. Any thread. */
     Map<String, Object> health();
 

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class RoleRunner
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(RoleRunner.class);
-    /** How long an orderly end may take: 10 s. */
+    /** How long an orderly end may take of a role that has little to finish: 10 s. */
     public static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final int SPINS = 100;
     private static final int YIELDS = 50;
@@ -207,11 +207,17 @@ public final class RoleRunner
 
     private void drain()
     {
-        final long deadlineNs = clock.nanoTime() + DRAIN_TIMEOUT_NS;
+        final long deadlineNs = clock.nanoTime() + role.drainTimeoutNs();
         role.drain();
         while (failure.isEmpty() && !role.isDrained() && deadlineNs - clock.nanoTime() > 0)
         {
             idle(role.doWork());
+        }
+        if (failure.isEmpty() && !role.isDrained())
+        {
+            failure = role.name() + " did not end in order within " +
+                TimeUnit.NANOSECONDS.toSeconds(role.drainTimeoutNs()) + " s: " + role.undrained();
+            LOGGER.error("{}", failure);
         }
     }
 }

@@ -467,6 +467,39 @@ class MemoryRestartTest
     }
 
     @Test
+    void shouldComeUpWhenItsFirstProcessEndedBeforeItWroteDownWhoItIs() throws IOException
+    {
+        end();
+        final Path second = directory.resolve("second");
+        MemoryFolder.open(second, 0, 16 << 20).close();
+        final Path inTheWay = Files.createDirectory(second.resolve("node.properties.unfinished"));
+        final RoleRunner first =
+            RoleRunner.start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0));
+        assertThat(first.awaitEnd(STEP_NS)).isTrue();
+        assertThat(first.failure()).contains("cannot be read and written").hasLineCount(1);
+        assertThat(directory.resolve("fabric").resolve(MemoryFolder.memoryName(second) + ".memory"))
+            .as("its superblock was written before").exists();
+        Files.delete(inTheWay);
+        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0));
+    }
+
+    @Test
+    void shouldRestoreIntoMoreMemoryThanThereWas()
+    {
+        checkpoint();
+        end();
+        assertThatThrownBy(() -> MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0))
+            .as("as long as it is there").isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("is there already with 16777216 bytes, asked for are 33554432: ask for as many");
+        loseMemory();
+        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0));
+        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+        end();
+        memory = start(openMemory());
+        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+    }
+
+    @Test
     void shouldNotTakeItsFolderForThatOfANewNodeWhenItsMemoryIsGone() throws IOException
     {
         end();

@@ -12,7 +12,9 @@ import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.memory.MemoryFolder;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
@@ -22,16 +24,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -144,6 +150,27 @@ class RolesTest
     }
 
     @Test
+    void shouldGiveTheIndexOfADroppedTableBackBeforeItLeaves()
+    {
+        final MemoryNodeRole memory = MemoryNodeRole.open(fabric, locator(), 16 << 20);
+        start(memory);
+        final RoleRunner compute = startComputeNode();
+        try (KvClient client = client())
+        {
+            client.createTable("t", new TableOptions(1_000)).put(KEY, KEY, STEP_NS);
+            client.dropTable("t");
+            compute.stop();
+            assertThat(compute.awaitEnd(STEP_NS)).isTrue();
+        }
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        while (!memory.health().get("index_bytes").equals(0L) && System.nanoTime() - deadlineNs < 0)
+        {
+            Thread.yield();
+        }
+        assertThat(memory.health()).containsEntry("index_bytes", 0L);
+    }
+
+    @Test
     void shouldTellItsHealth() throws Exception
     {
         final Role memory = MemoryNodeRole.open(fabric, locator(), 16 << 20);
@@ -157,6 +184,7 @@ class RolesTest
             assertThat(ready.statusCode()).isEqualTo(200);
             assertThat(ready.body()).contains("\"role\":\"memory-node\"", "\"ready\":true", "\"node_id\":1",
                 "\"state\":\"READY\"", "\"memory_bytes\":16777216");
+            assertThat(meta.health().get("node_carriers")).asString().contains("shared-memory=");
             assertThatThrownBy(() -> HealthServer.open(health.port(), memory, runner::isReady))
                 .isInstanceOf(UncheckedIOException.class).hasMessageContaining("choose another port");
             runner.stop();
@@ -165,6 +193,117 @@ class RolesTest
                 .statusCode()).isEqualTo(503);
             assertThat(http.send(HttpRequest.newBuilder(uri).DELETE().build(),
                 HttpResponse.BodyHandlers.discarding()).statusCode()).isEqualTo(405);
+        }
+    }
+
+    /** Ends, but never says so. */
+    private record Undrained(Role role, boolean[] closed) implements Role
+    {
+        @Override
+        public String name()
+        {
+            return role.name();
+        }
+
+        @Override
+        public Device device()
+        {
+            return role.device();
+        }
+
+        @Override
+        public CompletionChannel completionChannel()
+        {
+            return role.completionChannel();
+        }
+
+        @Override
+        public int doWork()
+        {
+            return role.doWork();
+        }
+
+        @Override
+        public long idleNs()
+        {
+            return role.idleNs();
+        }
+
+        @Override
+        public boolean isReady()
+        {
+            return role.isReady();
+        }
+
+        @Override
+        public String failure()
+        {
+            return role.failure();
+        }
+
+        @Override
+        public void drain()
+        {
+            role.drain();
+        }
+
+        @Override
+        public boolean isDrained()
+        {
+            return false;
+        }
+
+        @Override
+        public long drainTimeoutNs()
+        {
+            return 1_000_000;
+        }
+
+        @Override
+        public String undrained()
+        {
+            return role.undrained();
+        }
+
+        @Override
+        public Map<String, Object> health()
+        {
+            return role.health();
+        }
+
+        @Override
+        public void close()
+        {
+            closed[0] = true;
+            role.close();
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsCutOffWhenItsOrderlyEndTakesTooLong()
+    {
+        final MemoryNodeRole memory = MemoryNodeRole.open(
+            fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 64 << 20), 0);
+        assertThat(memory.drainTimeoutNs()).as("four seconds for a last checkpoint of 64 MiB")
+            .isEqualTo(RoleRunner.DRAIN_TIMEOUT_NS + TimeUnit.SECONDS.toNanos(4));
+        final boolean[] closed = {false};
+        final RoleRunner runner = start(new Undrained(memory, closed));
+        runner.stop();
+        assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        assertThat(closed[0]).isTrue();
+        assertThat(runner.failure()).contains("memory-node did not end in order within 0 s: its last checkpoint is " +
+            "not complete, the one before stays good; its records stay in shared memory");
+    }
+
+    @Test
+    void shouldLeaveNoFileOfTheDatabasesLibraryWhenItIsKilled() throws IOException
+    {
+        final List<String> mapped = Files.readAllLines(Path.of("/proc/self/maps")).stream()
+            .filter((line) -> line.contains("librocksdbjni")).toList();
+        assertThat(mapped).isNotEmpty().allMatch((line) -> line.endsWith("(deleted)"));
+        try (Stream<Path> files = Files.walk(directory))
+        {
+            assertThat(files).noneMatch((file) -> file.toString().contains("rocksdbjni"));
         }
     }
 

@@ -3,7 +3,7 @@ package io.verbena.table;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.Superblock;
-import java.util.BitSet;
+import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -12,13 +12,15 @@ import java.util.Set;
 /** The memory of one node while a {@link StoreChecker} looks at it: who has which 64 bytes. Not thread-safe. */
 final class CheckedNode
 {
-    private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
+    private static final int GRANULE_BYTES = GranuleSet.GRANULE_BYTES;
 
     private final SpaceReport space;
     private final Superblock superblock;
     private final ChunkView view;
-    private final BitSet named = new BitSet();
-    private final BitSet heldGranules = new BitSet();
+    private final long granulesCount;
+    private final GranuleSet named;
+    /** Null as long as nobody holds anything, as where one node is checked by itself. */
+    private GranuleSet heldGranules;
     private final Set<Integer> indexChunks = new HashSet<>();
     private final Map<Integer, Long> wordOfChunk = new HashMap<>();
 
@@ -27,6 +29,8 @@ final class CheckedNode
         space = new SpaceReport(memoryNodeId);
         this.superblock = superblock;
         view = new ChunkView(superblock);
+        granulesCount = (long)view.chunkCount() * view.chunkLengthBytes() / GRANULE_BYTES;
+        named = new GranuleSet(Arena.ofAuto(), granulesCount);
     }
 
     int id()
@@ -54,9 +58,9 @@ final class CheckedNode
         return superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
     }
 
-    private int granule(final long offset)
+    private long granule(final long offset)
     {
-        return (int)((offset - view.offset(0)) / GRANULE_BYTES);
+        return (offset - view.offset(0)) / GRANULE_BYTES;
     }
 
     private boolean isInside(final long offset, final long lengthBytes)
@@ -75,14 +79,13 @@ final class CheckedNode
             return;
         }
         wordOfChunk.putIfAbsent(view.index(offset), word);
-        final int first = granule(offset);
-        final int end = first + length / GRANULE_BYTES;
-        final int taken = named.nextSetBit(first);
-        if (taken >= 0 && taken < end)
+        final long first = granule(offset);
+        final long end = first + length / GRANULE_BYTES;
+        if (named.isAnyTaken(first, end))
         {
             check.problem(SlotWord.toString(word) + " names memory that another word names");
         }
-        named.set(first, end);
+        named.add(first, end);
         space.namedBytes += length;
     }
 
@@ -117,20 +120,21 @@ final class CheckedNode
             check.problem(stretch + " is outside of a chunk");
             return;
         }
-        final int first = granule(stretch.offset());
-        final int end = first + (int)(stretch.lengthBytes() / GRANULE_BYTES);
+        final long first = granule(stretch.offset());
+        final long end = first + stretch.lengthBytes() / GRANULE_BYTES;
         final int state = view.state(view.index(stretch.offset()));
         if (state != ChunkDescriptor.STATE_BLOCKS)
         {
             check.problem(stretch + " lies in a chunk that is " + ChunkDescriptor.stateName(state));
         }
         // An operation under way may have published its block already.
-        if (heldGranules.get(first, end).cardinality() > 0 ||
-            stretch.kind() != HeldConsumer.IN_FLIGHT && named.get(first, end).cardinality() > 0)
+        heldGranules = heldGranules == null ? new GranuleSet(Arena.ofAuto(), granulesCount) : heldGranules;
+        if (heldGranules.isAnyTaken(first, end) ||
+            stretch.kind() != HeldConsumer.IN_FLIGHT && named.isAnyTaken(first, end))
         {
             check.problem(stretch + " is in two hands");
         }
-        heldGranules.set(first, end);
+        heldGranules.add(first, end);
         switch (stretch.kind())
         {
             case HeldConsumer.QUARANTINED -> space.quarantinedBytes += stretch.lengthBytes();
@@ -143,12 +147,10 @@ final class CheckedNode
     void sum(final boolean areHandsKnown)
     {
         final int length = view.chunkLengthBytes();
-        final int granules = length / GRANULE_BYTES;
-        heldGranules.or(named);
+        final long granules = length / GRANULE_BYTES;
         for (int i = 0; i < view.chunkCount(); i++)
         {
-            final long namedHere =
-                (long)named.get(i * granules, (i + 1) * granules).cardinality() * GRANULE_BYTES;
+            final long namedHere = named.takenHereOr(null, i * granules, (i + 1) * granules) * GRANULE_BYTES;
             final boolean isFree = view.state(i) == ChunkDescriptor.STATE_FREE;
             space.unnamedChunks.set(i, !isFree && 0 == namedHere && !indexChunks.contains(i));
             switch (view.state(i))
@@ -156,8 +158,8 @@ final class CheckedNode
                 case ChunkDescriptor.STATE_BLOCKS ->
                 {
                     space.leasedBytes += length;
-                    final int taken = heldGranules.get(i * granules, (i + 1) * granules).cardinality();
-                    space.lostBytes += areHandsKnown ? (long)(granules - taken) * GRANULE_BYTES : 0;
+                    final long taken = named.takenHereOr(heldGranules, i * granules, (i + 1) * granules);
+                    space.lostBytes += areHandsKnown ? (granules - taken) * GRANULE_BYTES : 0;
                 }
                 case ChunkDescriptor.STATE_INDEX ->
                 {

@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -166,6 +167,12 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         final Member member = conductor.table().member(identity.nodeId());
         return null != member && member.incarnation() == identity.incarnation();
+    }
+
+    /** @return its physical connections by what carries them; a new map. */
+    public Map<String, Integer> carriers()
+    {
+        return raas.carriers();
     }
 
     /** @return what it has to say of itself now. */

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 
@@ -15,6 +16,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 public final class CheckpointCommand implements Callable<Integer>
 {
     private static final long POLL_MS = 20;
+    private static final int LOOKS_PER_PROBE = 10;
 
     @Spec
     private CommandSpec spec;
@@ -43,6 +46,7 @@ public final class CheckpointCommand implements Callable<Integer>
     @Override
     public Integer call() throws InterruptedException
     {
+        UpCommand.check("--timeout-s", timeoutS, 1, Integer.MAX_VALUE);
         final PrintWriter out = spec.commandLine().getOut();
         final ClusterFolder folder = ClusterFolder.of(data);
         final ProcessTable table = new ProcessTable(folder.processes());
@@ -71,6 +75,7 @@ public final class CheckpointCommand implements Callable<Integer>
     private String await(final ProcessTable table, final String name, final Path path, final long beganMs)
         throws InterruptedException
     {
+        int looks = 0;
         while (SystemEpochClock.INSTANCE.time() - beganMs < TimeUnit.SECONDS.toMillis(timeoutS))
         {
             final Properties report = MemoryFolder.lastCheckpoint(path);
@@ -86,14 +91,27 @@ public final class CheckpointCommand implements Callable<Integer>
                 throw new CommandFailedException(
                     ExitStatus.CANNOT_CREATE, name + ": " + report.getProperty("failure"), null);
             }
-            if (table.entries().stream().noneMatch((entry) -> entry.name().equals(name) && entry.isLive()))
+            final Entry node = table.entries().stream().filter((entry) -> entry.name().equals(name) && entry.isLive())
+                .findFirst().orElseThrow(() -> new CommandFailedException(
+                    ExitStatus.UNAVAILABLE, name + " is dead: 'verbena up' starts it again", null));
+            if (++looks % LOOKS_PER_PROBE == 0)
             {
-                throw new CommandFailedException(
-                    ExitStatus.UNAVAILABLE, name + " is dead: 'verbena up' starts it again", null);
+                failIfItSaysSo(name, HealthProbe.figures(node), beganMs);
             }
             Thread.sleep(POLL_MS);
         }
         throw new CommandFailedException(
             ExitStatus.UNAVAILABLE, name + " made no checkpoint within " + timeoutS + " s", null);
+    }
+
+    /** Where the disk is full, the node cannot write down that it failed either. */
+    private static void failIfItSaysSo(final String name, final Map<String, Object> figures, final long beganMs)
+    {
+        if (null != figures && figures.get("checkpoint_failed_ms") instanceof final Long failedMs &&
+            failedMs >= beganMs)
+        {
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, name + ": " + figures.get("checkpoint_failure"), null);
+        }
     }
 }

@@ -8,8 +8,10 @@ import io.verbena.memory.MemoryNodeException;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
@@ -33,6 +35,35 @@ record ClusterFolder(Path path)
     {
         final Path path = null == given ? Path.of(System.getProperty("user.home"), ".verbena", "cluster") : given;
         return new ClusterFolder(path.toAbsolutePath().normalize());
+    }
+
+    /** Locked by the command that changes the cluster; the first file that is made here. */
+    Path lock()
+    {
+        return path.resolve("up.lock");
+    }
+
+    /** A folder in which something else is stays as it is. */
+    void refuseForeign()
+    {
+        if (!Files.isDirectory(path) || Files.exists(lock()) || Files.exists(token()))
+        {
+            return;
+        }
+        try (Stream<Path> files = Files.list(path))
+        {
+            files.map((file) -> file.getFileName().toString()).filter((name) -> !name.equals("lost+found")).sorted()
+                .findFirst().ifPresent((name) ->
+                {
+                    throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "folder " + path +
+                        " holds something else ('" + name + "'), and no cluster: give --data another one", null);
+                });
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, "folder of the cluster cannot be read: " + ex, ex);
+        }
     }
 
     Path token()
@@ -75,14 +106,72 @@ record ClusterFolder(Path path)
         }
     }
 
-    /** Forgets a memory node, whose memory is gone. */
+    /** Memory of a memory node; 0 for what is none, or has none any more. */
+    long memoryLengthBytes(final String name)
+    {
+        try
+        {
+            return MemoryFolder.regionLengthBytes(memoryNode(name));
+        }
+        catch (final MemoryNodeException ex)
+        {
+            return 0; // who opens the folder says what is wrong with it
+        }
+    }
+
+    /** Says that the records are given up, before the first of them is removed; on disk when this returns. */
+    void beginDiscard()
+    {
+        try (FileChannel mark = FileChannel.open(discard(), StandardOpenOption.CREATE, StandardOpenOption.WRITE))
+        {
+            mark.force(true);
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "cannot write " + discard() + ": " + ex, ex);
+        }
+    }
+
+    /** Whether records are given up, and not all of them may be removed. */
+    boolean isDiscarding()
+    {
+        return Files.exists(discard());
+    }
+
+    /** Says that all of them are removed. */
+    void endDiscard()
+    {
+        try
+        {
+            Files.deleteIfExists(discard());
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "cannot remove " + discard() + ": " + ex, ex);
+        }
+    }
+
+    private Path discard()
+    {
+        return path.resolve("discard.unfinished");
+    }
+
+    /** Forgets a memory node, whose memory is gone; it is one until all else is removed. */
     void removeMemoryNode(final String name)
     {
         try (Stream<Path> files = Files.walk(memoryNode(name)))
         {
-            for (final Path file : files.sorted(Comparator.reverseOrder()).toList())
+            final List<Path> all = files.sorted(Comparator.reverseOrder()).toList();
+            for (final Path file : all)
             {
-                Files.delete(file);
+                if (!MemoryFolder.saysWhoItIs(file) && !file.equals(memoryNode(name)))
+                {
+                    Files.delete(file);
+                }
+            }
+            for (final Path file : all)
+            {
+                Files.deleteIfExists(file);
             }
         }
         catch (final IOException ex)

@@ -43,6 +43,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     {
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
+        RoleProcess.log();
         final BootstrapAnswer cluster = options.bootstrap();
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;

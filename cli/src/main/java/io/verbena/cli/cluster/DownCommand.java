@@ -33,7 +33,7 @@ public final class DownCommand implements Callable<Integer>
     public Integer call()
     {
         final PrintWriter out = spec.commandLine().getOut();
-        try (LocalCluster cluster = LocalCluster.open(ClusterFolder.of(data)))
+        try (LocalCluster cluster = LocalCluster.openExisting(ClusterFolder.of(data)))
         {
             if (discard)
             {

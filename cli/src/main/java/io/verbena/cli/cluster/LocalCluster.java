@@ -23,6 +23,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
@@ -35,13 +36,14 @@ final class LocalCluster implements AutoCloseable
     private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
     /** What {@code up} listens at when it is not told. */
     static final String ANY_PORT = "verbena://127.0.0.1:0";
-    private static final long END_TIMEOUT_MS = 15_000;
+    private static final long END_TIMEOUT_MS = 25_000;
 
     private final ClusterFolder folder;
     private final FileChannel lockFile;
     private final ProcessTable table;
     private final NodeLauncher launcher;
     private List<String> computeOptions = List.of();
+    private boolean waitsForCheckpoints = true;
 
     private LocalCluster(final ClusterFolder folder, final FileChannel lockFile)
     {
@@ -51,14 +53,26 @@ final class LocalCluster implements AutoCloseable
         launcher = new NodeLauncher(table, folder.logs());
     }
 
+    /** Opens the folder of a cluster that is there, up or not. */
+    static LocalCluster openExisting(final ClusterFolder folder)
+    {
+        if (!Files.isDirectory(folder.path()))
+        {
+            throw new CommandFailedException(
+                ExitStatus.UNAVAILABLE, "no cluster in " + folder.path() + ": 'verbena up'", null);
+        }
+        return open(folder);
+    }
+
     /** Opens the folder, and makes it when absent. */
     static LocalCluster open(final ClusterFolder folder)
     {
+        folder.refuseForeign();
         try
         {
             Files.createDirectories(folder.path());
             final FileChannel channel = FileChannel.open(
-                folder.path().resolve("up.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                folder.lock(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             final FileLock lock = tryLock(channel);
             if (null == lock)
             {
@@ -137,19 +151,24 @@ final class LocalCluster implements AutoCloseable
             return;
         }
         table.entries().forEach(table::forget); // died, or were killed, since
+        if (folder.isDiscarding())
+        {
+            discard();
+            progress.accept("removed what 'verbena down --discard' had begun to remove");
+        }
         final List<String> earlier = folder.memoryNodes();
         try
         {
             startMetaServer(listen, !earlier.isEmpty(), progress);
             for (final String name : earlier)
             {
-                progress.accept(startMemoryNode(name, memoryMib));
+                progress.accept(name + ' ' + startMemoryNode(name, memoryMib));
             }
             for (int i = 1; i <= memoryNodes; i++)
             {
                 if (!earlier.contains(MEMORY + i))
                 {
-                    progress.accept(startMemoryNode(MEMORY + i, memoryMib));
+                    progress.accept(MEMORY + i + ' ' + startMemoryNode(MEMORY + i, memoryMib));
                 }
             }
             scale(computeNodes, progress);
@@ -179,7 +198,7 @@ final class LocalCluster implements AutoCloseable
         final String ready = launcher.start(META, arguments);
         final int at = ready.indexOf("verbena://");
         folder.write(ready.substring(at, ready.indexOf(' ', at)), fabric);
-        progress.accept(ready);
+        progress.accept(META + ' ' + ready);
     }
 
     private String startMemoryNode(final String name, final Integer memoryMib)
@@ -244,7 +263,8 @@ final class LocalCluster implements AutoCloseable
             {
                 next++;
             }
-            progress.accept(launcher.start(COMPUTE + next, computeNode()));
+            final String name = COMPUTE + next;
+            progress.accept(name + ' ' + launcher.start(name, computeNode()));
         }
         for (int i = present.size() - 1; i >= computeNodes; i--)
         {
@@ -252,9 +272,10 @@ final class LocalCluster implements AutoCloseable
         }
     }
 
-    /** Ends what still runs, and removes all records. */
+    /** Ends what still runs, and removes all records; waits for no checkpoint of them. */
     void down(final Consumer<String> progress)
     {
+        waitsForCheckpoints = false;
         end(progress);
         discard();
     }
@@ -270,6 +291,12 @@ final class LocalCluster implements AutoCloseable
         final long sinceMs = SystemEpochClock.INSTANCE.time();
         end(progress);
         final String name = folder.fabric();
+        if (folder.isDiscarding())
+        {
+            discard();
+            progress.accept("removed what 'verbena down --discard' had begun to remove");
+            return true;
+        }
         if (null == name)
         {
             return true;
@@ -333,6 +360,8 @@ final class LocalCluster implements AutoCloseable
         {
             return;
         }
+        // First: an 'up' after a kill in the middle must not restore a part of them.
+        folder.beginDiscard();
         try (Fabric fabric = Fabrics.open(name))
         {
             for (final String memoryNode : folder.memoryNodes())
@@ -340,6 +369,7 @@ final class LocalCluster implements AutoCloseable
                 fabric.discardNamed(MemoryFolder.memoryName(folder.memoryNode(memoryNode)));
                 folder.removeMemoryNode(memoryNode);
             }
+            folder.endDiscard();
         }
         catch (final RdmaException ex)
         {
@@ -351,9 +381,15 @@ final class LocalCluster implements AutoCloseable
     private void end(final Entry entry, final Consumer<String> progress)
     {
         final boolean wasLive = entry.isLive();
-        final boolean isOrderly = table.end(entry, END_TIMEOUT_MS);
+        final boolean isOrderly = table.end(entry, END_TIMEOUT_MS + checkpointMs(entry));
         progress.accept(entry.name() + (wasLive ? isOrderly ? " has ended" : " was killed, it did not end" :
             " was dead already"));
+    }
+
+    private long checkpointMs(final Entry entry)
+    {
+        return waitsForCheckpoints ?
+            TimeUnit.NANOSECONDS.toMillis(MemoryFolder.walkTimeoutNs(folder.memoryLengthBytes(entry.name()))) : 0;
     }
 
     private boolean isTaken(final String name)

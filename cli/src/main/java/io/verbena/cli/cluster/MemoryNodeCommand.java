@@ -6,6 +6,7 @@ import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
+import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
@@ -31,8 +32,6 @@ import java.util.concurrent.TimeUnit;
 public final class MemoryNodeCommand implements Callable<Integer>
 {
     private static final long DEFAULT_LENGTH_BYTES = 256L << 20;
-    /** Memory is found again, or restored, at this pace at least, on a slow machine too. */
-    private static final long WALKED_BYTES_PER_S = 16 << 20;
 
     @Spec
     private CommandSpec spec;
@@ -59,6 +58,9 @@ public final class MemoryNodeCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        UpCommand.check("--memory", null == memoryMib ? 1 : memoryMib, 1, UpCommand.MAX_MIB);
+        UpCommand.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
+        RoleProcess.log();
         final BootstrapAnswer cluster = options.bootstrap();
         Fabric fabric = null;
         MemoryNodeRole role = null;
@@ -67,7 +69,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
             fabric = Fabrics.open(cluster.fabric());
             role = open(fabric, options.locator(cluster));
         }
-        catch (final RdmaException | MemoryNodeException ex)
+        catch (final RdmaException | MemoryNodeException | CheckpointException ex)
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "memory node: " + ex.getMessage(), ex);
         }
@@ -79,7 +81,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
             }
         }
         final long readyTimeoutNs = RoleProcess.JOIN_TIMEOUT_NS +
-            TimeUnit.SECONDS.toNanos(regionLengthBytes / WALKED_BYTES_PER_S);
+            MemoryFolder.walkTimeoutNs(regionLengthBytes);
         return RoleProcess.run(fabric, role, false, readyTimeoutNs, options.healthPort(),
             spec.commandLine().getOut(), "on " + cluster.fabric());
     }

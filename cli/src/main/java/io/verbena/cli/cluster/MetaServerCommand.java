@@ -58,6 +58,7 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        RoleProcess.log();
         Fabric fabric = null;
         MetaServerRole role = null;
         try
@@ -71,7 +72,12 @@ public final class MetaServerCommand implements Callable<Integer>
         {
             throw RoleOptions.failed(ex);
         }
-        catch (final IOException | RdmaException | MetaStoreException ex)
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: data folder " + data +
+                " cannot be made (" + ex + "): give this user the rights, or use another folder", ex);
+        }
+        catch (final RdmaException | MetaStoreException ex)
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: " + ex.getMessage(), ex);
         }

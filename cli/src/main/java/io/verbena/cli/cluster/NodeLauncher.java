@@ -25,6 +25,7 @@ final class NodeLauncher
     private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
     private static final int READY_TIMEOUT_S = 60;
     private static final long POLL_MS = 20;
+    private static final String ERROR = "verbena: ";
     private static final Pattern HEALTH = Pattern.compile("health=http://localhost:(\\d+)/");
 
     private final ProcessTable table;
@@ -113,6 +114,14 @@ final class NodeLauncher
         return command;
     }
 
+    /** Why it ended: what it said as a command, or else the last line of its log. */
+    static String lastWords(final List<String> log)
+    {
+        return log.reversed().stream().filter((line) -> line.startsWith(ERROR)).findFirst()
+            .map((line) -> line.substring(ERROR.length()))
+            .orElse(log.isEmpty() ? "it said nothing" : log.getLast());
+    }
+
     private static String awaitReady(
         final String name, final Process process, final Path log, final long timeoutS) throws IOException
     {
@@ -130,10 +139,8 @@ final class NodeLauncher
             {
                 if (process.waitFor(POLL_MS, TimeUnit.MILLISECONDS))
                 {
-                    final List<String> said = Files.readAllLines(log);
                     throw new CommandFailedException(ExitStatus.UNAVAILABLE, name + " ended at once with status " +
-                        process.exitValue() + ": " + (said.isEmpty() ? "it said nothing" : said.getLast()) + " (log: " +
-                        log + ")", null);
+                        process.exitValue() + ": " + lastWords(Files.readAllLines(log)) + " (log: " + log + ")", null);
                 }
             }
             catch (final InterruptedException ex)

@@ -73,7 +73,8 @@ final class ProcessTable
             final List<Entry> entries = new ArrayList<>();
             files.filter((file) -> file.getFileName().toString().endsWith(SUFFIX)).sorted()
                 .forEach((file) -> entries.add(read(file)));
-            entries.sort(Comparator.comparing((final Entry entry) -> entry.name().length())
+            entries.sort(Comparator.comparing((final Entry entry) -> !entry.name().startsWith("meta"))
+                .thenComparing((final Entry entry) -> entry.name().length())
                 .thenComparing(Entry::name));
             return entries;
         }

@@ -18,9 +18,19 @@ final class RoleProcess
     static final String READY = "ready: ";
     /** How long a role may take to be ready that has nothing to look through first. */
     static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    /** How long closing may take when a role has drained, or was cut off. */
+    private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final String LOG_LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
     private RoleProcess()
     {
+    }
+
+    /** Lets what runs here say what it does, on standard error; before anything of it is loaded. */
+    static void log()
+    {
+        System.setProperty(LOG_LEVEL, System.getProperty(LOG_LEVEL, "info"));
     }
 
     /**
@@ -45,9 +55,10 @@ final class RoleProcess
         final PrintWriter out, final String what)
     {
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
-        final Thread hook = new Thread(() -> end(runner, fabric), "verbena-shutdown");
+        final long endTimeoutNs = role.drainTimeoutNs() + CLOSE_TIMEOUT_NS;
+        final Thread hook = new Thread(() -> end(runner, fabric, endTimeoutNs), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
-        fabric.awaitCloseAtExit(2 * RoleRunner.DRAIN_TIMEOUT_NS);
+        fabric.awaitCloseAtExit(endTimeoutNs);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
         {
             if (!runner.awaitReady(readyTimeoutNs))
@@ -72,14 +83,14 @@ final class RoleProcess
         finally
         {
             removeHook(hook);
-            end(runner, fabric);
+            end(runner, fabric, endTimeoutNs);
         }
     }
 
-    private static void end(final RoleRunner runner, final Fabric fabric)
+    private static void end(final RoleRunner runner, final Fabric fabric, final long timeoutNs)
     {
         runner.stop();
-        if (runner.awaitEnd(2 * RoleRunner.DRAIN_TIMEOUT_NS))
+        if (runner.awaitEnd(timeoutNs))
         {
             fabric.close();
         }

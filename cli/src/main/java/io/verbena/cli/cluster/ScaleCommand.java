@@ -35,11 +35,13 @@ public final class ScaleCommand implements Callable<Integer>
     {
         UpCommand.check("--compute-nodes", computeNodes, 0, MAX_NODES);
         final PrintWriter out = spec.commandLine().getOut();
-        try (LocalCluster cluster = LocalCluster.open(ClusterFolder.of(data)))
+        final ClusterFolder folder = ClusterFolder.of(data);
+        try (LocalCluster cluster = LocalCluster.openExisting(folder))
         {
             if (cluster.live().isEmpty())
             {
-                throw new CommandFailedException(ExitStatus.UNAVAILABLE, "no cluster is up there: 'verbena up'", null);
+                throw new CommandFailedException(
+                    ExitStatus.UNAVAILABLE, "no cluster is up in " + folder.path() + ": 'verbena up'", null);
             }
             cluster.scale(computeNodes, (line) -> UpCommand.say(out, line));
         }

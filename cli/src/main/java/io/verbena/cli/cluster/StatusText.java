@@ -2,11 +2,14 @@ package io.verbena.cli.cluster;
 
 import io.verbena.load.report.Units;
 
+import org.agrona.concurrent.SystemEpochClock;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /** What {@code verbena status} shows, for people. Stateless. */
@@ -14,7 +17,12 @@ final class StatusText
 {
     /** Figures that have a column, or are of no interest here. */
     private static final Set<String> COLUMNS = Set.of("role", "ready", "pid", "address", "nodes", "node_id",
-        "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown");
+        "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown",
+        "checkpoint_failed_ms");
+    /** Figures that are shown only when they are not as they should be. */
+    private static final Map<String, Object> EXPECTED = Map.of("meta_server", "reached", "lost_memory_nodes", 0L,
+        "fencing_nodes", 0L, "failed_writes", 0L, "refused_handshakes", 0L, "orphan_bytes", 0L);
+    private static final Set<String> RUNNING = Set.of("READY", "SERVING");
     private static final String PROCESS = "%-12s %8s  %-9s %6s %12s %9s  %s%n";
     private static final String TABLE = "%-24s %14s %8s %12s %10s%n";
 
@@ -57,12 +65,18 @@ final class StatusText
             .filter((known) -> known.get("node_id").equals(node) && "LIVE".equals(known.get("state")))
             .map((known) -> known.get("lease_left_ms") + " ms").findFirst().orElse("");
         final String figures = health.entrySet().stream()
-            .filter((figure) -> !COLUMNS.contains(figure.getKey()) && !"".equals(figure.getValue()) &&
-                !Map.of().equals(figure.getValue()))
+            .filter((figure) -> isShown(String.valueOf(figure.getKey()), figure.getValue()))
             .map((figure) -> figure(String.valueOf(figure.getKey()), figure.getValue()))
             .collect(Collectors.joining(" "));
         return line(PROCESS, process.get("name"), process.get("pid"), state, text(node),
             text(health.get("incarnation")), lease, figures);
+    }
+
+    private static boolean isShown(final String name, final Object value)
+    {
+        final boolean isRunning = "state".equals(name) && RUNNING.contains(value);
+        return !COLUMNS.contains(name) && !"".equals(value) && !Map.of().equals(value) && !isRunning &&
+            !(EXPECTED.containsKey(name) && EXPECTED.get(name).equals(value));
     }
 
     private static String figure(final String name, final Object value)
@@ -70,6 +84,11 @@ final class StatusText
         if (name.endsWith("_bytes") && value instanceof final Long bytes)
         {
             return name.substring(0, name.length() - "_bytes".length()) + ':' + Units.mebibytes(bytes).replace(" ", "");
+        }
+        if ("checkpoint_finished_ms".equals(name) && value instanceof final Long finishedMs)
+        {
+            return "checkpoint:" + (0 == finishedMs ? "none" : Math.max(0, TimeUnit.MILLISECONDS.toSeconds(
+                SystemEpochClock.INSTANCE.time() - finishedMs)) + "s_ago");
         }
         return name + ':' + (value instanceof final Map<?, ?> map ? map.entrySet().stream()
             .map((part) -> part.getValue() + "x" + part.getKey()).collect(Collectors.joining(",")) : value);

@@ -30,7 +30,8 @@ public final class UpCommand implements Callable<Integer>
     /** Nodes that lived on may have to find a meta server again that was started anew. */
     private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int MAX_NODES = 30;
-    private static final int MAX_MIB = 128 << 10;
+    /** As much as a slot word can name. */
+    static final int MAX_MIB = 128 << 10;
 
     @Spec
     private CommandSpec spec;

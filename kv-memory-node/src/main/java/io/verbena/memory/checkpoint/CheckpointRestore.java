@@ -8,21 +8,27 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
+import org.agrona.collections.Long2LongHashMap;
 import org.agrona.concurrent.UnsafeBuffer;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import static io.verbena.table.format.SlotWord.BLOCK_ALIGNMENT_BYTES;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Puts the records of a checkpoint into an empty region that nobody else uses. Words keep their slots; blocks are laid
- * one behind the other, because in a checkpoint two words may name the same memory, read at different moments. For the
- * same reason a key may be in two slots: the larger version is taken. One use, one thread.
+ * Puts the records of a checkpoint into an empty region that nobody else uses. Words keep their slots and blocks their
+ * places, so that what fitted a memory fits it again. In a checkpoint two words may name the same memory, read at
+ * different moments: then one of them gets another place, and so does who finds an index in its place that was made
+ * since. For the same reason a key may be in two slots: the larger version is taken. One use, one thread.
  */
 public final class CheckpointRestore
 {
@@ -41,9 +47,10 @@ public final class CheckpointRestore
     private final CheckpointStore store;
     private final ChunkUse use;
     private final UnsafeBuffer memory = new UnsafeBuffer();
-    private final boolean[] isTaken;
-    private int blockChunk = -1;
-    private int used;
+    /** Slots whose blocks need another place, with the words they had. */
+    private final Long2LongHashMap displaced = new Long2LongHashMap(SlotWord.EMPTY);
+    private UnsafeBuffer block;
+    private FreePlaces places;
     private long records;
 
     private record Placed(long slot, long version)
@@ -63,7 +70,6 @@ public final class CheckpointRestore
         this.superblock = superblock;
         this.store = store;
         this.use = use;
-        isTaken = new boolean[superblock.chunkCount()];
     }
 
     /**
@@ -75,9 +81,18 @@ public final class CheckpointRestore
      */
     public long run(final List<TableDescriptor> tables)
     {
-        // All indexes first: blocks go between them.
-        tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> format(table, suffix, offset)));
-        tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> fill(table, offset)));
+        try (Arena arena = Arena.ofConfined())
+        {
+            block = new UnsafeBuffer(
+                arena.allocate(SizeClasses.MAX_BLOCK_BYTES, BLOCK_ALIGNMENT_BYTES).address(),
+                SizeClasses.MAX_BLOCK_BYTES);
+            places = new FreePlaces(superblock, arena);
+            // All indexes first: blocks go between them.
+            tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> format(table, suffix, offset)));
+            tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> fill(table, offset)));
+            placeDisplaced();
+            places.tell(use);
+        }
         return records;
     }
 
@@ -101,14 +116,11 @@ public final class CheckpointRestore
 
     private void format(final TableDescriptor table, final int suffix, final long offset)
     {
-        final int chunk = (int)((offset - superblock.chunksOffset()) / superblock.chunkLengthBytes());
-        if (offset < superblock.chunksOffset() || chunk >= superblock.chunkCount() || isTaken[chunk])
+        if (!places.takeIndex(offset))
         {
             throw new CheckpointException("table " + table.name() + " does not fit this memory: subtable " + suffix +
                 " at " + offset, null);
         }
-        isTaken[chunk] = true;
-        use.index(chunk);
         final int length = (int)SubtableDescriptor.lengthBytes(table.groupCount());
         memory.wrap(region.asSlice(offset, length).address(), length);
         final long header = BucketDescriptor.header(table.tableId(), suffix, table.depth());
@@ -142,45 +154,73 @@ public final class CheckpointRestore
     private void place(
         final TableDescriptor table, final long slot, final long oldWord, final Map<ByteBuffer, Placed> placed)
     {
+        load(slot, oldWord);
+        if (BlockDescriptor.tableId(block, 0) != table.tableId())
+        {
+            return; // of a table that was here before
+        }
+        final byte[] key = new byte[BlockDescriptor.keyLength(block, 0)];
+        block.getBytes(BlockDescriptor.KEY_OFFSET, key);
+        final Placed placing = new Placed(slot, BlockDescriptor.version(block, 0));
+        final Placed other = placed.get(ByteBuffer.wrap(key));
+        if (other != null && Long.compareUnsigned(other.version, placing.version) >= 0)
+        {
+            return;
+        }
+        if (other != null)
+        {
+            takeAway(other.slot);
+        }
+        placed.put(ByteBuffer.wrap(key), placing);
+        final long offset = SlotWord.blockOffset(oldWord);
+        if (places.take(offset, SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord))))
+        {
+            put(slot, oldWord, offset);
+        }
+        else
+        {
+            displaced.put(slot, oldWord);
+        }
+    }
+
+    /** The block of a slot as its word published it. */
+    private void load(final long slot, final long oldWord)
+    {
         final byte[] record = store.record(slot);
         final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
         if (record == null || record.length > length)
         {
             throw damaged(slot);
         }
-        final long offset = allocate(length);
-        memory.wrap(region.asSlice(offset, length).address(), length);
-        memory.setMemory(0, length, (byte)0);
-        memory.putBytes(0, record);
-        if (!BlockDescriptor.isValid(memory, 0, length, oldWord))
+        block.setMemory(record.length, length - record.length, (byte)0);
+        block.putBytes(0, record);
+        if (!BlockDescriptor.isValid(block, 0, length, oldWord))
         {
             throw damaged(slot);
         }
-        if (BlockDescriptor.tableId(memory, 0) != table.tableId())
-        {
-            used -= length; // of a table that was here before
-            return;
-        }
-        final byte[] key = new byte[BlockDescriptor.keyLength(memory, 0)];
-        memory.getBytes(BlockDescriptor.KEY_OFFSET, key);
-        final Placed placing = new Placed(slot, BlockDescriptor.version(memory, 0));
-        final Placed other = placed.get(ByteBuffer.wrap(key));
-        if (other != null && Long.compareUnsigned(other.version, placing.version) >= 0)
-        {
-            used -= length;
-            return;
-        }
-        if (other != null)
-        {
-            putWord(other.slot, SlotWord.EMPTY);
-        }
-        placed.put(ByteBuffer.wrap(key), placing);
+    }
+
+    private void put(final long slot, final long oldWord, final long offset)
+    {
+        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
         final long word = SlotWord.committed(SlotWord.fingerprint(oldWord), SlotWord.window(oldWord),
             SlotWord.versionBits(oldWord), SlotWord.sizeClass(oldWord), offset);
+        block.putLong(BlockDescriptor.PREDECESSOR_OFFSET, SlotWord.EMPTY, LITTLE_ENDIAN);
+        BlockDescriptor.seal(block, 0, word);
         memory.wrap(region.asSlice(offset, length).address(), length);
-        memory.putLong(BlockDescriptor.PREDECESSOR_OFFSET, SlotWord.EMPTY, LITTLE_ENDIAN);
-        BlockDescriptor.seal(memory, 0, word);
+        memory.putBytes(0, block, 0, length);
         putWord(slot, word);
+    }
+
+    private void takeAway(final long slot)
+    {
+        if (displaced.remove(slot) == SlotWord.EMPTY)
+        {
+            memory.wrap(region.asSlice(slot, Long.BYTES).address(), Long.BYTES);
+            final long word = memory.getLong(0, LITTLE_ENDIAN);
+            places.free(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
+            putWord(slot, SlotWord.EMPTY);
+        }
     }
 
     private void putWord(final long slot, final long word)
@@ -189,25 +229,42 @@ public final class CheckpointRestore
         memory.putLong(0, word, LITTLE_ENDIAN);
     }
 
-    private long allocate(final int length)
+    /** The longest first: shorter ones fit what is left between them. */
+    private void placeDisplaced()
     {
-        if (blockChunk < 0 || used + length > superblock.chunkLengthBytes())
+        final List<Long> slots = new ArrayList<>(displaced.keySet());
+        slots.sort(Comparator.comparingInt((final Long slot) -> -SlotWord.sizeClass(displaced.get((long)slot)))
+            .thenComparing(Comparator.naturalOrder()));
+        long missingBytes = 0;
+        for (final long slot : slots)
         {
-            do
+            final long oldWord = displaced.get(slot);
+            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
+            final long offset = places.takeAny(length);
+            if (offset < 0)
             {
-                blockChunk++;
+                missingBytes += length;
             }
-            while (blockChunk < superblock.chunkCount() && isTaken[blockChunk]);
-            if (blockChunk >= superblock.chunkCount())
+            else
             {
-                throw new CheckpointException("the checkpoint does not fit this memory of " +
-                    superblock.regionLengthBytes() + " bytes", null);
+                load(slot, oldWord);
+                put(slot, oldWord, offset);
             }
-            used = 0;
-            use.blocks(blockChunk);
         }
-        used += length;
-        return superblock.chunksOffset() + (long)blockChunk * superblock.chunkLengthBytes() + used - length;
+        if (missingBytes > 0)
+        {
+            throw doesNotFit(missingBytes);
+        }
+    }
+
+    /** Twice what is missing: it comes in blocks that do not fill their chunks. */
+    private CheckpointException doesNotFit(final long missingBytes)
+    {
+        final long wantedMib = Math.ceilDiv(
+            superblock.regionLengthBytes() + 2 * missingBytes + superblock.chunkLengthBytes(), 1L << 20);
+        return new CheckpointException("the checkpoint does not fit this memory of " +
+            superblock.regionLengthBytes() + " bytes, because it changed while it was written: " + missingBytes +
+            " bytes have no place; nothing is lost, start the node with more (--memory " + wantedMib + ")", null);
     }
 
     private static CheckpointException damaged(final long slot)

@@ -18,6 +18,8 @@ public final class CheckpointStore implements AutoCloseable
 {
     /** Of keys and values. */
     public static final int FORMAT_VERSION = 2;
+    /** Behind the name of its folder: where its library is unpacked, and removed at once. */
+    public static final String LIBRARY_SUFFIX = ".library";
     static final int PAGE_BYTES = 4096;
     static final int PAGE_WORDS = PAGE_BYTES / Long.BYTES;
     private static final byte PAGE = 'p';

@@ -32,6 +32,7 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
 
     static CheckpointDatabase open(final Path path)
     {
+        RocksLibrary.load(path.resolveSibling(path.getFileName() + CheckpointStore.LIBRARY_SUFFIX));
         final Options options = new Options().setCreateIfMissing(true).setParanoidChecks(true)
             .setWriteBufferSize(WRITE_BUFFER_BYTES).setKeepLogFileNum(2).setMaxBackgroundJobs(1)
             .setCompressionType(CompressionType.NO_COMPRESSION);
@@ -43,7 +44,9 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
         {
             options.close();
             throw new CheckpointException("checkpoint database in " + path + " does not open: " + ex.getMessage() +
-                "; free space, or delete the folder to begin with a new one", ex);
+                "; free space there, or give this user the rights; when it is damaged, restore it from a copy, or " +
+                "move it away: it may be the only copy of records, and a node with records in memory makes a new one",
+                ex);
         }
     }
 

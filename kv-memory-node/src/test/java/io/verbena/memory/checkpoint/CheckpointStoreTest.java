@@ -4,6 +4,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 
@@ -52,9 +54,19 @@ class CheckpointStoreTest
         {
             assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "2");
         }
-        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "2"))
+        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "3"))
             .isInstanceOf(CheckpointException.class)
-            .hasMessageContaining("format version 2, this build knows version 1");
+            .hasMessageContaining("format version 3, this build knows version 2");
+    }
+
+    @Test
+    void shouldAdviseNothingThatLosesTheOnlyCopy() throws IOException
+    {
+        finishOne();
+        Files.writeString(directory.resolve("CURRENT"), "damage");
+        assertThatThrownBy(() -> CheckpointStore.open(directory)).isInstanceOf(CheckpointException.class)
+            .hasMessageContaining("does not open").hasMessageContaining("may be the only copy of records")
+            .hasMessageNotContaining("delete");
     }
 
     /** A limit on the length of files stands for a full disk: both end a write halfway. */

@@ -23,14 +23,15 @@ import static io.verbena.meta.store.MetaStoreException.Category.READ_ONLY;
 /**
  * The meta server's data folder, locked for this process until closed: {@code meta.lock} holds the lock and, for
  * people, the process id; {@code rocksdb} is the database; {@code rocksdb.unfinished} is one whose making was
- * interrupted.
+ * interrupted, {@code rocksdb.library} a library that is being loaded.
  */
 final class MetaDataFolder implements AutoCloseable
 {
     private static final String LOCK_FILE = "meta.lock";
     private static final String DATABASE = "rocksdb";
     private static final String UNFINISHED_DATABASE = "rocksdb.unfinished";
-    private static final Set<String> OURS = Set.of(LOCK_FILE, DATABASE, UNFINISHED_DATABASE, "lost+found");
+    private static final String LIBRARY = "rocksdb.library";
+    private static final Set<String> OURS = Set.of(LOCK_FILE, DATABASE, UNFINISHED_DATABASE, LIBRARY, "lost+found");
 
     private final Path path;
     private final FileChannel lockFile;
@@ -81,6 +82,12 @@ final class MetaDataFolder implements AutoCloseable
     boolean hasDatabase()
     {
         return Files.exists(path.resolve(DATABASE));
+    }
+
+    /** Where the database's library is unpacked, and removed at once. */
+    Path library()
+    {
+        return path.resolve(LIBRARY);
     }
 
     String database()

@@ -51,6 +51,7 @@ public final class RocksMetaStore implements MetaStore
 
         try
         {
+            RocksLibrary.load(folder.library());
             return folder.hasDatabase() ? openExisting(folder) : create(folder);
         }
         catch (final RuntimeException ex)

@@ -170,7 +170,7 @@ final class NamedMemory implements AutoCloseable
             if (Files.size(memory) != lengthBytes)
             {
                 throw new RdmaException("memory " + memory + " is there already with " + Files.size(memory) +
-                    " bytes, asked for are " + lengthBytes + ": ask for as many, or remove the file");
+                    " bytes, asked for are " + lengthBytes + ": ask for as many");
             }
             holder.write(
                 ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, interfaceId), 0);

@@ -1,0 +1,74 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.memory.MemoryFolder;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What commands do with the folder of a cluster of which nothing runs. */
+class LocalClusterTest
+{
+    private static final long LENGTH = 1 << 20;
+
+    @TempDir
+    private Path directory;
+    private final List<String> said = new ArrayList<>();
+
+    @Test
+    void shouldEndADiscardThatWasInterruptedAndRestoreNothing() throws IOException
+    {
+        final ClusterFolder folder = new ClusterFolder(directory.resolve("cluster"));
+        final String fabricName = "soft:" + directory.resolve("fabric");
+        Files.createDirectories(folder.path());
+        Files.writeString(folder.token(), "00");
+        folder.write("verbena://127.0.0.1:1", fabricName);
+        final Path node = folder.memoryNode("memory-1");
+        MemoryFolder.open(node, LENGTH, 0).close();
+        Files.createDirectories(node.resolve("checkpoint"));
+        Files.writeString(node.resolve("checkpoint/CURRENT"), "records");
+        try (Fabric fabric = Fabrics.open(fabricName);
+            Device device = fabric.openDevice("holder");
+            ProtectionDomain domain = device.allocateProtectionDomain();
+            MemoryRegion held =
+                domain.allocateNamed(MemoryFolder.memoryName(node), LENGTH, AccessFlags.ALL_REMOTE);
+            LocalCluster cluster = LocalCluster.open(folder))
+        {
+            assertThat(held.lengthBytes()).isEqualTo(LENGTH);
+            assertThatThrownBy(() -> cluster.down(said::add)).as("halfway: the memory cannot be removed")
+                .isInstanceOf(CommandFailedException.class).hasMessageContaining("is left");
+        }
+        assertThat(folder.isDiscarding()).isTrue();
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            assertThat(cluster.downWithCheckpoint(said::add)).isTrue();
+        }
+        assertThat(said).containsExactly("removed what 'verbena down --discard' had begun to remove");
+        assertThat(node).doesNotExist();
+        assertThat(folder.isDiscarding()).isFalse();
+    }
+
+    @Test
+    void shouldLeaveAFolderAloneThatHoldsSomethingElse() throws IOException
+    {
+        Files.writeString(directory.resolve("poem.txt"), "roses");
+        assertThatThrownBy(() -> LocalCluster.open(new ClusterFolder(directory)))
+            .isInstanceOf(CommandFailedException.class).hasMessageContaining("holds something else ('poem.txt')");
+        assertThat(directory.toFile().list()).containsExactly("poem.txt");
+    }
+}
