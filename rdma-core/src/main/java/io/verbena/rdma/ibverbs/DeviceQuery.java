@@ -100,8 +100,8 @@ record DeviceQuery(
         return new DeviceAttributes(
             "ibverbs",
             capabilities(device, maxReceives),
-            // The specification orders a READ behind an atomic; no device is known here that does not.
-            false,
+            // Until it is tried.
+            true,
             deviceField(device, "max_qp_wr"),
             deviceField(device, "max_cqe"),
             (int)Math.min(Integer.MAX_VALUE, port.get(JAVA_INT, portField("max_msg_sz")) & 0xFFFF_FFFFL),

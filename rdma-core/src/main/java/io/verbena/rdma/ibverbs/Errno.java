@@ -19,6 +19,7 @@ final class Errno
     static final int EINVAL = 22;
     static final int ENOSYS = 38;
     static final int EOPNOTSUPP = 95;
+    static final int ENETUNREACH = 101;
 
     private static final Path LIMITS = Path.of("/proc/self/limits");
 
@@ -46,6 +47,7 @@ final class Errno
             case EINVAL -> "refused as invalid (EINVAL)";
             case ENOSYS -> "not supported (ENOSYS): the kernel lacks ib_uverbs, try 'modprobe ib_uverbs'";
             case EOPNOTSUPP -> "not supported by this device (EOPNOTSUPP)";
+            case ENETUNREACH -> "no way there (ENETUNREACH): bring the RNIC's network interface up, 'rdma link' shows it";
             default -> "errno " + errno;
         };
     }

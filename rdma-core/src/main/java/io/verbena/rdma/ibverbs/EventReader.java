@@ -109,6 +109,8 @@ final class EventReader
                 {
                     if (Libibverbs.getAsyncEvent(context, event) != 0)
                     {
+                        // The kernel has taken the context away.
+                        device.onLost();
                         return;
                     }
                     final int type = event.get(JAVA_INT, TYPE);
@@ -126,6 +128,10 @@ final class EventReader
         if (type == null || source == null)
         {
             return;
+        }
+        if (type == AsyncEventType.DEVICE_FATAL)
+        {
+            device.onLost();
         }
         if (type == AsyncEventType.CQ_ERR && source instanceof final IbverbsCompletionQueue queue)
         {

@@ -72,6 +72,7 @@ final class IbverbsCompletionChannel implements CompletionChannel
             final int sliceMs = (int)TimeUnit.NANOSECONDS.toMillis(Math.min(leftNs, MAX_SLICE_NS) + 999_999);
             if (CLibrary.awaitReadable(descriptor, -1, sliceMs))
             {
+                device.checkThere();
                 return (CompletionQueue)device.events().source(Libibverbs.takeCompletionEvent(channel));
             }
         }

@@ -145,12 +145,21 @@ final class IbverbsCompletionQueue implements CompletionQueue
             }
         }
         while (taken == wanted && count < limit);
-        if (count == 0 && isOverrun)
+        if (count == 0)
+        {
+            checkAlive();
+        }
+        return count;
+    }
+
+    private void checkAlive()
+    {
+        device.checkThere();
+        if (isOverrun)
         {
             throw new RdmaException("completion queue overrun: capacity=" + capacity +
                 "; make it as deep as the send and receive queues that complete here together");
         }
-        return count;
     }
 
     private boolean deliver(final long offset, final WorkCompletions completions, final int index)

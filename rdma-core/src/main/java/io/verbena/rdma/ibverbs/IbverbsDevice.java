@@ -47,6 +47,7 @@ final class IbverbsDevice implements Device
     private volatile DeviceAttributes attributes;
     private final AtomicInteger children = new AtomicInteger();
     private final AtomicInteger lastSerial = new AtomicInteger();
+    private volatile boolean isLost;
     private boolean isClosed;
 
     private IbverbsDevice(
@@ -119,7 +120,7 @@ final class IbverbsDevice implements Device
     private void offer(final WindowSupport found)
     {
         windows = found;
-        attributes = found.addTo(attributes);
+        attributes = OrderProbe.addTo(this, found.addTo(attributes));
     }
 
     void checkWindows(final String what)
@@ -188,6 +189,22 @@ final class IbverbsDevice implements Device
     static long address(final long structure, final long offset)
     {
         return MemorySegment.ofAddress(structure).reinterpret(offset + Long.BYTES).get(JAVA_LONG, offset);
+    }
+
+    /** Event reader: nothing completes here any more. */
+    void onLost()
+    {
+        isLost = true;
+    }
+
+    /** Polling finds nothing for ever once a device is gone, so who waits has to look here. */
+    void checkThere()
+    {
+        if (isLost)
+        {
+            throw new RdmaException("RDMA device " + rnic + " failed or was taken away: close everything and open it " +
+                "again, device=" + name);
+        }
     }
 
     synchronized void childOpened()

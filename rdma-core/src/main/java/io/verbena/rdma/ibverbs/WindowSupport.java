@@ -52,7 +52,7 @@ record WindowSupport(int maxWindows, String problem)
     {
         try
         {
-            final String problem = new WindowProbe(device).problem();
+            final String problem = WindowProbe.problem(device);
             return problem.isEmpty() ? new WindowSupport(most, "") :
                 new WindowSupport(0, device.rnic() + " " + problem + REMEDY);
         }
