@@ -83,6 +83,11 @@ final class IbverbsDevice implements Device
     static IbverbsDevice open(
         final IbverbsFabric fabric, final String name, final String rnic, final IbverbsOptions options)
     {
+        final String problem = DeviceFile.problem(rnic);
+        if (problem != null)
+        {
+            throw new RdmaException("cannot open RDMA device " + rnic + ": " + problem);
+        }
         final long[] list = Libibverbs.deviceList();
         long context = 0;
         try
