@@ -47,7 +47,7 @@ final class Errno
             case EINVAL -> "refused as invalid (EINVAL)";
             case ENOSYS -> "not supported (ENOSYS): the kernel lacks ib_uverbs, try 'modprobe ib_uverbs'";
             case EOPNOTSUPP -> "not supported by this device (EOPNOTSUPP)";
-            case ENETUNREACH -> "no way there (ENETUNREACH): bring the RNIC's network interface up, 'rdma link' shows it";
+            case ENETUNREACH -> "no way there (ENETUNREACH): bring the network interface up that 'rdma link' shows";
             default -> "errno " + errno;
         };
     }
