@@ -2,14 +2,14 @@ package io.verbena.table;
 
 /**
  * Truncated exponential back-off with a random pause: the first loss costs none, each further one up to twice as much.
- * And a credit, the most writers under way at once: halved while more than half of them have to try again, doubled
- * while less than a tenth have. Single owner thread.
+ * And a credit, the most writers under way at once: halved while more than a quarter of them have to try again,
+ * doubled while less than a tenth have. Single owner thread.
  */
 final class Contention
 {
     private static final int MAX_DOUBLINGS = 20;
     /** Writers after whose end the credit is looked at. */
-    private static final int WINDOW = 64;
+    private static final int WINDOW = 32;
 
     private final long minNs;
     private final long maxNs;
@@ -68,7 +68,7 @@ final class Contention
         retries += writerRetries > 0 ? 1 : 0;
         if (++ended == WINDOW)
         {
-            if (2 * retries > WINDOW)
+            if (4 * retries > WINDOW)
             {
                 credit = Math.max(1, credit / 2);
             }

@@ -40,6 +40,8 @@ final class LocationCache implements AutoCloseable
     /** Looks after which both counts are halved, so that old ones weigh less and less. */
     private static final int REMEMBERED_USES = 64;
     private static final int MIN_USES = 6;
+    private static final int REMEMBERED_USES_OF_ALL = 1024;
+    private static final int MIN_USES_OF_ALL = 64;
     /** No entry. */
     static final long NONE = 0;
 
@@ -47,6 +49,8 @@ final class LocationCache implements AutoCloseable
     private final long base;
     private final long entryMask;
     private int victim;
+    private int allUses;
+    private int allStale;
 
     /** @param capacity entries, rounded up to a power of two; 0 turns the cache off. */
     LocationCache(final int capacity)
@@ -167,17 +171,31 @@ final class LocationCache implements AutoCloseable
             stale /= 2;
         }
         UnsafeApi.putLong(entry + TABLE, old & ~HISTORY_MASK | uses << USES_SHIFT | stale << STALE_SHIFT);
+        learnOfAll(wasCurrent);
+    }
+
+    private void learnOfAll(final boolean wasCurrent)
+    {
+        allUses++;
+        allStale += wasCurrent ? 0 : 1;
+        if (allUses == REMEMBERED_USES_OF_ALL)
+        {
+            allUses /= 2;
+            allStale /= 2;
+        }
     }
 
     /**
-     * Whether more than two thirds of late uses were stale: a stale update costs four round trips, a current one one,
-     * and one that looks first always three.
+     * Whether more than half of late uses were stale: a stale one costs as many round trips as one that reads the slot
+     * first, and a block read, or written and swapped, in vain. A key that was hardly used is judged by all keys: where
+     * many nodes update the same ones, what one of them knows is hardly ever current.
      */
     boolean isWriteHot(final long entry)
     {
         final long history = UnsafeApi.getLong(entry + TABLE);
         final long uses = history >>> USES_SHIFT & COUNT_MASK;
-        return uses >= MIN_USES && 3 * (history >>> STALE_SHIFT & COUNT_MASK) > 2 * uses;
+        return uses >= MIN_USES ? 2 * (history >>> STALE_SHIFT & COUNT_MASK) > uses :
+            allUses >= MIN_USES_OF_ALL && 2 * allStale > allUses;
     }
 
     long slotOffset(final long entry)

@@ -43,7 +43,7 @@ final class Lookups
                 return;
             }
         }
-        else if (SlotWord.isCommitted(word) && SlotWord.fingerprint(word) == op.fingerprint)
+        else if (mayName(op, word))
         {
             stale(op);
             op.targetWord = word;
@@ -59,6 +59,32 @@ final class Lookups
         runner.counters.cacheStale++;
         runner.learn(op, false);
         runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+    }
+
+    void stageSlotRead(final Operation op)
+    {
+        runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.targetOffset);
+    }
+
+    /** The word there now most likely names the key's block: its key is compared before anything is done with it. */
+    void onSlotRead(final Operation op)
+    {
+        final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        if (mayName(op, word))
+        {
+            op.targetWord = word;
+            runner.go(op, Step.FOLLOW);
+        }
+        else
+        {
+            runner.go(op, Step.LOOK);
+        }
+    }
+
+    /** @return whether a word that stands in the key's slot may be the word of its block. */
+    static boolean mayName(final Operation op, final long word)
+    {
+        return SlotWord.kindAndFingerprint(word) == SlotWord.committed(op.fingerprint);
     }
 
     void stageFollow(final Operation op)

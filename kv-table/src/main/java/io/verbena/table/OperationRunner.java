@@ -211,12 +211,18 @@ final class OperationRunner
     /** Looks again after somebody was in the way, with a pause that grows. */
     void retry(final Operation op, final int lossesWithoutPause)
     {
+        retry(op, lossesWithoutPause, Step.LOOK, Step.LOOK);
+    }
+
+    /** As {@link #retry(Operation, int)}, going on with one step at once or with another after a pause. */
+    void retry(final Operation op, final int lossesWithoutPause, final int stepAtOnce, final int stepAfterPause)
+    {
         counters.retries++;
         op.retries++;
         op.contentions++;
         final long pause = controlsContention ? contention.pauseNs(op.contentions, lossesWithoutPause) : 0;
         op.pauseUntilNs = pause == 0 ? 0 : nowNs + pause;
-        go(op, Step.LOOK);
+        go(op, pause == 0 ? stepAtOnce : stepAfterPause);
     }
 
     void onComplete(final Operation op, final int status)
@@ -260,6 +266,7 @@ final class OperationRunner
         {
             case Step.CACHED_READ -> lookups.onCachedRead(op);
             case Step.FOLLOW -> lookups.onFollow(op);
+            case Step.SLOT_READ -> lookups.onSlotRead(op);
             case Step.LOOK -> lookups.scan(op);
             case Step.MATCH -> lookups.onMatch(op);
             case Step.SWAP -> swaps.onSwap(op);
@@ -280,6 +287,7 @@ final class OperationRunner
         {
             case Step.CACHED_READ -> lookups.stageCachedRead(op);
             case Step.FOLLOW -> lookups.stageFollow(op);
+            case Step.SLOT_READ -> lookups.stageSlotRead(op);
             case Step.LOOK -> lookups.stageLook(op);
             case Step.MATCH -> lookups.stageMatch(op);
             case Step.SWAP -> swaps.stageSwap(op);

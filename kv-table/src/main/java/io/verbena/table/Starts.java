@@ -49,7 +49,8 @@ final class Starts
         {
             runner.counters.cacheBypasses++;
             op.bypassedWord = runner.cache.word(entry);
-            startCold(op);
+            op.targetOffset = runner.cache.slotOffset(entry);
+            runner.go(op, Step.SLOT_READ);
         }
         else
         {

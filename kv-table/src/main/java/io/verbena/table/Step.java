@@ -32,10 +32,13 @@ final class Step
     static final int RESOLVE_BLOCK = 13;
     /** Waits for another writer of its key, or goes with it: posts nothing itself. */
     static final int COMBINED = 14;
+    /** READ the slot of a write-hot key, or of one that was lost to another writer. */
+    static final int SLOT_READ = 15;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room", "resolve", "resolve_block", "combined" };
+        "make_room", "resolve", "resolve_block", "combined",
+        "slot_read" };
 
     private Step()
     {

@@ -67,8 +67,19 @@ final class Swaps
             runner.go(op, Step.SWAP);
             return;
         }
-        // A stale cached location is no contention: look at once.
-        runner.retry(op, op.targetIsCached ? 2 : 1);
+        // A stale cached location is no contention: go on at once.
+        final int doorstep = op.targetIsCached ? 2 : 0;
+        if (Lookups.mayName(op, returned))
+        {
+            // Never the next expected value as it is: another key may have moved in. Its block tells.
+            op.targetIsCached = false;
+            op.targetWord = returned;
+            runner.retry(op, doorstep, Step.FOLLOW, Step.SLOT_READ);
+        }
+        else
+        {
+            runner.retry(op, doorstep);
+        }
     }
 
     /** As {@link #onSwap} for an operation that was reported before. @return whether it took effect. */

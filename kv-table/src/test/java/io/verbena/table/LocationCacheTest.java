@@ -100,9 +100,11 @@ class LocationCacheTest
         cache.learn(1, 2, 3, false);
         cache.put(1, 2, 3, 4096, 78, 6, 6);
         assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isTrue();
-        cache.learn(1, 2, 3, true);
-        cache.learn(1, 2, 3, true);
-        cache.learn(1, 2, 3, true);
+        for (int i = 0; i < 6; i++)
+        {
+            assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isTrue();
+            cache.learn(1, 2, 3, true);
+        }
         assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isFalse();
     }
 
@@ -119,8 +121,25 @@ class LocationCacheTest
             cache.learn(1, 2, 3, true);
         }
         assertThat(cache.isWriteHot(cache.find(1, 2, 3))).isFalse();
+    }
+
+    @Test
+    void shouldJudgeAKeyThatWasHardlyUsedByAllOthers()
+    {
+        cache.put(1, 2, 3, 4096, 77, 5, 6);
         cache.put(1, 2, 4, 4096, 77, 5, 6);
-        cache.learn(9, 9, 9, false);
+        for (int i = 0; i < 64; i++)
+        {
+            assertThat(cache.isWriteHot(cache.find(1, 2, 4))).isFalse();
+            cache.learn(1, 2, 3, false);
+        }
+        assertThat(cache.isWriteHot(cache.find(1, 2, 4))).isTrue();
+        for (int i = 0; i < 6; i++)
+        {
+            cache.learn(1, 2, 4, true);
+        }
         assertThat(cache.isWriteHot(cache.find(1, 2, 4))).isFalse();
+        cache.learn(9, 9, 9, false);
+        assertThat(cache.find(9, 9, 9)).isEqualTo(LocationCache.NONE);
     }
 }

@@ -43,12 +43,15 @@ public final class ContentionBenchmark
     private static final int KEYS = 10_000;
     private static final int KEY_BYTES = 16;
     private static final int VALUE_BYTES = 100;
-    private static final int CLIENTS_PER_NODE = 8;
+    private static final int CLIENTS_PER_NODE = 4;
     private static final int NODE_ID = 1;
     private static final int PORT = 7;
     private static final long CHUNK_BYTES = 1 << 19;
     private static final long FIRST_CHUNK = 1 << 16;
     private static final long EPOCH_NS = 100_000;
+    /** About two round trips of the modelled RNIC when it is busy. */
+    private static final long MIN_PAUSE_NS = 16_000;
+    private static final long MAX_PAUSE_NS = 1_000_000;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_STEPS = 500_000_000L;
     private static final long SEED = 20261121;
@@ -92,7 +95,8 @@ public final class ContentionBenchmark
             engine = TableEngine.open(context.protectionDomain(), node.device().attributes(), context.clock(),
                 new TableEngineConfiguration().operationSlots(CLIENTS_PER_NODE).writerNumber(id).seed(SEED + id)
                     .locationCacheEntries(2 * KEYS).versionClock(() -> world.clock().nanoTime())
-                    .controlsContention(isControlled).operationListener(this::onEnd).chunkSource(this::lease));
+                    .controlsContention(isControlled).backoffNs(MIN_PAUSE_NS, MAX_PAUSE_NS)
+                    .operationListener(this::onEnd).chunkSource(this::lease));
             node.addAgent(this);
         }
 
