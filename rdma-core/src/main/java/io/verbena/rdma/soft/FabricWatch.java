@@ -75,6 +75,7 @@ final class FabricWatch implements AutoCloseable
         {
             attempt("look for peers", () -> device.watch(() -> device.peers().collectOwners(owners)));
         }
+        owners.remove(files.ownerId()); // while it looks, its own process lives
         files.probeOnly(owners);
         owners.removeIf(owner -> files.isAlive(owner));
         for (final int owner : owners)

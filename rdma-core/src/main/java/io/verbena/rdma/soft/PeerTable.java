@@ -159,7 +159,13 @@ final class PeerTable
     /** Adds the owners of all peers and visitors. */
     synchronized void collectOwners(final Set<Integer> owners)
     {
-        peers.values().stream().filter(peer -> peer.file().isOpen()).forEach(peer -> owners.add(peer.file().ownerId()));
+        for (final SoftPeer peer : peers.values())
+        {
+            if (peer.file().isOpen())
+            {
+                owners.add(peer.file().ownerId());
+            }
+        }
         final int limit = visitorLimit();
         for (int i = 1; i < limit; i++)
         {
