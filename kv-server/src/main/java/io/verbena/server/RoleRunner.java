@@ -16,8 +16,6 @@ public final class RoleRunner
     private static final Logger LOGGER = LoggerFactory.getLogger(RoleRunner.class);
     /** How long an orderly end may take of a role that has little to finish: 10 s. */
     public static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final int SPINS = 100;
-    private static final int YIELDS = 50;
     private static final long PARK_NS = 1_000_000;
     /** Shortest sleep: timers are looked at this late at most. */
     static final long SLEEP_NS = 20_000_000;
@@ -30,7 +28,7 @@ public final class RoleRunner
 
     private final Role role;
     private final NanoClock clock;
-    private int idleCycles;
+    private final IdleWindow window = new IdleWindow();
     private final Thread thread;
     private final boolean busyPolls;
     private final long startedNs;
@@ -171,26 +169,28 @@ public final class RoleRunner
     {
         if (work > 0)
         {
-            idleCycles = 0;
+            window.onWork();
+            return;
         }
-        else if (busyPolls || idleCycles < SPINS)
+        switch (busyPolls ? IdleWindow.Step.SPIN : window.next())
         {
-            idleCycles += busyPolls ? 0 : 1;
-            Thread.onSpinWait();
+            case SPIN -> Thread.onSpinWait();
+            case YIELD -> Thread.yield();
+            case SLEEP -> sleep();
         }
-        else if (idleCycles < SPINS + YIELDS)
-        {
-            idleCycles++;
-            Thread.yield();
-        }
-        else if (!ready && clock.nanoTime() - startedNs < EAGER_NS)
+    }
+
+    private void sleep()
+    {
+        if (!ready && clock.nanoTime() - startedNs < EAGER_NS)
         {
             LockSupport.parkNanos(this, EAGER_PARK_NS);
         }
         else if (null != role.completionChannel() && !stopping)
         {
-            // An event may tell of what was seen already: its queue is armed again in the polls that follow.
-            idleCycles = null == role.completionChannel().await(sleepNs(role)) ? idleCycles : 0;
+            final long sinceNs = clock.nanoTime();
+            final boolean isEvent = null != role.completionChannel().await(sleepNs(role));
+            window.onSleep(clock.nanoTime() - sinceNs, isEvent);
         }
         else
         {

@@ -17,7 +17,7 @@ final class CompletionDispatcher implements AutoCloseable
     private static final int POLL_BATCH = 64;
     private static final int MAX_BATCHES_PER_POLL = 16;
     /** Empty polls after which queues are armed: less than an owner makes before it sleeps. */
-    static final int POLLS_BEFORE_ARMING = 64;
+    static final int POLLS_BEFORE_ARMING = 32;
 
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
