@@ -18,10 +18,11 @@ final class StatusText
     /** Figures that have a column, or are of no interest here. */
     private static final Set<String> COLUMNS = Set.of("role", "ready", "pid", "address", "nodes", "node_id",
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown",
-        "checkpoint_failed_ms");
+        "checkpoint_failed_ms", "main_ns", "start_breakdown");
     /** Figures that are shown only when they are not as they should be. */
     private static final Map<String, Object> EXPECTED = Map.of("meta_server", "reached", "lost_memory_nodes", 0L,
-        "fencing_nodes", 0L, "failed_writes", 0L, "refused_handshakes", 0L, "orphan_bytes", 0L);
+        "fencing_nodes", 0L, "failed_writes", 0L, "refused_handshakes", 0L, "orphan_bytes", 0L,
+        "unknown_bytes", 0L, "reclaiming", false);
     private static final Set<String> RUNNING = Set.of("READY", "SERVING");
     private static final String PROCESS = "%-12s %8s  %-9s %6s %12s %9s  %s%n";
     private static final String TABLE = "%-24s %14s %8s %12s %10s%n";

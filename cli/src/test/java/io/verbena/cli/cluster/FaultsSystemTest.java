@@ -1,0 +1,199 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+import io.verbena.client.KvOutcomeUnknownException;
+import io.verbena.client.KvTable;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** Folders that cannot be used, a full disk, an end while requests are under way: each as its processes meet it. */
+@Timeout(300)
+class FaultsSystemTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    /** What a JVM ends with that was told to by SIGTERM. */
+    private static final int TERMINATED = 128 + 15;
+
+    @TempDir
+    private Path directory;
+    private CommandLines.Result last;
+
+    private int run(final Path folder, final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", folder.toString()));
+        last = CommandLines.run(all);
+        return last.status();
+    }
+
+    private void succeed(final Path folder, final String... arguments)
+    {
+        assertThat(run(folder, arguments)).as("%s: %s%s", List.of(arguments), last.out(), last.err()).isZero();
+    }
+
+    private Path cluster()
+    {
+        return directory.resolve("cluster");
+    }
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        run(cluster(), "down", "--discard");
+        assertThat(new ProcessTable(cluster().resolve("processes")).entries()).isEmpty();
+    }
+
+    private Process compute(final ClusterFolder folder) throws IOException
+    {
+        return new ProcessBuilder(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC"), List.of(
+            "compute-node", "--cluster", folder.address(), "--token-file", folder.token().toString())))
+            .redirectErrorStream(true).redirectOutput(directory.resolve("compute.log").toFile()).start();
+    }
+
+    private void awaitReady() throws IOException
+    {
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        while (System.nanoTime() - deadlineNs < 0 &&
+            !Files.readString(directory.resolve("compute.log")).contains(RoleProcess.READY))
+        {
+            Thread.onSpinWait();
+        }
+        assertThat(Files.readString(directory.resolve("compute.log"))).contains(RoleProcess.READY);
+    }
+
+    /** The only compute node is told to end while many requests are under way: none of them is left in the dark. */
+    @Test
+    void shouldAnswerOrRefuseWhatIsUnderWayWhenAComputeNodeIsToldToEnd() throws Exception
+    {
+        succeed(cluster(), "up", "--memory", "64");
+        final ClusterFolder folder = ClusterFolder.of(cluster());
+        succeed(cluster(), "scale", "--compute-nodes", "0");
+        final Process compute = compute(folder);
+        awaitReady();
+        final List<CompletableFuture<Long>> puts = new ArrayList<>();
+        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        {
+            final KvTable table = client.table("default");
+            table.put(new byte[]{1}, new byte[]{1}, STEP_NS);
+            for (int i = 0; i < 3_000; i++)
+            {
+                puts.add(table.putAsync(
+                    new byte[]{(byte)i, (byte)(i >> 8)}, new byte[1_000], TimeUnit.SECONDS.toNanos(4)));
+                if (i == 1_500)
+                {
+                    compute.destroy();
+                }
+            }
+            int answered = 0;
+            for (final CompletableFuture<Long> put : puts)
+            {
+                answered += isAnswered(put) ? 1 : 0;
+            }
+            assertThat(answered).as("what had reached it").isPositive();
+        }
+        assertThat(compute.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(compute.exitValue()).isEqualTo(TERMINATED);
+        try (Stream<Path> files = Files.list(Path.of(folder.fabric().substring("soft:".length()))))
+        {
+            assertThat(files).as("its files").noneMatch((file) ->
+                file.getFileName().toString().contains("-" + compute.pid() + "-"));
+        }
+    }
+
+    private static boolean isAnswered(final CompletableFuture<Long> put)
+    {
+        try
+        {
+            return put.join() > 0;
+        }
+        catch (final CompletionException ex)
+        {
+            assertThat(ex.getCause()).isInstanceOf(KvException.class).isNotInstanceOf(KvOutcomeUnknownException.class);
+            return false;
+        }
+    }
+
+    @Test
+    void shouldRefuseFoldersThatAreNotTheClustersOwnOrCannotBeWritten() throws IOException
+    {
+        final Path foreign = Files.createDirectories(directory.resolve("foreign"));
+        Files.writeString(foreign.resolve("poem.txt"), "roses");
+        assertThat(run(foreign, "up")).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("holds something else ('poem.txt')").hasLineCount(1);
+        // Nobody can write there, whoever they are.
+        assertThat(run(Path.of("/proc/verbena"), "up")).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("folder of the cluster cannot be used", "--data").hasLineCount(1);
+
+        succeed(cluster(), "up", "--memory", "64");
+        final ClusterFolder folder = ClusterFolder.of(cluster());
+        final List<String> node = List.of("memory-node", "--cluster", folder.address(), "--token-file",
+            folder.token().toString());
+        assertThat(run(foreign, node.toArray(String[]::new))).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("holds something else ('poem.txt')").hasLineCount(1);
+        assertThat(run(Path.of("/proc/verbena"), node.toArray(String[]::new))).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("cannot be read and written").hasLineCount(1);
+        assertThat(run(cluster().resolve("memory-1"), node.toArray(String[]::new)))
+            .isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("is in use by another memory node").hasLineCount(1);
+        Files.createDirectories(foreign.resolve("meta/poems"));
+        assertThat(run(foreign, "meta-server", "--listen", "verbena://127.0.0.1:0", "--fabric", folder.fabric(),
+            "--token-file", folder.token().toString())).isEqualTo(ExitStatus.CANNOT_CREATE);
+        assertThat(last.err()).contains("'poems'").hasLineCount(1);
+    }
+
+    /** In a mount namespace of its own, with a file system of 40 MiB. */
+    @Test
+    void shouldKeepTheCheckpointBeforeAndAllRecordsWhenTheDiskIsFull() throws Exception
+    {
+        final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
+        assumeThat(isPermitted(unshare)).as("a file system may be mounted in a namespace of one's own").isTrue();
+        final Path node = Files.createDirectories(cluster().resolve("memory-1"));
+        Files.writeString(cluster().resolve("up.lock"), "");
+        final List<String> command = new ArrayList<>(unshare);
+        command.addAll(
+            List.of("sh", "-c", "mount -t tmpfs -o size=40m tmpfs \"$0\" && exec \"$@\"", node.toString()));
+        command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
+        command.set(command.size() - 1, FullDisk.class.getName());
+        command.add(cluster().toString());
+        final Path log = directory.resolve("full-disk.log");
+        final Process process =
+            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
+        assertThat(Files.readString(log)).contains("free space there", "PASSED");
+    }
+
+    private static boolean isPermitted(final List<String> unshare) throws IOException, InterruptedException
+    {
+        final List<String> command = new ArrayList<>(unshare);
+        command.addAll(List.of("mount", "-t", "tmpfs", "tmpfs", "/mnt"));
+        try
+        {
+            return 0 == new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+        }
+        catch (final IOException ex)
+        {
+            return false; // there is no such program
+        }
+    }
+}
