@@ -1,15 +1,13 @@
 package io.verbena.embedded;
 
-import io.verbena.client.KvException;
-import io.verbena.memory.MemoryNode;
+import io.verbena.memory.MemoryNodeException;
 import io.verbena.rdma.sim.SimFabricOptions;
-import io.verbena.rdma.sim.SimWorld;
-import io.verbena.table.StoreCheck;
+import io.verbena.rdma.sim.SimFailureException;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,14 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class DurabilitySimTest
 {
-    private static final int CLIENTS = 4;
-    private static final int KEYS = 3;
-    private static final int OPERATIONS = 400;
-    private static final int FAULTS = 8;
-    private static final int ROUNDS = 6;
-    private static final long TIMEOUT_NS = 8_000_000;
-    private static final long MAX_PAUSE_NS = 400_000;
-    private static final long MAX_STEPS = 50_000_000;
+    /** Disk steps of a first life, until the node is ready: two files of five steps. */
+    private static final int FIRST_STEPS = 10;
 
     /** Seeds 1 to 5, or as many as the system property verbena.sim.seeds says, for a longer search. */
     static LongStream seeds()
@@ -40,205 +32,116 @@ class DurabilitySimTest
     @MethodSource("seeds")
     void shouldLoseNothingAcknowledgedWhenProcessesEndAtAnyMoment(final long seed)
     {
-        try (SimCluster cluster = SimCluster.durable(seed, options(seed), 2, 3))
-        {
-            final SimClients clients = clients(cluster);
-            for (int i = 0; i < FAULTS; i++)
-            {
-                at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
-            }
-            clients.finish(MAX_STEPS);
-            finish(cluster, clients);
-        }
+        DurabilityRun.adoption(seed, Flaw.NONE);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void shouldRestoreEachKeyAsItWasSinceTheCheckpointBegan(final long seed)
     {
-        try (SimCluster cluster = SimCluster.durable(seed, options(seed), 1, 2))
+        DurabilityRun.restoration(seed, Flaw.NONE);
+    }
+
+    @Test
+    void shouldLetNothingLandOfWhoWasFencedWhileTheNodeWasAway()
+    {
+        DurabilityRun.late(1, Flaw.NONE);
+        DurabilityRun.away(1, Flaw.NONE);
+    }
+
+    @Test
+    void shouldBeTheSameNodeWhenItsFirstLifeEndsAtAnyStepOfTheDisk()
+    {
+        for (int steps = 1; steps <= FIRST_STEPS; steps++)
         {
-            final SimClients clients = clients(cluster);
-            final Host host = new Host(cluster, clients);
-            host.checkpoint(0);
-            for (int i = 0; i < ROUNDS; i++)
-            {
-                host.round();
-            }
-            clients.finish(MAX_STEPS);
-            finish(cluster, clients);
+            firstLife(steps, Flaw.NONE);
         }
     }
 
-    private static SimFabricOptions options(final long seed)
+    @Test
+    void shouldRestoreNoCheckpointThatWasNeverComplete()
     {
-        return new SimFabricOptions().namedMemoryAfterDeathNs(seed % 3 == 0 ? 0 : 2_000_000);
-    }
-
-    private static SimClients clients(final SimCluster cluster)
-    {
-        final SimClients clients =
-            new SimClients(cluster.world(), cluster.createTable("t", 50), KEYS, OPERATIONS, TIMEOUT_NS).withCounters();
-        clients.start(CLIENTS, MAX_PAUSE_NS);
-        return clients;
-    }
-
-    private static void finish(final SimCluster cluster, final SimClients clients)
-    {
-        assertThat(clients.failures()).as("seed %d: %s", cluster.world().seed(), clients.messages())
-            .doesNotContainKey(KvException.Category.INVALID_REQUEST)
-            .doesNotContainKey(KvException.Category.CORRUPT)
-            .doesNotContainKey(KvException.Category.NO_SPACE);
-        assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 8);
-        cluster.world().runUntil(
-            () -> cluster.memoryHosts().stream().allMatch(SimMemoryHost::isReady), MAX_STEPS);
-        cluster.runFor(5 * SimCluster.LEASE_NS);
-        cluster.settle();
-        assertSound(cluster, cluster.check(cluster.tables()));
-        cluster.sweep();
-        final StoreCheck check = cluster.check(cluster.tables());
-        assertSound(cluster, check);
-        assertThat(check.unreclaimedBytes() + check.lostBytes()).as("seed %d: %s", cluster.world().seed(), check)
-            .isZero();
-    }
-
-    private static void assertSound(final SimCluster cluster, final StoreCheck check)
-    {
-        assertThat(check.problems()).as("seed %d: %s", cluster.world().seed(), check).isEmpty();
-        assertThat(check.isSound()).as("seed %d: %s", cluster.world().seed(), check).isTrue();
-    }
-
-    private static void at(final SimCluster cluster, final long delayNs, final Runnable action)
-    {
-        cluster.world().after(delayNs, action);
-    }
-
-    private static void hurt(final SimCluster cluster)
-    {
-        final RandomGenerator random = cluster.world().random();
-        final SimCluster.Compute victim = cluster.computes().get(random.nextInt(cluster.computes().size()));
-        final SimMemoryHost host = cluster.memoryHosts().get(random.nextInt(cluster.memoryHosts().size()));
-        switch (random.nextInt(8))
+        int restored = 0;
+        for (int steps = 1; steps <= 12; steps++)
         {
-            case 0, 1, 2, 3 -> killAndStart(cluster, host, 2);
-            case 4 -> cluster.moveMetaServer();
-            case 5 ->
-            {
-                if (victim.isServing())
-                {
-                    victim.machine().device().killAfterRequests(random.nextInt(6));
-                    at(cluster, 1 + random.nextLong(3_000_000), () -> cluster.forget(victim));
-                    cluster.addComputeNode();
-                }
-            }
-            case 6 -> cluster.pause(victim.machine(), 3 * SimCluster.LEASE_NS);
-            default -> victim.machine().device().breakConnections(host.machine().device());
+            restored += firstCheckpoint(steps, Flaw.NONE);
+        }
+        assertThat(restored).as("complete before the end, of 12").isBetween(1, 11);
+    }
+
+    @Test
+    void shouldRestoreWhateverStepACheckpointEndsAt()
+    {
+        for (int steps = 1; steps <= 16; steps++)
+        {
+            DurabilityRun.cutShort(steps, Flaw.NONE);
         }
     }
 
-    /** The next process may end as well, at any moment of its adoption. */
-    private static void killAndStart(final SimCluster cluster, final SimMemoryHost host, final int more)
+    @Test
+    void shouldTakeNoBlockIntoACheckpointWhileItIsWritten()
     {
-        if (host.isDead())
+        DurabilityRun.torn(Flaw.NONE);
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsDamaged()
+    {
+        assertThat(damaged(Flaw.NONE)).contains("the memory that it found again is damaged");
+    }
+
+    /** A new node ends after so many steps of its disk; its next process must join. */
+    static void firstLife(final int steps, final Flaw flaw)
+    {
+        try (SimCluster cluster =
+            SimCluster.durable(steps, new SimFabricOptions(), 0, 0, flaw))
         {
-            return;
-        }
-        final RandomGenerator random = cluster.world().random();
-        host.killProcess();
-        at(cluster, random.nextLong(4_000_000), () ->
-        {
+            final SimMemoryHost host = cluster.newMemoryHost("memory-1", flaw);
+            host.killInDiskSteps(steps);
             host.start();
-            if (more > 0 && random.nextInt(2) == 0)
-            {
-                at(cluster, random.nextLong(500_000), () -> killAndStart(cluster, host, more - 1));
-            }
-        });
+            cluster.world().runUntil(() -> host.isDead() || host.isReady(), DurabilityRun.MAX_STEPS);
+            assertThat(host.isDead()).as("it ended at step %d", steps).isTrue();
+            host.start();
+            cluster.world().runUntil(host::isReady, DurabilityRun.MAX_STEPS);
+            assertThat(host.node().nodeId()).as("one memory has one id").isEqualTo(1);
+        }
     }
 
-    /** One host, with its checkpoints, ends and beginnings. */
-    private static final class Host
+    /** @return 1 if it was restored and is right, 0 if the node says that there is nothing. */
+    static int firstCheckpoint(final int steps, final Flaw flaw)
     {
-        private final SimCluster cluster;
-        private final SimWorld world;
-        private final RandomGenerator random;
-        private final SimClients clients;
-        private final SimMemoryHost host;
-        private boolean isLost;
-
-        private Host(final SimCluster cluster, final SimClients clients)
+        try (DurabilityRun run = new DurabilityRun(steps, 1, 1, flaw))
         {
-            this.cluster = cluster;
-            this.clients = clients;
-            world = cluster.world();
-            random = world.random();
-            host = cluster.memoryHosts().getFirst();
-            host.onReady(this::onReady);
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            run.cluster().runFor(3_000_000);
+            rounds.checkpoint(steps);
+            rounds.loseHost();
+            run.host().start();
+            run.finish();
+            return rounds.restorations();
         }
-
-        private void onReady(final MemoryNode node)
+        catch (final MemoryNodeException ex)
         {
-            if (isLost)
-            {
-                isLost = false;
-                clients.restored((int[])host.disk().database().lastComplete(), SimRecord.of(node, cluster.tables()));
-            }
+            assertThat(ex).hasMessageContaining("is gone, and its records with it");
+            return 0;
         }
+    }
 
-        private void round()
+    /** @return what the node says of memory in which a word names what is free; empty when it says nothing. */
+    static String damaged(final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(1, 1, 1, flaw))
         {
-            cluster.runFor(random.nextLong(4_000_000));
-            checkpoint(random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0);
-            if (random.nextBoolean())
-            {
-                cluster.runFor(random.nextLong(2_000_000));
-            }
-            end(random.nextInt(3));
-            for (int crashes = random.nextInt(3); host.isDead(); crashes--)
-            {
-                cluster.runFor(random.nextLong(3_000_000));
-                start(crashes > 0);
-            }
+            run.cluster().runFor(3_000_000);
+            run.host().killProcess();
+            run.host().damage(run.cluster().tables().getFirst());
+            run.host().start();
+            run.cluster().world().runUntil(run.host()::isReady, DurabilityRun.MAX_STEPS);
+            return "";
         }
-
-        private void checkpoint(final long diskSteps)
+        catch (final SimFailureException ex)
         {
-            if (diskSteps > 0)
-            {
-                host.killInDiskSteps(diskSteps);
-            }
-            host.checkpoint(clients.positions(), (region) -> new SteppedLoads(world, region));
-            host.disk().calm();
-        }
-
-        private void end(final int how)
-        {
-            if (how == 0)
-            {
-                isLost = true;
-                host.loseHost();
-            }
-            else if (how == 1)
-            {
-                host.killProcess();
-            }
-        }
-
-        private void start(final boolean endsSoon)
-        {
-            if (endsSoon)
-            {
-                host.killInDiskSteps(1 + random.nextInt(40));
-            }
-            host.start();
-            if (endsSoon)
-            {
-                final long untilNs = world.clock().nanoTime() + random.nextLong(1_000_000);
-                world.after(1_000_000, () -> { });
-                world.runUntil(() -> host.isDead() || world.clock().nanoTime() > untilNs, MAX_STEPS);
-                end(host.isDead() ? 2 : random.nextInt(3));
-                host.disk().calm();
-            }
-            world.runUntil(() -> host.isDead() || host.isReady(), MAX_STEPS);
+            return ex.getMessage();
         }
     }
 }

@@ -46,6 +46,7 @@ final class SimCluster implements AutoCloseable
     static final long LEASE_NS = 20_000_000;
     static final int CHUNK_BYTES = 64 << 10;
     private static final int DURABLE_CHUNKS = 24;
+    private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
@@ -63,7 +64,7 @@ final class SimCluster implements AutoCloseable
     private final SimWorld world;
     private final InMemoryMetaStore metaStore = new InMemoryMetaStore();
     private final List<SimMemoryHost> memoryHosts = new ArrayList<>();
-    private final boolean isDurable;
+    private final Flaw flaw;
     private SimNode metaMachine;
     private MetaServer metaServer;
     private final int chunksPerNode;
@@ -77,14 +78,16 @@ final class SimCluster implements AutoCloseable
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, false, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, 127, 0);
     }
 
     /** Memory nodes have folders on simulated disks. */
     static SimCluster durable(
-        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final Flaw flaw)
     {
-        return new SimCluster(seed, options, memoryNodeCount, computeNodeCount, false, true, DURABLE_CHUNKS, 0);
+        return new SimCluster(
+            seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards());
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -92,22 +95,22 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, false, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, null, 127, 0);
     }
 
     SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final int chunksPerNode, final int droppedGuards)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, false, chunksPerNode, droppedGuards);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, droppedGuards);
     }
 
     private SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final boolean isDurable, final int chunksPerNode, final int droppedGuards)
+        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards)
     {
         this.isRemote = isRemote;
-        this.isDurable = isDurable;
+        this.flaw = flaw;
         this.chunksPerNode = chunksPerNode;
         this.droppedGuards = droppedGuards;
         world = new SimWorld(seed, options);
@@ -198,7 +201,7 @@ final class SimCluster implements AutoCloseable
         metaMachine = world.addNode("meta-server");
         metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
             .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
-            .fenceRetryNs(1_000_000));
+            .idleEpochIntervalNs(null == flaw ? IDLE_EPOCH_NS : 200_000).fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);
     }
 
@@ -409,14 +412,25 @@ final class SimCluster implements AutoCloseable
 
     private void addMemoryNode(final String name)
     {
+        final SimMemoryHost host = newMemoryHost(name, flaw);
+        host.start();
+        world.runUntil(host::isReady, MAX_STEPS);
+    }
+
+    /** A host whose node is not started yet; with a disk, unless the flaw is null. */
+    SimMemoryHost newMemoryHost(final String name, final Flaw planted)
+    {
         final SimMemoryHost host = new SimMemoryHost(world, name, this::locator, () -> new MemoryNodeConfiguration()
             .regionLengthBytes(SuperblockDescriptor.SPACE_BYTES +
                 chunksPerNode * (CHUNK_BYTES + (long)ChunkDescriptor.HEADER_BYTES))
             .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2)
-            .retryPauseNs(1_000_000), isDurable ? new SimDisk(world.random()) : null);
+            .retryPauseNs(1_000_000), null == planted ? null : new SimDisk(world.random()));
+        if (null != planted)
+        {
+            planted.plant(host);
+        }
         memoryHosts.add(host);
-        host.start();
-        world.runUntil(host::isReady, MAX_STEPS);
+        return host;
     }
 
     private PeerAddress metaAddress()

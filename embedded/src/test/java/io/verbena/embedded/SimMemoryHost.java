@@ -10,10 +10,18 @@ import io.verbena.memory.SimDisk;
 import io.verbena.memory.checkpoint.RegionLoads;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.concurrent.Agent;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -32,7 +40,10 @@ final class SimMemoryHost
     private Consumer<MemoryNode> onReady = (ready) -> { };
     private SimNode machine;
     private MemoryNode node;
+    private String memoryName;
+    private int nodeId;
     private int lives;
+    private int droppedGuards;
 
     /** @param disk null for a node without a folder. */
     SimMemoryHost(
@@ -74,6 +85,12 @@ final class SimMemoryHost
         return machine.device().isKilled();
     }
 
+    /** Leaves steps out, from the next life on, see {@link DurableNodes}. */
+    void dropGuards(final int guards)
+    {
+        droppedGuards = guards;
+    }
+
     /** Called once for each life, when the node is ready and nobody can have reached it yet. */
     void onReady(final Consumer<MemoryNode> newOnReady)
     {
@@ -90,7 +107,8 @@ final class SimMemoryHost
         {
             node = null == disk ?
                 MemoryNode.open(machine.device(), metaServer.get(), configuration.get()) :
-                DurableNodes.open(machine.device(), metaServer.get(), configuration.get(), disk);
+                DurableNodes.open(machine.device(), metaServer.get(), configuration.get(), disk, droppedGuards);
+            memoryName = null == disk ? null : DurableNodes.memoryName(disk);
             machine.addAgent(new Watched(node, machine));
         }
         catch (final SimCrash ex)
@@ -112,20 +130,31 @@ final class SimMemoryHost
     /** The process ends at its so manieth step on the disk. */
     void killInDiskSteps(final long steps)
     {
-        disk.crashIn(steps, machine::kill);
+        disk.crashIn(steps, () -> machine.kill());
     }
 
     void loseHost()
     {
         killProcess();
         disk.loseHost();
-        world.fabric().discardNamed(DurableNodes.memoryName(disk));
+        world.fabric().discardNamed(memoryName);
+    }
+
+    /** Makes the first slot of a table name a block where none can be; while no process has the memory. */
+    void damage(final TableDescriptor table)
+    {
+        final SimNode vandal = world.addNode("vandal");
+        final MemoryRegion region = vandal.device().allocateProtectionDomain().allocateNamed(
+            memoryName, node.stat().regionLengthBytes(), AccessFlags.ALL_REMOTE);
+        final long slot = DirectoryEntry.subtableOffset(table.entry(0)) + SubtableDescriptor.GROUPS_OFFSET +
+            BucketDescriptor.SLOTS_OFFSET;
+        region.segment().set(ValueLayout.JAVA_LONG, slot, SlotWord.committed(1, 0, 0, 0, 64));
+        vandal.kill();
     }
 
     /** Makes a checkpoint; false when the node ended over it. */
-    boolean checkpoint(final Object number, final Function<MemorySegment, RegionLoads> loads)
+    boolean checkpoint(final Function<MemorySegment, RegionLoads> loads)
     {
-        disk.database().begin(number);
         try
         {
             final String failure = DurableNodes.checkpoint(node, loads);
@@ -169,6 +198,11 @@ final class SimMemoryHost
             if (!wasReady && watched.isReady() && !on.device().isKilled())
             {
                 wasReady = true;
+                if (0 != nodeId && nodeId != watched.nodeId())
+                {
+                    throw world.failure("node " + nodeId + " has become node " + watched.nodeId(), null);
+                }
+                nodeId = watched.nodeId();
                 onReady.accept(watched);
             }
             if (MemoryNodeState.FAILED == watched.state() && !on.device().isKilled())

@@ -10,6 +10,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /** Loads of a checkpoint, between any two of which the world goes on: whoever writes one-sidedly, writes. */
 final class SteppedLoads implements RegionLoads
@@ -18,6 +19,10 @@ final class SteppedLoads implements RegionLoads
     private static final int WORDS_PER_STOP = 200;
     private static final long LONG_STOP_NS = 40_000;
     private static final long SHORT_STOP_NS = 4_000;
+    /** Long enough for epochs to pass and blocks to be used again. */
+    private static final long STALL_NS = 8_000_000;
+    private static final long STALL_STEP_NS = 50_000;
+    private static final int LINES_PER_STALL = 20;
 
     private final SimWorld world;
     private final RegionLoads loads;
@@ -53,6 +58,28 @@ final class SteppedLoads implements RegionLoads
             loads.copy(offset + at, line, length);
             target.putBytes(at, line, 0, length);
             stop(4);
+            if (world.random().nextInt(LINES_PER_STALL) == 0)
+            {
+                stallUntilChanged(offset + at, length);
+            }
+        }
+    }
+
+    /** The worst moment to stand still: the rest is of another block. */
+    private void stallUntilChanged(final long offset, final int length)
+    {
+        final byte[] copied = new byte[LINE_BYTES];
+        final byte[] now = new byte[LINE_BYTES];
+        line.getBytes(0, copied, 0, length);
+        for (long stalledNs = 0; stalledNs < STALL_NS; stalledNs += STALL_STEP_NS)
+        {
+            world.runFor(STALL_STEP_NS);
+            loads.copy(offset, line, length);
+            line.getBytes(0, now, 0, length);
+            if (!Arrays.equals(copied, now))
+            {
+                return;
+            }
         }
     }
 

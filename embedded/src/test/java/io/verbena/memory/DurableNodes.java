@@ -7,28 +7,39 @@ import io.verbena.rdma.verbs.Device;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
-/** Memory nodes with a folder on a simulated disk, and their checkpoints, where one thread does everything. */
+/**
+ * Memory nodes with a folder on a simulated disk, and their checkpoints, where one thread does everything.
+ */
 public final class DurableNodes
 {
+    public static final int SUPERBLOCK_LAST = DurabilityGuard.SUPERBLOCK_LAST;
+    public static final int ORPHAN_UNLESS = DurabilityGuard.ORPHAN_UNLESS;
+    public static final int SUPERBLOCK_FIRST = DurabilityGuard.SUPERBLOCK_FIRST;
+    public static final int WALK = DurabilityGuard.WALK;
+    public static final int STATE_LAST = DurabilityGuard.STATE_LAST;
+    public static final int WHOLE_BLOCK = DurabilityGuard.WHOLE_BLOCK;
+
     private DurableNodes()
     {
     }
 
-    /** The node of a disk's folder. */
+    /** The node of a disk's folder, with some steps left out. */
     public static MemoryNode open(
         final Device device,
         final MetaServerLocator metaServer,
         final MemoryNodeConfiguration configuration,
-        final SimDisk disk)
+        final SimDisk disk,
+        final int droppedGuards)
     {
         final MemoryFolder folder = disk.open(configuration.regionLengthBytes());
-        return MemoryNode.open(device, metaServer, configuration.folder(folder).noCheckpointThread());
+        return MemoryNode.open(
+            device, metaServer, configuration.folder(folder).noCheckpointThread().dropGuards(droppedGuards));
     }
 
-    /** Name of the memory of a node. */
+    /** Name of the memory of the node that opened the disk last. */
     public static String memoryName(final SimDisk disk)
     {
-        return disk.open(0).memoryName();
+        return disk.folder().memoryName();
     }
 
     /** Makes a checkpoint; why not, or empty. */

@@ -4,6 +4,7 @@ import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.SimDatabase;
 
 import java.io.FileNotFoundException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,6 +18,7 @@ public final class SimDisk
 {
     /** Small, so that a checkpoint takes many steps. */
     private static final int BATCH_BYTES = 2 << 10;
+    private static final String IN_PLACE = "node.properties";
 
     private static final class Content
     {
@@ -29,8 +31,11 @@ public final class SimDisk
     private Map<String, Content> names = new TreeMap<>();
     private Map<String, Content> durableNames = new TreeMap<>();
     private Session session;
+    private MemoryFolder folder;
     private long stepsLeft = Long.MAX_VALUE;
     private Runnable onCrash;
+    private boolean forgetsNames;
+    private boolean writesInPlace;
 
     /** @param random decides what is lost. */
     public SimDisk(final RandomGenerator random)
@@ -42,6 +47,18 @@ public final class SimDisk
     public SimDatabase database()
     {
         return database;
+    }
+
+    /** Breaks the contract: names are never synced. */
+    public void forgetNames()
+    {
+        forgetsNames = true;
+    }
+
+    /** As if files were not written under another name first. */
+    public void writeInPlace()
+    {
+        writesInPlace = true;
     }
 
     /** The process that has the disk ends in so many steps; it is told before the exception is thrown. */
@@ -88,8 +105,14 @@ public final class SimDisk
     {
         endProcess();
         session = new Session();
-        return MemoryFolder.open(
-            java.nio.file.Path.of("sim"), session, null, 0, regionLengthBytes, random.nextLong(1, Long.MAX_VALUE));
+        folder = MemoryFolder.open(
+            Path.of("sim"), session, null, 0, regionLengthBytes, random.nextLong(1, Long.MAX_VALUE));
+        return folder;
+    }
+
+    MemoryFolder folder()
+    {
+        return folder;
     }
 
     private final class Session implements FolderFiles
@@ -130,7 +153,7 @@ public final class SimDisk
         public void write(final String name, final byte[] bytes)
         {
             step("write " + name);
-            final Content content = names.computeIfAbsent(name, (absent) -> new Content());
+            final Content content = names.computeIfAbsent(writesInPlace ? IN_PLACE : name, (absent) -> new Content());
             content.bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length));
             step("write the rest of " + name);
             content.bytes = bytes.clone();
@@ -142,14 +165,17 @@ public final class SimDisk
         public void rename(final String from, final String to)
         {
             step("rename " + from);
-            names.put(to, names.remove(from));
+            if (!writesInPlace)
+            {
+                names.put(to, names.remove(from));
+            }
         }
 
         @Override
         public void syncNames()
         {
             step("sync names");
-            durableNames = new TreeMap<>(names);
+            durableNames = forgetsNames ? durableNames : new TreeMap<>(names);
         }
 
         @Override

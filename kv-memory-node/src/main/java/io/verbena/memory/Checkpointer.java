@@ -33,6 +33,7 @@ public final class Checkpointer implements AutoCloseable
     private final MemorySegment region;
     private final long periodNs;
     private final NanoClock clock;
+    private final int droppedGuards;
     private final EpochClock wallClock = SystemEpochClock.INSTANCE;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
     private volatile boolean isCancelled;
@@ -43,8 +44,14 @@ public final class Checkpointer implements AutoCloseable
     private volatile long finishedMs;
     private volatile long records;
 
-    Checkpointer(final MemoryFolder folder, final MemorySegment region, final long periodNs, final NanoClock clock)
+    Checkpointer(
+        final MemoryFolder folder,
+        final MemorySegment region,
+        final long periodNs,
+        final NanoClock clock,
+        final int droppedGuards)
     {
+        this.droppedGuards = droppedGuards;
         this.folder = folder;
         this.region = region;
         this.periodNs = periodNs;
@@ -185,7 +192,11 @@ public final class Checkpointer implements AutoCloseable
         try (Arena arena = Arena.ofConfined(); CheckpointStore store = folder.openCheckpoint())
         {
             new CheckpointWriter(
-                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled).run(state);
+                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
+                .leaveOut(
+                    0 != (droppedGuards & DurabilityGuard.STATE_LAST),
+                    0 != (droppedGuards & DurabilityGuard.WHOLE_BLOCK))
+                .run(state);
             state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }
     }

@@ -115,17 +115,17 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     private void restore(final List<TableDescriptor> tables)
     {
-        final MemorySegment all = region.segment();
-        SuperblockDescriptor.writeRestored(all, SuperblockDescriptor.RESTORED_NOW);
-        all.asSlice(SuperblockDescriptor.SPACE_BYTES, (long)chunks.chunkCount() * configuration.chunkLengthBytes())
-            .fill((byte)0);
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
-        final long records = RegionAdoption.restore(all, superblock, configuration.folder(), chunks, tables);
-        configuration.folder().keepLength();
-        SuperblockDescriptor.writeBoth(all, superblock);
+        final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
+            tables, isDropped(DurabilityGuard.SUPERBLOCK_LAST));
         isMemoryEmpty = false;
         LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
             records);
+    }
+
+    private boolean isDropped(final int guard)
+    {
+        return 0 != (configuration.droppedGuards() & guard);
     }
 
     private ChunkTable chunks(final boolean isFound)
@@ -369,7 +369,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             adoption = null;
             joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
 
-            if (done.failure().isEmpty())
+            if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
                 membership.rejoin(clock.nanoTime());
@@ -447,24 +447,16 @@ public final class MemoryNode implements Agent, AutoCloseable
         nodeId = membership.nodeId();
         incarnation = membership.incarnation();
 
-        if (SuperblockDescriptor.RESTORED_NOW == SuperblockDescriptor.restored(region.segment()))
-        {
-            SuperblockDescriptor.writeRestored(region.segment(), incarnation);
-        }
-
-        SuperblockDescriptor.writeBoth(region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation));
+        RegionAdoption.announce(
+            region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation), configuration.folder(),
+            membership.clusterId(), isDropped(DurabilityGuard.SUPERBLOCK_FIRST));
         isMemoryEmpty = false;
-
-        if (null != configuration.folder())
-        {
-            // Behind the superblock: a node with an id and without one has lost its records.
-            configuration.folder().joined(nodeId, membership.clusterId());
-        }
 
         if (null != configuration.folder() && null == checkpointer)
         {
             checkpointer = new Checkpointer(
-                configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock);
+                configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock,
+                configuration.droppedGuards());
 
             if (configuration.hasCheckpointThread())
             {
@@ -474,7 +466,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
         admission = new ComputeAdmission(incarnation, membership.membersAtStart());
         // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
-        chunks.orphanUnless(admission::admits);
+        chunks.orphanUnless((node) -> admission.admits(node) || isDropped(DurabilityGuard.ORPHAN_UNLESS));
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;

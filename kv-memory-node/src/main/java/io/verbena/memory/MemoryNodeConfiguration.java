@@ -13,6 +13,7 @@ public final class MemoryNodeConfiguration
     private int maxPeers = 128;
     private MemoryFolder folder;
     private boolean hasCheckpointThread = true;
+    private int droppedGuards;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
@@ -99,6 +100,18 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration checkpointPeriodNs(final long periodNs)
     {
         checkpointPeriodNs = periodNs;
+        return this;
+    }
+
+    int droppedGuards()
+    {
+        return droppedGuards;
+    }
+
+    /** For mutation checks in tests only: {@link DurabilityGuard} bits of steps to leave out. */
+    MemoryNodeConfiguration dropGuards(final int guards)
+    {
+        droppedGuards = guards;
         return this;
     }
 

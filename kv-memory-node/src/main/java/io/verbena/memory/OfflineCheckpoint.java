@@ -48,7 +48,7 @@ public final class OfflineCheckpoint
 
             new ChunkHeaders(region.segment(), superblock.chunkHeadersOffset(), superblock.chunkCount()).redo();
             final Checkpointer checkpointer =
-                new Checkpointer(folder, region.segment(), 0, device.clock());
+                new Checkpointer(folder, region.segment(), 0, device.clock(), 0);
             checkpointer.make();
 
             if (!checkpointer.failure().isEmpty())

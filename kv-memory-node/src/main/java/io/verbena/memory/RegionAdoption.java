@@ -79,16 +79,76 @@ final class RegionAdoption
     }
 
     /**
+     * Says who the node is now: in the region, and then in its folder, because a node with an id and no superblock has
+     * lost its records. Before anybody is let in.
+     *
+     * @param region      from its first byte.
+     * @param superblock  of the registered node.
+     * @param folder      of the node, or null.
+     * @param clusterId   that it is a member of.
+     * @param folderFirst for mutation checks only: the other way round.
+     */
+    static void announce(
+        final MemorySegment region,
+        final Superblock superblock,
+        final MemoryFolder folder,
+        final long clusterId,
+        final boolean folderFirst)
+    {
+        if (SuperblockDescriptor.RESTORED_NOW == SuperblockDescriptor.restored(region))
+        {
+            SuperblockDescriptor.writeRestored(region, superblock.incarnation());
+        }
+
+        if (null != folder && folderFirst)
+        {
+            folder.joined(superblock.nodeId(), clusterId);
+        }
+
+        SuperblockDescriptor.writeBoth(region, superblock);
+
+        if (null != folder)
+        {
+            folder.joined(superblock.nodeId(), clusterId);
+        }
+    }
+
+    /**
      * Restores the last checkpoint.
      *
-     * @param region     from its first byte; chunks are zeroed.
-     * @param superblock what it will say.
-     * @param folder     of the node.
-     * @param chunks     all free.
-     * @param tables     of the cluster.
+     * @param region          from its first byte; chunks are zeroed.
+     * @param superblock      what it says in the end.
+     * @param folder          of the node.
+     * @param chunks          all free.
+     * @param tables          of the cluster.
+     * @param superblockFirst for mutation checks only: it says so from the beginning.
      * @return records restored.
      */
     static long restore(
+        final MemorySegment region,
+        final Superblock superblock,
+        final MemoryFolder folder,
+        final ChunkTable chunks,
+        final List<TableDescriptor> tables,
+        final boolean superblockFirst)
+    {
+        SuperblockDescriptor.writeRestored(region, SuperblockDescriptor.RESTORED_NOW);
+        region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
+            .fill((byte)0);
+
+        if (superblockFirst)
+        {
+            SuperblockDescriptor.writeBoth(region, superblock);
+        }
+
+        final long records = restore(region, superblock, folder, chunks, tables);
+        folder.keepLength();
+        // Last: whoever finds it finds everything.
+        SuperblockDescriptor.writeBoth(region, superblock);
+        return records;
+    }
+
+    private static long restore(
         final MemorySegment region,
         final Superblock superblock,
         final MemoryFolder folder,

@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * What is on a simulated disk of a checkpoint's database. Batches are written whole and in order; those that were not
- * synced are lost with the host, the last ones first. Tells when a checkpoint became complete.
+ * synced are lost with the host, the last ones first.
  */
 public final class SimDatabase
 {
@@ -23,8 +23,8 @@ public final class SimDatabase
     private final TreeMap<byte[], byte[]> durable = new TreeMap<>(Arrays::compareUnsigned);
     private final List<List<Change>> unsynced = new ArrayList<>();
     private boolean exists;
-    private Object beginning;
-    private Object lastComplete;
+    private boolean splitsBatches;
+    private boolean syncsNever;
 
     /** Whether a process ever opened it. */
     public boolean exists()
@@ -32,16 +32,16 @@ public final class SimDatabase
         return exists;
     }
 
-    /** A checkpoint begins; when it is complete {@link #lastComplete} says that it was this one. */
-    public void begin(final Object checkpoint)
+    /** Breaks the contract: a batch is not there whole or not at all. */
+    public void splitBatches()
     {
-        beginning = checkpoint;
+        splitsBatches = true;
     }
 
-    /** The checkpoint whose end was written last; null for none. */
-    public Object lastComplete()
+    /** Breaks the contract: nothing is synced. */
+    public void syncNever()
     {
-        return lastComplete;
+        syncsNever = true;
     }
 
     /** The host ends: of what was not synced, some of the first batches stay. */
@@ -133,13 +133,19 @@ public final class SimDatabase
             step.accept("write");
             final List<Change> written = batch;
             clear();
-            apply(written, live);
-            unsynced.add(written);
-            if (isSynced)
+            for (final List<Change> part : splitsBatches ? written.stream().map(List::of).toList() : List.of(written))
+            {
+                apply(part, live);
+                unsynced.add(part);
+                if (splitsBatches)
+                {
+                    step.accept("write the rest");
+                }
+            }
+            if (isSynced && !syncsNever)
             {
                 unsynced.forEach((earlier) -> apply(earlier, durable));
                 unsynced.clear();
-                lastComplete = beginning;
             }
             step.accept("written");
         }

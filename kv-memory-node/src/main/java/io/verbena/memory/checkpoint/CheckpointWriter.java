@@ -43,6 +43,8 @@ public final class CheckpointWriter
     private long records;
     private long changed;
     private long damaged;
+    private boolean writesStateFirst;
+    private boolean takesTornBlocks;
     private TreeSet<Long> pagesBefore;
     private BooleanSupplier isStillIndex;
 
@@ -68,6 +70,20 @@ public final class CheckpointWriter
     }
 
     /**
+     * For mutation checks in tests only: leaves out what makes it right.
+     *
+     * @param stateLast  saying what it is of when everything else is written.
+     * @param wholeBlock looking whether a block is what its word published.
+     * @return this.
+     */
+    public CheckpointWriter leaveOut(final boolean stateLast, final boolean wholeBlock)
+    {
+        writesStateFirst = stateLast;
+        takesTornBlocks = wholeBlock;
+        return this;
+    }
+
+    /**
      * Makes a checkpoint.
      *
      * @param state says what it is of; what is found is added.
@@ -82,6 +98,10 @@ public final class CheckpointWriter
         try
         {
             final Superblock superblock = SuperblockDescriptor.read(region);
+            if (writesStateFirst)
+            {
+                store.finish(state);
+            }
             pagesBefore = store.pages();
             for (int chunk = 0; chunk < superblock.chunkCount(); chunk++)
             {
@@ -245,7 +265,7 @@ public final class CheckpointWriter
             return 0;
         }
         loads.copy(offset, block, length);
-        return BlockDescriptor.isValid(block, 0, length, word) && loads.word(slot) == word ?
+        return takesTornBlocks || BlockDescriptor.isValid(block, 0, length, word) && loads.word(slot) == word ?
             block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
     }
 

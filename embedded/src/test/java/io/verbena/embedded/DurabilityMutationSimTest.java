@@ -1,0 +1,85 @@
+package io.verbena.embedded;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each guard of {@code docs/protocol/durability.md} left out alone: a run must show it, so that the runs can fail. */
+class DurabilityMutationSimTest
+{
+    private static final long MOST_SEEDS = Long.getLong("verbena.sim.mutationSeeds", 40);
+
+    @ParameterizedTest
+    @CsvSource({
+        "RESTORED, which is free|CORRUPT|two hands|NOT linearizable", "SUPERBLOCK_LAST, found again is damaged",
+        "BATCH_SYNCED, NOT linearizable", "NAMES_SYNCED, has become node" })
+    void shouldShowInARestorationWhatAGuardIsFor(final Flaw flaw, final String symptom)
+    {
+        assertSeen(symptom, (seed) -> DurabilityRun.restoration(seed, flaw));
+    }
+
+    @Test
+    void shouldShowHalfAPageWhenBatchesAreNotWhole()
+    {
+        assertSeen("is not whole", (steps) -> DurabilityRun.cutShort(steps, Flaw.BATCH_WHOLE));
+    }
+
+    @Test
+    void shouldShowATornBlockInACheckpoint()
+    {
+        assertSeen("is not whole", (seed) -> DurabilityRun.torn(Flaw.WHOLE_BLOCK));
+    }
+
+    @Test
+    void shouldShowMemoryThatNobodyFindsWhenThoseThatEndedMeanwhileAreNotForgotten()
+    {
+        assertSeen("bytes lost", (seed) -> DurabilityRun.away(seed, Flaw.ORPHAN_UNLESS));
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "SUPERBLOCK_FIRST, is gone", "RENAME, has format version none" })
+    void shouldShowANodeThatNeverStartsAgain(final Flaw flaw, final String symptom)
+    {
+        assertSeen(symptom, (steps) -> DurabilitySimTest.firstLife((int)steps, flaw));
+    }
+
+    @Test
+    void shouldShowHalfACheckpointThatIsTakenForAWholeOne()
+    {
+        assertSeen("NOT linearizable", (steps) -> DurabilitySimTest.firstCheckpoint((int)steps, Flaw.STATE_LAST));
+    }
+
+    @Test
+    void shouldNotNoticeDamageWhenMemoryIsNotWalked()
+    {
+        assertThat(DurabilitySimTest.damaged(Flaw.WALK)).isEmpty();
+    }
+
+    /** Some number shows it. */
+    private static void assertSeen(final String symptom, final LongConsumer run)
+    {
+        final List<String> seen = new ArrayList<>();
+        final Predicate<String> isIt = Pattern.compile(symptom).asPredicate();
+        for (long number = 1; number <= MOST_SEEDS && seen.stream().noneMatch(isIt); number++)
+        {
+            try
+            {
+                run.accept(number);
+            }
+            catch (final AssertionError | RuntimeException ex)
+            {
+                seen.add(ex.getMessage().lines().limit(2).collect(Collectors.joining(" ")));
+            }
+        }
+        assertThat(seen).anyMatch(isIt);
+    }
+}

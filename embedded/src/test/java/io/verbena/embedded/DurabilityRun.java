@@ -1,0 +1,252 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvException;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimWorld;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.format.SuperblockDescriptor;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.nio.ByteBuffer;
+import java.util.random.RandomGenerator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A cluster whose memory nodes end and begin again while clients work; what is wrong then is thrown. */
+final class DurabilityRun implements AutoCloseable
+{
+    static final int KEYS = 3;
+    static final int OPERATIONS = 800;
+    private static final int BUSY_OPERATIONS = 1_500;
+    static final long TIMEOUT_NS = 8_000_000;
+    static final long MAX_PAUSE_NS = 200_000;
+    private static final long BUSY_PAUSE_NS = 2_000;
+    static final long MAX_STEPS = 50_000_000;
+    private static final int CLIENTS = 4;
+    private static final int FAULTS = 6;
+    private static final int ROUNDS = 6;
+
+    private final SimCluster cluster;
+    private final SimWorld world;
+    private final RandomGenerator random;
+    private final SimClients clients;
+
+    DurabilityRun(final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw)
+    {
+        this(seed, memoryNodes, computeNodes, flaw, CLIENTS, OPERATIONS, MAX_PAUSE_NS);
+    }
+
+    private DurabilityRun(
+        final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw, final int clientCount,
+        final int operations, final long maxPauseNs)
+    {
+        final SimFabricOptions options =
+            new SimFabricOptions().namedMemoryAfterDeathNs(seed % 3 == 0 ? 0 : 2_000_000);
+        cluster = SimCluster.durable(seed, options, memoryNodes, computeNodes, flaw);
+        world = cluster.world();
+        random = world.random();
+        clients = new SimClients(world, cluster.createTable("t", 50), KEYS, operations, TIMEOUT_NS).withCounters();
+        clients.start(clientCount, maxPauseNs);
+    }
+
+    SimCluster cluster()
+    {
+        return cluster;
+    }
+
+    SimClients clients()
+    {
+        return clients;
+    }
+
+    SimMemoryHost host()
+    {
+        return cluster.memoryHosts().getFirst();
+    }
+
+    /** Processes of all roles end at any moment, memory nodes again while they adopt what they find. */
+    static void adoption(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(seed, 2, 3, flaw))
+        {
+            for (int i = 0; i < FAULTS; i++)
+            {
+                run.world.after(i * 7_000_000L + run.random.nextLong(5_000_000), run::hurt);
+            }
+            run.finish();
+        }
+    }
+
+    /** Checkpoints while writers go on, cut short, and hosts that end, again while the node restores. */
+    static void restoration(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(seed, 1, 2, flaw))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            rounds.checkpoint(0);
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                rounds.round();
+            }
+            run.finish();
+        }
+    }
+
+    /** The second checkpoint ends after so many steps of the disk, and the host with it. */
+    static void cutShort(final long steps, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(steps, 1, 2, flaw))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            run.cluster.runFor(2_000_000);
+            rounds.checkpoint(0);
+            run.cluster.runFor(3_000_000);
+            rounds.checkpoint(steps);
+            rounds.loseHost();
+            run.host().start();
+            run.finish();
+        }
+    }
+
+    /** The checkpoint meets each block while it is being written. */
+    static void torn(final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(1, 1, 2, flaw))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            run.cluster.runFor(3_000_000);
+            rounds.checkpoint(0, TornLoads::new);
+            rounds.loseHost();
+            run.host().start();
+            run.finish();
+        }
+    }
+
+    /** A compute node stands still with requests under way; when it goes on, its memory is somebody else's. */
+    static void late(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(
+            seed, 1, 3, flaw, 3 * CLIENTS, BUSY_OPERATIONS, BUSY_PAUSE_NS))
+        {
+            run.cluster.runFor(200_000 + run.random.nextLong(400_000));
+            final SimCluster.Compute stopped = run.cluster.computes().getFirst();
+            stopped.machine().pause();
+            run.cluster.forget(stopped);
+            run.cluster.runFor(run.random.nextLong(5_000));
+            run.host().killProcess();
+            run.cluster.runFor(run.random.nextLong(500_000));
+            run.host().start();
+            run.clients.finish(MAX_STEPS);
+            run.cluster.runFor(4 * SimCluster.LEASE_NS);
+            run.cluster.settle();
+            final byte[] before = run.chunks();
+            // What was begun before it stood still goes on before it can look at the time.
+            stopped.machine().device().resume();
+            run.cluster.runFor(1_000_000);
+            stopped.machine().resume();
+            assertThat(run.chunks()).as("memory of others, seed %d", seed).isEqualTo(before);
+            run.finish();
+        }
+    }
+
+    private byte[] chunks()
+    {
+        final int length = (int)host().node().stat().regionLengthBytes() - SuperblockDescriptor.SPACE_BYTES;
+        final UnsafeBuffer copy = new UnsafeBuffer(ByteBuffer.allocateDirect(length));
+        host().node().readRegion(SuperblockDescriptor.SPACE_BYTES, copy, length);
+        final byte[] bytes = new byte[host().node().stat().chunkCount() * SimCluster.CHUNK_BYTES];
+        copy.getBytes(0, bytes);
+        return bytes;
+    }
+
+    /** A compute node dies while the memory node is away, which is never told of it. */
+    static void away(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(seed, 1, 2, flaw))
+        {
+            run.cluster.runFor(1_000_000 + run.random.nextLong(2_000_000));
+            final SimCluster.Compute dead = run.cluster.computes().getFirst();
+            run.host().killProcess();
+            run.cluster.runFor(run.random.nextLong(1_000_000));
+            dead.machine().kill();
+            run.cluster.forget(dead);
+            run.cluster.runFor(2 * SimCluster.LEASE_NS);
+            run.host().start();
+            run.finish();
+        }
+    }
+
+    /** All histories must be right, and in the end every byte be in one hand. */
+    void finish()
+    {
+        clients.finish(MAX_STEPS);
+        final long seed = world.seed();
+        assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
+            .doesNotContainKey(KvException.Category.INVALID_REQUEST)
+            .doesNotContainKey(KvException.Category.CORRUPT)
+            .doesNotContainKey(KvException.Category.NO_SPACE);
+        assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 8);
+        world.runUntil(() -> cluster.memoryHosts().stream().allMatch(SimMemoryHost::isReady), MAX_STEPS);
+        cluster.runFor(4 * SimCluster.LEASE_NS);
+        cluster.settle();
+        check();
+        cluster.sweep();
+        final StoreCheck check = check();
+        assertThat(check.unreclaimedBytes() + check.lostBytes()).as("bytes lost, seed %d: %s", seed, check).isZero();
+    }
+
+    private StoreCheck check()
+    {
+        final StoreCheck check = cluster.check(cluster.tables());
+        assertThat(check.problems()).as("seed %d: %s", world.seed(), check).isEmpty();
+        assertThat(check.isSound()).as("seed %d: %s", world.seed(), check).isTrue();
+        return check;
+    }
+
+    private void hurt()
+    {
+        final SimCluster.Compute victim = cluster.computes().get(random.nextInt(cluster.computes().size()));
+        final SimMemoryHost host = cluster.memoryHosts().get(random.nextInt(cluster.memoryHosts().size()));
+        switch (random.nextInt(8))
+        {
+            case 0, 1, 2, 3 -> killAndStart(host, 2);
+            case 4 -> cluster.moveMetaServer();
+            case 5 ->
+            {
+                if (victim.isServing())
+                {
+                    victim.machine().device().killAfterRequests(random.nextInt(6));
+                    world.after(1 + random.nextLong(3_000_000), () -> cluster.forget(victim));
+                    cluster.addComputeNode();
+                }
+            }
+            case 6 -> cluster.pause(victim.machine(), 3 * SimCluster.LEASE_NS);
+            default -> victim.machine().device().breakConnections(host.machine().device());
+        }
+    }
+
+    /** The next process may end as well, at any moment of its adoption. */
+    private void killAndStart(final SimMemoryHost host, final int more)
+    {
+        if (host.isDead())
+        {
+            return;
+        }
+        host.killProcess();
+        world.after(random.nextLong(4_000_000), () ->
+        {
+            host.start();
+            if (more > 0 && random.nextInt(2) == 0)
+            {
+                world.after(random.nextLong(500_000), () -> killAndStart(host, more - 1));
+            }
+        });
+    }
+
+    @Override
+    public void close()
+    {
+        cluster.close();
+    }
+}

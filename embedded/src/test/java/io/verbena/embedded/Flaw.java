@@ -1,0 +1,52 @@
+package io.verbena.embedded;
+
+import io.verbena.compute.DroppedGuards;
+import io.verbena.memory.DurableNodes;
+
+import java.util.function.Consumer;
+
+/** What {@code docs/protocol/durability.md} relies on, each left out alone by a mutation check. */
+enum Flaw
+{
+    NONE(0, 0),
+    RESTORED(DroppedGuards.RESTORED, 0),
+    SUPERBLOCK_LAST(0, DurableNodes.SUPERBLOCK_LAST),
+    ORPHAN_UNLESS(0, DurableNodes.ORPHAN_UNLESS),
+    SUPERBLOCK_FIRST(0, DurableNodes.SUPERBLOCK_FIRST),
+    WALK(0, DurableNodes.WALK),
+    STATE_LAST(0, DurableNodes.STATE_LAST),
+    WHOLE_BLOCK(0, DurableNodes.WHOLE_BLOCK),
+    RENAME((host) -> host.disk().writeInPlace()),
+    NAMES_SYNCED((host) -> host.disk().forgetNames()),
+    BATCH_WHOLE((host) -> host.disk().database().splitBatches()),
+    BATCH_SYNCED((host) -> host.disk().database().syncNever());
+
+    private final int computeGuards;
+    private final int memoryGuards;
+    private final Consumer<SimMemoryHost> disk;
+
+    Flaw(final int computeGuards, final int memoryGuards)
+    {
+        this.computeGuards = computeGuards;
+        this.memoryGuards = memoryGuards;
+        disk = (host) -> { };
+    }
+
+    Flaw(final Consumer<SimMemoryHost> disk)
+    {
+        computeGuards = 0;
+        memoryGuards = 0;
+        this.disk = disk;
+    }
+
+    int computeGuards()
+    {
+        return computeGuards;
+    }
+
+    void plant(final SimMemoryHost host)
+    {
+        host.dropGuards(memoryGuards);
+        disk.accept(host);
+    }
+}

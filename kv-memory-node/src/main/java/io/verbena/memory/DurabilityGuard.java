@@ -1,0 +1,25 @@
+package io.verbena.memory;
+
+/**
+ * Steps of adoption, restoration and checkpoints that mutation checks may leave out, one bit each; production never
+ * sets any. What each is for stands in {@code docs/protocol/durability.md}.
+ */
+final class DurabilityGuard
+{
+    /** The superblock is written when everything is restored. */
+    static final int SUPERBLOCK_LAST = 1;
+    /** Chunks of nodes that ended while this one was away are orphans. */
+    static final int ORPHAN_UNLESS = 1 << 1;
+    /** The superblock is written before the folder has the node's id. */
+    static final int SUPERBLOCK_FIRST = 1 << 2;
+    /** Memory that was found again or restored is walked before anybody is let in. */
+    static final int WALK = 1 << 3;
+    /** A checkpoint says what it is of when everything of it is written. */
+    static final int STATE_LAST = 1 << 4;
+    /** A checkpoint takes a block only when its checksum fits its word, and the word still stands. */
+    static final int WHOLE_BLOCK = 1 << 5;
+
+    private DurabilityGuard()
+    {
+    }
+}
