@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,12 +32,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class FaultsSystemTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long START_NS = TimeUnit.SECONDS.toNanos(90);
     /** What a JVM ends with that was told to by SIGTERM. */
     private static final int TERMINATED = 128 + 15;
 
     @TempDir
     private Path directory;
     private CommandLines.Result last;
+    private Process compute;
 
     private int run(final Path folder, final String... arguments)
     {
@@ -59,6 +62,10 @@ class FaultsSystemTest
     @AfterEach
     void leaveNothingBehind()
     {
+        if (null != compute)
+        {
+            compute.destroyForcibly();
+        }
         run(cluster(), "down", "--discard");
         assertThat(new ProcessTable(cluster().resolve("processes")).entries()).isEmpty();
     }
@@ -72,11 +79,11 @@ class FaultsSystemTest
 
     private void awaitReady() throws IOException
     {
-        final long deadlineNs = System.nanoTime() + STEP_NS;
+        final long deadlineNs = System.nanoTime() + START_NS;
         while (System.nanoTime() - deadlineNs < 0 &&
             !Files.readString(directory.resolve("compute.log")).contains(RoleProcess.READY))
         {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(10_000_000);
         }
         assertThat(Files.readString(directory.resolve("compute.log"))).contains(RoleProcess.READY);
     }
@@ -88,7 +95,7 @@ class FaultsSystemTest
         succeed(cluster(), "up", "--memory", "64");
         final ClusterFolder folder = ClusterFolder.of(cluster());
         succeed(cluster(), "scale", "--compute-nodes", "0");
-        final Process compute = compute(folder);
+        compute = compute(folder);
         awaitReady();
         final List<CompletableFuture<Long>> puts = new ArrayList<>();
         try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
