@@ -1,5 +1,6 @@
 package io.verbena.control;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -15,6 +16,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param memoryId    of a memory node: random number of the memory itself, kept with it; whoever brings it has it
  *                    alone, and has cut everybody off from it. 0 for none.
  * @param clusterId   of the cluster that the memory belongs to; 0 for none yet.
+ * @param readTarget  of a memory node: through which its region can be read before connecting; NONE when only after.
  */
 public record NodeRegistration(
     int nodeId,
@@ -23,7 +25,8 @@ public record NodeRegistration(
     int servicePort,
     RemoteRegion region,
     long memoryId,
-    long clusterId)
+    long clusterId,
+    ReadTargetAddress readTarget)
 {
     /** Of a node that brings no memory of before. */
     public NodeRegistration(
@@ -33,6 +36,6 @@ public record NodeRegistration(
         final int servicePort,
         final RemoteRegion region)
     {
-        this(nodeId, role, device, servicePort, region, 0, 0);
+        this(nodeId, role, device, servicePort, region, 0, 0, ReadTargetAddress.NONE);
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.control;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -33,7 +34,11 @@ import java.nio.ByteOrder;
  *     |           memory id           |
  *  72 +-------------------------------+
  *     |          cluster id           |
- *  80 +-------------------------------+
+ *  80 +---------------+---------------+
+ *     | target number |   reserved    |
+ *  88 +---------------+---------------+
+ *     |    target access key (DC)     |
+ *  96 +-------------------------------+
  * </pre>
  */
 final class RegisterDescriptor
@@ -49,7 +54,10 @@ final class RegisterDescriptor
     static final int SERVICE_LOCATOR_OFFSET = SERVICE_PORT_OFFSET + Integer.BYTES;
     static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
     static final int CLUSTER_ID_OFFSET = MEMORY_ID_OFFSET + Long.BYTES;
-    static final int REQUEST_LENGTH_BYTES = CLUSTER_ID_OFFSET + Long.BYTES;
+    static final int READ_TARGET_NUMBER_OFFSET = CLUSTER_ID_OFFSET + Long.BYTES;
+    static final int RESERVED_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
+    static final int READ_TARGET_KEY_OFFSET = RESERVED_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = READ_TARGET_KEY_OFFSET + Long.BYTES;
 
     static final int REPLY_NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_INCARNATION_OFFSET = REPLY_NODE_ID_OFFSET + Integer.BYTES;
@@ -82,6 +90,9 @@ final class RegisterDescriptor
         buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, request.device().serviceLocator(), ORDER);
         buffer.putLong(offset + MEMORY_ID_OFFSET, request.memoryId(), ORDER);
         buffer.putLong(offset + CLUSTER_ID_OFFSET, request.clusterId(), ORDER);
+        buffer.putInt(offset + READ_TARGET_NUMBER_OFFSET, request.readTarget().number(), ORDER);
+        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        buffer.putLong(offset + READ_TARGET_KEY_OFFSET, request.readTarget().accessKey(), ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -107,7 +118,10 @@ final class RegisterDescriptor
                 buffer.getLong(offset + REGION_LENGTH_OFFSET, ORDER),
                 buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)),
             buffer.getLong(offset + MEMORY_ID_OFFSET, ORDER),
-            buffer.getLong(offset + CLUSTER_ID_OFFSET, ORDER));
+            buffer.getLong(offset + CLUSTER_ID_OFFSET, ORDER),
+            new ReadTargetAddress(
+                buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
+                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)));
     }
 
     static int encodeReply(final Registration reply, final MutableDirectBuffer buffer, final int offset)

@@ -1,6 +1,7 @@
 package io.verbena.control;
 
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcClient;
 import io.verbena.raas.directory.NodeRole;
@@ -47,12 +48,13 @@ class ControlMessagesTest
             4000,
             new RemoteRegion(0x1000, 0x2000, 0xDEAD_BEEF),
             0x3132333435363738L,
-            0x4142434445464748L);
+            0x4142434445464748L,
+            new ReadTargetAddress(0x0123_4567, 0x5152535455565758L));
         assertThat(hex(to -> RegisterDescriptor.encodeRequest(request, to, AT))).isEqualTo(
             HEADER + "0300000003000000" + "0807060504030201" + "1817161514131211" +
             "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221" +
-            "3837363534333231" + "4847464544434241");
-        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 80)).isEqualTo(request);
+            "3837363534333231" + "4847464544434241" + "6745230100000000" + "5857565554535251");
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 96)).isEqualTo(request);
         final Registration reply = new Registration(3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102);
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +

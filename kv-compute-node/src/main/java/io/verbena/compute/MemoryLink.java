@@ -2,9 +2,11 @@ package io.verbena.compute;
 
 import io.verbena.control.MemoryNodeClient;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.ChunkWatch;
 import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
@@ -13,10 +15,14 @@ import io.verbena.table.VirtualQpPort;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * The connection of a node to one memory node: looked up with a one-sided READ of the meta server's view, connected,
- * attached to the engine when it is known which chunks are closed, and made anew, after a pause, whenever it breaks. It
- * also leases chunks for the engine and reclaims those of nodes that ended. Owned by the node's thread.
+ * attached to the engine when it is known which chunks are closed, and made anew, after a pause, whenever it breaks. At
+ * the first attempt the memory node's read target serves until the queue pair is connected, so that reading begins
+ * without the memory node's doing anything. It also leases chunks for the engine and reclaims those of nodes that
+ * ended. Owned by the node's thread.
  */
 final class MemoryLink implements AutoCloseable
 {
@@ -55,6 +61,8 @@ final class MemoryLink implements AutoCloseable
     private long retryAtNs;
     private long pauseNs = MIN_PAUSE_NS;
     private String failure = "";
+    /** Whether changes can be made: what is read over DC goes on by itself, whatever is needed for them begins then. */
+    private boolean isWritable;
     private VirtualQpPort port;
     private long lookAtNs;
     private boolean isRestored;
@@ -111,13 +119,14 @@ final class MemoryLink implements AutoCloseable
     /** @return true while something that may go on at any moment is under way at a node that can be reached. */
     boolean isWaiting()
     {
-        return State.READY == state && (leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy());
+        return State.READY == state &&
+            (!isWritable || leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy());
     }
 
     /** @return true while chunks are being reclaimed, or should be. */
     boolean isReclaiming()
     {
-        return State.READY == state && reclaimer.isDue();
+        return isWritable && reclaimer.isDue();
     }
 
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
@@ -180,7 +189,7 @@ final class MemoryLink implements AutoCloseable
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);
             case VIEWING -> pollView(nowNs);
-            case READY -> pollWatch(nowNs) + reclaimer.poll(leaser.refusals()) + pollFailed(nowNs);
+            case READY -> pollWatch(nowNs) + pollReclaimer() + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
         };
     }
@@ -202,7 +211,9 @@ final class MemoryLink implements AutoCloseable
             case FOUND ->
             {
                 record = lookup.record();
-                vqp = raas.connect(record.address(), this::onBatchComplete, timeoutNs);
+                vqp = raas.connect(
+                    record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
+                    record.region(), this::onBatchComplete, timeoutNs);
                 client = new MemoryNodeClient(raas, vqp);
                 state = State.CONNECTING;
             }
@@ -256,14 +267,24 @@ final class MemoryLink implements AutoCloseable
         {
             engine.attach(memoryNodeId, port);
             engine.suspend(memoryNodeId, false);
-            reclaimer.connect(session.reclaims() ? client : null, port);
             failure = "";
             pauseNs = MIN_PAUSE_NS;
             state = State.READY;
-            LOGGER.info("connected: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
+            LOGGER.info("reached: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
             return 1;
         }
         return workCount + pollFailed(nowNs);
+    }
+
+    private int pollReclaimer()
+    {
+        if (!isWritable && vqp.carriesWrites())
+        {
+            isWritable = true;
+            reclaimer.connect(session.reclaims() ? client : null, port);
+            LOGGER.info("connected: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
+        }
+        return isWritable ? reclaimer.poll(leaser.refusals()) : 0;
     }
 
     private int pollFailed(final long nowNs)
@@ -282,6 +303,7 @@ final class MemoryLink implements AutoCloseable
 
     private void giveUp(final long nowNs, final String why)
     {
+        isWritable = false;
         reclaimer.connect(null, null);
         vqp.close();
         metaLink.directory().forget(memoryNodeId, record.incarnation());
@@ -308,13 +330,24 @@ final class MemoryLink implements AutoCloseable
 
     private void onBatchComplete(final VirtualQp from, final int cookie, final int status)
     {
+        final int counted = counted(from.carriesWrites(), status, session.holdsLease());
         switch (cookie)
         {
-            case ChunkWatch.COOKIE -> watch.access().onComplete(status);
-            case RECLAIM_COOKIE -> reclaimAccess.onComplete(status);
-            case OBSERVER_COOKIE -> observerAccess.onComplete(status);
-            default -> engine.onBatchComplete(cookie, status);
+            case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
+            case RECLAIM_COOKIE -> reclaimAccess.onComplete(counted);
+            case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
+            default -> engine.onBatchComplete(cookie, counted);
         }
+    }
+
+    /**
+     * What a READ over DC brought counts only if the lease holds after it: when a node is fenced its queue pairs are
+     * closed, but not the read target, which others use; and memory is used again once it is fenced.
+     */
+    static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
+    {
+        return isConnected || WorkCompletionStatus.SUCCESS != status || holdsLease.getAsBoolean() ?
+            status : WorkCompletionStatus.WR_FLUSH_ERR;
     }
 
     @Override

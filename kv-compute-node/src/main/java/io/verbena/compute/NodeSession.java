@@ -304,13 +304,12 @@ final class NodeSession implements AutoCloseable
         catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs());
         catalog.onHeard(registration().epoch(), registration().membershipVersion());
         parts = new SessionParts(
-            raas,
-            metaLink,
-            engine,
+            raas, metaLink, engine,
             registration().identity(),
             new RequestNumbers(),
             catalog,
             reclaimCounters,
+            () -> lease.isHeld(raas.clock().nanoTime()),
             configuration.callTimeoutNs(),
             configuration.reclaims(),
             configuration.droppedGuards());

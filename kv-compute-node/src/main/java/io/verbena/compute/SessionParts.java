@@ -4,6 +4,8 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.table.TableEngine;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * What the parts of a session share.
  *
@@ -14,6 +16,7 @@ import io.verbena.table.TableEngine;
  * @param numbers       of requests.
  * @param catalog       which tables were dropped.
  * @param counters      of reclamation.
+ * @param holdsLease    whether this registration may still touch memory, now.
  * @param timeoutNs     of a control call.
  * @param reclaims      whether chunks of ended nodes are taken over.
  * @param droppedGuards see {@link ReclaimGuard}.
@@ -26,6 +29,7 @@ record SessionParts(
     RequestNumbers numbers,
     CatalogWatch catalog,
     ReclaimCounters counters,
+    BooleanSupplier holdsLease,
     long timeoutNs,
     boolean reclaims,
     int droppedGuards)

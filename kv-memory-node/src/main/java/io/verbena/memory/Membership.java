@@ -7,6 +7,7 @@ import io.verbena.control.NodePage;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 
@@ -57,6 +58,7 @@ final class Membership
     private long listedVersion;
     private long nextCallNs;
     private ControlCall<Registration> registering;
+    private ReadTargetAddress readTarget;
     private ControlCall<NodePage> listing;
     private ControlCall<Heartbeat> renewing;
     private ControlCall<Void> leaving;
@@ -75,6 +77,7 @@ final class Membership
         this.nextCallNs = nowNs;
         this.nodeId = request.nodeId();
         this.clusterId = request.clusterId();
+        readTarget = request.readTarget();
     }
 
     State state()
@@ -122,9 +125,15 @@ final class Membership
         return members;
     }
 
-    /** Begins a new registration under the same node id; whatever the old one admitted must be cut off before. */
-    void rejoin(final long nowNs)
+    /**
+     * Begins a new registration under the same node id; whatever the old one admitted must be cut off before.
+     *
+     * @param newReadTarget of this registration.
+     * @param nowNs         time now.
+     */
+    void rejoin(final ReadTargetAddress newReadTarget, final long nowNs)
     {
+        readTarget = newReadTarget;
         state = State.REGISTERING;
         nextCallNs = nowNs;
         registering = null;
@@ -199,7 +208,8 @@ final class Membership
                         request.servicePort(),
                         request.region(),
                         request.memoryId(),
-                        clusterId),
+                        clusterId,
+                        readTarget),
                     callTimeoutNs);
                 return 1;
             }

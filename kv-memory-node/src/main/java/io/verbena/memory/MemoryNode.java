@@ -53,6 +53,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final MemoryRegion region;
     private final ChunkTable chunks;
     private final MemoryAnswers answers;
+    private final LeasedReadTarget readTarget;
     private final MetaLink metaLink;
     private final Membership membership;
     private long joinDeadlineNs;
@@ -93,11 +94,13 @@ public final class MemoryNode implements Agent, AutoCloseable
             metaLink, this::readForCheck, configuration.folder().nodeId(),
             Kind.TO_RESTORE == kind ? this::restore : (tables) -> { },
             configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
+        serve();
+        readTarget = new LeasedReadTarget(raas);
+        readTarget.open();
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
-        serve();
     }
 
     private NodeRegistration registration(final Device device)
@@ -110,7 +113,8 @@ public final class MemoryNode implements Agent, AutoCloseable
             configuration.servicePort(),
             RemoteRegion.of(region),
             null == folder ? ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
-            null == folder ? 0 : folder.clusterId());
+            null == folder ? 0 : folder.clusterId(),
+            readTarget.address());
     }
 
     private void restore(final List<TableDescriptor> tables)
@@ -164,7 +168,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
         try
         {
-            region = allocate(raas, configuration);
+            region = RegionLayout.allocate(raas, configuration);
             return new MemoryNode(device, metaServer, configuration, raas, region);
         }
         catch (final FormatException ex)
@@ -345,6 +349,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             CloseHelper.close(checkpointer);
             metaLink.close();
+            readTarget.close();
             server.close();
             region.close();
             raas.close();
@@ -372,7 +377,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
-                membership.rejoin(clock.nanoTime());
+                membership.rejoin(readTarget.address(), clock.nanoTime());
             }
             else
             {
@@ -503,6 +508,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
         try
         {
+            readTarget.close();
             server.close();
         }
         catch (final RdmaException ex)
@@ -523,7 +529,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         if (MemoryNodeState.JOINING == state)
         {
             serve();
-            membership.rejoin(nowNs);
+            readTarget.open();
+            membership.rejoin(readTarget.address(), nowNs);
         }
         else if (MemoryNodeState.LEAVING == state)
         {
@@ -562,24 +569,6 @@ public final class MemoryNode implements Agent, AutoCloseable
         }
 
         return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
-    }
-
-    private static MemoryRegion allocate(final RaasContext raas, final MemoryNodeConfiguration configuration)
-    {
-        final long lengthBytes = configuration.regionLengthBytes();
-
-        try
-        {
-            return null == configuration.folder() ?
-                raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE) :
-                raas.protectionDomain().allocateNamed(
-                    configuration.folder().memoryName(), lengthBytes, AccessFlags.ALL_REMOTE);
-        }
-        catch (final RdmaException ex)
-        {
-            throw new MemoryNodeException(
-                "memory node needs " + lengthBytes + " bytes of registered memory: " + ex.getMessage(), ex);
-        }
     }
 
     private static RaasConfiguration raasConfiguration(final MemoryNodeConfiguration configuration)

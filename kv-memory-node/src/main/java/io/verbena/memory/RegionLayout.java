@@ -1,11 +1,15 @@
 package io.verbena.memory;
 
+import io.verbena.raas.RaasContext;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 
-/** Where what is in a region, out of the configuration of its node. Stateless. */
+/** A region, and where what is in it, out of the configuration of its node. Stateless. */
 final class RegionLayout
 {
     private static final int MIN_CHUNK_LENGTH_BYTES = 64 << 10;
@@ -61,6 +65,25 @@ final class RegionLayout
             throw new MemoryNodeException("regionLengthBytes=" + configuration.regionLengthBytes() + " must be from " +
                 leastBytes + " (superblock and one chunk with its header) to " + SlotWord.ADDRESSABLE_BYTES +
                 " (what a slot word can name)", null);
+        }
+    }
+
+    /** The region, registered: found again under its name where the node has a folder, else new. */
+    static MemoryRegion allocate(final RaasContext raas, final MemoryNodeConfiguration configuration)
+    {
+        final long lengthBytes = configuration.regionLengthBytes();
+
+        try
+        {
+            return null == configuration.folder() ?
+                raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE) :
+                raas.protectionDomain().allocateNamed(
+                    configuration.folder().memoryName(), lengthBytes, AccessFlags.ALL_REMOTE);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new MemoryNodeException(
+                "memory node needs " + lengthBytes + " bytes of registered memory: " + ex.getMessage(), ex);
         }
     }
 }

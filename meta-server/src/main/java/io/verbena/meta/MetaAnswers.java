@@ -282,7 +282,8 @@ final class MetaAnswers implements MetaService
             request.region().address(),
             request.region().lengthBytes(),
             request.region().remoteKey(),
-            request.memoryId());
+            request.memoryId(),
+            request.readTarget());
     }
 
     private static ControlException invalid(final String message)

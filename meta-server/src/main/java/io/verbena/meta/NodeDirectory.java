@@ -75,6 +75,7 @@ final class NodeDirectory implements MembershipListener
             node.role(),
             node.device(),
             node.servicePort(),
-            new RemoteRegion(node.regionAddress(), node.regionLengthBytes(), node.regionRemoteKey()));
+            new RemoteRegion(node.regionAddress(), node.regionLengthBytes(), node.regionRemoteKey()),
+            node.readTarget());
     }
 }

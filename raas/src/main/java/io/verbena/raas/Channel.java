@@ -8,7 +8,7 @@ import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 /** A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. */
-abstract class Channel
+abstract class Channel implements CompletionOwner
 {
     protected final RaasContext context;
     protected final QueuePair queuePair;
@@ -60,7 +60,8 @@ abstract class Channel
         return queuePair.counters();
     }
 
-    final int queuePairNumber()
+    @Override
+    public final int queuePairNumber()
     {
         return queuePairNumber;
     }
@@ -90,22 +91,14 @@ abstract class Channel
         // INVALID_STATE: the queue pair broke meanwhile; its completions say so.
     }
 
-    /** A signalled request completed with success. */
-    abstract void onSendComplete(long wrId);
-
-    /** A message arrived in a receive slot. */
-    abstract void onReceive(int slot, int lengthBytes, int immediate);
-
-    abstract boolean hasOutstandingSends();
-
     /** The queue pair is destroyed: drops what was kept for it. */
     abstract void onClosed();
 
     /** Tells everybody concerned that the channel is gone; it is closed already. */
     abstract void onBreakdown(int status, String reason);
 
-    /** The queue pair broke, or the peer broke the rules: closes it and tells everybody concerned, once. */
-    final void breakDown(final int status, final String reason)
+    @Override
+    public final void breakDown(final int status, final String reason)
     {
         if (!isClosed)
         {

@@ -20,11 +20,13 @@ final class ChannelPool
     private final List<ClientChannel> connecting = new ArrayList<>();
     private final List<VirtualQp> waiting = new ArrayList<>();
     private final List<ClientChannel> retired = new ArrayList<>();
+    private final DcCarrierPool carriers;
     private final VerbCounters closedCounters = new VerbCounters();
 
     ChannelPool(final RaasContext context)
     {
         this.context = context;
+        carriers = new DcCarrierPool(context);
         maxChannels = context.configuration().maxChannels();
     }
 
@@ -33,11 +35,16 @@ final class ChannelPool
         return byPeer.size();
     }
 
+    int dcInitiatorCount()
+    {
+        return carriers.size();
+    }
+
     Map<String, Integer> carriers()
     {
-        final Map<String, Integer> carriers = new TreeMap<>();
-        open.forEach(channel -> carriers.merge(channel.carrier(), 1, Integer::sum));
-        return carriers;
+        final Map<String, Integer> counts = new TreeMap<>();
+        open.forEach(channel -> counts.merge(channel.carrier(), 1, Integer::sum));
+        return counts;
     }
 
     VerbCounters counters()
@@ -47,6 +54,7 @@ final class ChannelPool
         {
             sum.add(channel.counters());
         }
+        carriers.addCounters(sum);
         return sum;
     }
 
@@ -88,7 +96,8 @@ final class ChannelPool
             return true;
         }
         // The room of the closed one is there after the next poll, when no stale completion of it can be left.
-        return closeUnused() && open.size() < maxChannels && context.completions().reserve(sendDepth, receives);
+        final boolean isMakingRoom = open.size() < maxChannels && carriers.closeIdle() || closeUnused();
+        return isMakingRoom && open.size() < maxChannels && context.completions().reserve(sendDepth, receives);
     }
 
     /** Says why {@link #reserve} refuses. */
@@ -123,7 +132,7 @@ final class ChannelPool
         {
             vqp.bind(channel, nowNs + timeoutNs);
             channel.addVirtualQp();
-            if (channel.isReady())
+            if (channel.carriesReads())
             {
                 vqp.onConnected();
             }
@@ -168,6 +177,11 @@ final class ChannelPool
         }
         byPeer.put(vqp.peer(), channel);
         connecting.add(channel);
+        final DcCarrier carrier = carriers.take(channel, vqp.readTarget());
+        if (carrier != null)
+        {
+            channel.readOver(carrier, vqp.readRegion());
+        }
         return channel;
     }
 
@@ -302,5 +316,6 @@ final class ChannelPool
         {
             open.getLast().close();
         }
+        carriers.close();
     }
 }

@@ -32,6 +32,7 @@ final class ClientChannel extends Channel
     private int callsOutstanding;
     private int credits;
     private int virtualQps;
+    private DcCarrier carrier;
     private String failure = "";
 
     ClientChannel(final RaasContext context, final PeerAddress peer, final int dataDepth)
@@ -55,6 +56,36 @@ final class ClientChannel extends Channel
         attempt = context.device().connect(
             queuePair, peer.device(), peer.servicePort(), AccessFlags.REMOTE_READ, data, timeoutNs);
         postAllReceives();
+    }
+
+    /** Lets READs go over DC until the queue pair is connected. */
+    void readOver(final DcCarrier dcCarrier, final RemoteRegion region)
+    {
+        carrier = dcCarrier;
+        grants = new PeerGrants(new RemoteRegion[]{region}, new int[]{AccessFlags.REMOTE_READ});
+    }
+
+    /** Whether READs can be posted, if there is room. */
+    boolean carriesReads()
+    {
+        return isReady || carrier != null;
+    }
+
+    /** Whether everything can be posted: what went over DC is done. */
+    boolean carriesWrites()
+    {
+        return isReady && carrier == null;
+    }
+
+    /** Nothing is under way over DC: if the queue pair is there, it has its turn. */
+    void onCarrierIdle()
+    {
+        if (isReady)
+        {
+            final DcCarrier done = carrier;
+            carrier = null;
+            done.release();
+        }
     }
 
     PeerAddress peer()
@@ -95,7 +126,7 @@ final class ClientChannel extends Channel
 
     boolean isUnused()
     {
-        return virtualQps == 0 && outstanding.isEmpty();
+        return virtualQps == 0 && outstanding.isEmpty() && (carrier == null || carrier.isIdle());
     }
 
     /** Drives connecting; returns whether it is decided. */
@@ -129,17 +160,30 @@ final class ClientChannel extends Channel
         privateData = ConnectDataDescriptor.data(answer);
         credits = Math.min(receives.slotCount(), ConnectDataDescriptor.credits(answer));
         isReady = true;
+        if (carrier != null && carrier.isIdle())
+        {
+            onCarrierIdle();
+        }
     }
 
     /** One-sided requests that can be posted now. */
     int dataSpace()
     {
+        if (carrier != null)
+        {
+            // None while it drains: a batch on the queue pair could overtake those before it.
+            return isReady ? 0 : carrier.space();
+        }
         return dataDepth - dataOutstanding;
     }
 
     /** Posts a checked batch; the caller saw that there is space. */
     int postBatch(final StagedBatch batch, final long wrId)
     {
+        if (carrier != null)
+        {
+            return carrier.postBatch(batch, wrId);
+        }
         queuePair.begin();
         batch.stageOn(queuePair, wrId);
         final int status = queuePair.complete();
@@ -174,7 +218,7 @@ final class ClientChannel extends Channel
     }
 
     @Override
-    void onSendComplete(final long wrId)
+    public void onSendComplete(final long wrId)
     {
         if (outstanding.isEmpty() || outstanding.oldestWrId() != wrId)
         {
@@ -205,7 +249,7 @@ final class ClientChannel extends Channel
     }
 
     @Override
-    void onReceive(final int slot, final int lengthBytes, final int immediate)
+    public void onReceive(final int slot, final int lengthBytes, final int immediate)
     {
         final int offset = receives.offset(slot);
         final int kind = MessageImmediateDescriptor.kind(immediate);
@@ -227,7 +271,7 @@ final class ClientChannel extends Channel
     }
 
     @Override
-    boolean hasOutstandingSends()
+    public boolean hasOutstandingSends()
     {
         return !outstanding.isEmpty();
     }
@@ -235,6 +279,10 @@ final class ClientChannel extends Channel
     @Override
     void onClosed()
     {
+        if (carrier != null)
+        {
+            carrier.close();
+        }
         context.pool().onClientClosed(this);
         context.rpcClient().onChannelClosed(this);
     }
@@ -247,6 +295,12 @@ final class ClientChannel extends Channel
         context.pool().onBroken(this, status);
         // The first outstanding batch has the request that failed; everything behind it was flushed.
         int batchStatus = status;
+        while (carrier != null && !carrier.isIdle())
+        {
+            carrier.retireOldest(batchStatus);
+            batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
+        }
+        carrier = null;
         while (!outstanding.isEmpty())
         {
             retireOldest(batchStatus);

@@ -22,7 +22,7 @@ final class CompletionDispatcher implements AutoCloseable
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
-    private final Int2ObjectHashMap<Channel> channels = new Int2ObjectHashMap<>();
+    private final Int2ObjectHashMap<CompletionOwner> channels = new Int2ObjectHashMap<>();
     private int sendRoom;
     private int receiveRoom;
     private int sendRoomToFree;
@@ -94,12 +94,12 @@ final class CompletionDispatcher implements AutoCloseable
         return sendRoomToFree > 0 || receiveRoomToFree > 0;
     }
 
-    void add(final Channel channel)
+    void add(final CompletionOwner channel)
     {
         channels.put(channel.queuePairNumber(), channel);
     }
 
-    void remove(final Channel channel)
+    void remove(final CompletionOwner channel)
     {
         channels.remove(channel.queuePairNumber(), channel);
     }
@@ -162,7 +162,7 @@ final class CompletionDispatcher implements AutoCloseable
 
     private void dispatchSend(final int index)
     {
-        final Channel channel = channels.get(completions.queuePairNumber(index));
+        final CompletionOwner channel = channels.get(completions.queuePairNumber(index));
         if (channel == null)
         {
             strayCompletions++;
@@ -202,7 +202,7 @@ final class CompletionDispatcher implements AutoCloseable
 
     private void dispatchReceive(final int index)
     {
-        final Channel channel = channels.get(completions.queuePairNumber(index));
+        final CompletionOwner channel = channels.get(completions.queuePairNumber(index));
         if (channel == null)
         {
             strayCompletions++;

@@ -18,6 +18,7 @@ public final class RaasConfiguration
     private int maxChannels = 64;
     private int completionQueueCapacity = 4096;
     private int maxVirtualQps = 4096;
+    private int dcInitiators = 4;
     private int rpcCredits = 8;
     private int maxCalls = 64;
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
@@ -39,6 +40,7 @@ public final class RaasConfiguration
         maxChannels = other.maxChannels;
         completionQueueCapacity = other.completionQueueCapacity;
         maxVirtualQps = other.maxVirtualQps;
+        dcInitiators = other.dcInitiators;
         rpcCredits = other.rpcCredits;
         maxCalls = other.maxCalls;
         probeIntervalNs = other.probeIntervalNs;
@@ -160,6 +162,24 @@ public final class RaasConfiguration
         return this;
     }
 
+    /** @return most DC initiators. */
+    public int dcInitiators()
+    {
+        return dcInitiators;
+    }
+
+    /**
+     * @param initiators most DC initiators, 0 for none: so many peers can be read at once while they are being
+     *                   connected. Each takes {@link #maxBatchRequests()} of {@link #completionQueueCapacity()} until
+     *                   a queue pair needs it. Default 4; without meaning where the device has no DC.
+     * @return this.
+     */
+    public RaasConfiguration dcInitiators(final int initiators)
+    {
+        this.dcInitiators = initiators;
+        return this;
+    }
+
     /** @return most virtual queue pairs open at once. */
     public int maxVirtualQps()
     {
@@ -270,6 +290,7 @@ public final class RaasConfiguration
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         require("maxVirtualQps", maxVirtualQps, 1, (1 << VirtualQpTable.INDEX_BITS) - 1);
+        require("dcInitiators", dcInitiators, 0, 1024);
         require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);
         require("completionQueueCapacity", completionQueueCapacity, depth, device.maxCompletions());
         require("maxChannels", maxChannels, 1, device.maxCompletions() / rpcCredits);

@@ -138,16 +138,49 @@ public final class RaasContext implements AutoCloseable
      */
     public VirtualQp connect(final PeerAddress peer, final BatchListener listener, final long timeoutNs)
     {
+        return connect(peer, ReadTargetAddress.NONE, null, listener, timeoutNs);
+    }
+
+    /**
+     * Connects as {@link #connect(PeerAddress, BatchListener, long)} does. Where the device has DC, and an initiator is
+     * free, the result is READY at once, with nothing sent: its READs go over DC until the queue pair is connected and
+     * they are done, in order; everything else waits ({@link VirtualQp#carriesWrites()}).
+     *
+     * @param peer       whom to reach.
+     * @param readTarget of the peer; {@link ReadTargetAddress#NONE} for none.
+     * @param region     of the peer, which may be read through it.
+     * @param listener   hears of completed batches.
+     * @param timeoutNs  after which it is FAILED when the queue pair is not connected.
+     * @return the virtual queue pair, closed by the caller.
+     */
+    public VirtualQp connect(
+        final PeerAddress peer,
+        final ReadTargetAddress readTarget,
+        final RemoteRegion region,
+        final BatchListener listener,
+        final long timeoutNs)
+    {
         final int number = virtualQps.allocate();
         if (number == VirtualQpTable.CALLS)
         {
             throw new RaasMisuseException("all virtual queue pairs are in use: " + virtualQps.openCount() +
                 " (RaasConfiguration.maxVirtualQps); close some");
         }
-        final VirtualQp vqp = new VirtualQp(this, number, peer, listener);
+        final VirtualQp vqp = new VirtualQp(this, number, peer, readTarget, region, listener);
         virtualQps.add(vqp);
         pool.bind(vqp, clock.nanoTime(), timeoutNs);
         return vqp;
+    }
+
+    /**
+     * Lets others READ the regions of {@link #protectionDomain()} over DC.
+     *
+     * @param accessKey to be told to those who may.
+     * @return the target, closed by the caller before this context; null where the device has no DC.
+     */
+    public ReadTarget openReadTarget(final long accessKey)
+    {
+        return ReadTarget.open(this, accessKey);
     }
 
     /** @return the calling side of request/reply messages on this context. */
@@ -252,6 +285,12 @@ public final class RaasContext implements AutoCloseable
     public int pooledQueuePairs()
     {
         return pool.clientChannelCount();
+    }
+
+    /** @return DC initiators made, in use or not. */
+    public int dcInitiators()
+    {
+        return pool.dcInitiatorCount();
     }
 
     /** @return completions that came for virtual queue pairs already closed, and were dropped. */

@@ -80,7 +80,7 @@ final class ServerChannel extends Channel
     }
 
     @Override
-    void onSendComplete(final long wrId)
+    public void onSendComplete(final long wrId)
     {
         if (wrId == PROBE)
         {
@@ -94,7 +94,7 @@ final class ServerChannel extends Channel
     }
 
     @Override
-    void onReceive(final int slot, final int lengthBytes, final int immediate)
+    public void onReceive(final int slot, final int lengthBytes, final int immediate)
     {
         wasHeard = true;
         if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST ||
@@ -108,7 +108,7 @@ final class ServerChannel extends Channel
     }
 
     @Override
-    boolean hasOutstandingSends()
+    public boolean hasOutstandingSends()
     {
         return repliesOutstanding > 0 || isProbing;
     }

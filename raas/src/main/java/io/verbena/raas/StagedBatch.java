@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -93,6 +94,17 @@ final class StagedBatch
             stageOn(queuePair, wrId, i, flags[i]);
         }
         stageOn(queuePair, wrId, last, flags[last] | SendFlags.SIGNALED);
+    }
+
+    /** The same on a DC initiator. */
+    void stageOn(
+        final QueuePair initiator, final long wrId, final AddressHandle way, final ReadTargetAddress target)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            stageOn(initiator, wrId, i, i == count - 1 ? flags[i] | SendFlags.SIGNALED : flags[i]);
+            initiator.toDcTarget(way, target.number(), target.accessKey());
+        }
     }
 
     private void stageOn(final QueuePair queuePair, final long wrId, final int i, final int requestFlags)

@@ -28,7 +28,7 @@ public final class VirtualQp implements AutoCloseable
     {
         /** A physical queue pair to the peer is being connected. */
         CONNECTING,
-        /** Requests can be posted. */
+        /** Requests can be posted; only READs as long as {@link VirtualQp#carriesWrites()} is false. */
         READY,
         /** Not connected, or the physical queue pair broke; {@link #failure()} says why. Connect anew. */
         FAILED,
@@ -40,6 +40,8 @@ public final class VirtualQp implements AutoCloseable
     private final int number;
     private final PeerAddress peer;
     private final BatchListener listener;
+    private final ReadTargetAddress readTarget;
+    private final RemoteRegion readRegion;
     private final StagedBatch staged;
     private final VerbCounters counters = new VerbCounters();
     private ClientChannel channel;
@@ -48,12 +50,21 @@ public final class VirtualQp implements AutoCloseable
     private String failure = "";
     private boolean isBatchOpen;
     private boolean isBatchVoid;
+    private boolean isBatchEarly;
     private int nextFlags;
     private int outstandingBatches;
 
-    VirtualQp(final RaasContext context, final int number, final PeerAddress peer, final BatchListener listener)
+    VirtualQp(
+        final RaasContext context,
+        final int number,
+        final PeerAddress peer,
+        final ReadTargetAddress readTarget,
+        final RemoteRegion readRegion,
+        final BatchListener listener)
     {
         this.context = context;
+        this.readTarget = readTarget;
+        this.readRegion = readRegion;
         this.number = number;
         this.peer = peer;
         this.listener = listener;
@@ -84,7 +95,18 @@ public final class VirtualQp implements AutoCloseable
         return failure;
     }
 
-    /** @return what the peer's acceptor said; empty before READY. A copy. */
+    /**
+     * Whether more than READs can be posted now. Until then, which is while the peer was reached over DC and is still
+     * being connected, a batch with anything else is QUEUE_FULL, and calls wait.
+     *
+     * @return true while READY and connected.
+     */
+    public boolean carriesWrites()
+    {
+        return state == State.READY && channel.carriesWrites();
+    }
+
+    /** @return what the peer's acceptor said; empty before READY, and over DC. A copy. */
     public byte[] peerPrivateData()
     {
         return state == State.READY ? channel.privateData().clone() : new byte[0];
@@ -123,6 +145,7 @@ public final class VirtualQp implements AutoCloseable
         isBatchOpen = true;
         // Decided once: a batch begun before READY must not lose its first requests and keep its last.
         isBatchVoid = state != State.READY;
+        isBatchEarly = false;
     }
 
     /**
@@ -213,12 +236,13 @@ public final class VirtualQp implements AutoCloseable
      * Posts the batch with one doorbell; the last request is signalled; {@link BatchListener} is called once, later.
      *
      * @param cookie comes back in the callback; its meaning is the caller's.
-     * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again) or INVALID_STATE (not
-     *         READY): then nothing was posted, no callback comes, and the batch is dropped.
+     * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again; also with anything but
+     *         READs before {@link #carriesWrites()}) or INVALID_STATE (not READY): then nothing was posted, no callback
+     *         comes, and the batch is dropped.
      */
     public int complete(final int cookie)
     {
-        if (!isBatchOpen || staged.count() == 0 && !isBatchVoid)
+        if (!isBatchOpen || staged.count() == 0 && !isBatchVoid && !isBatchEarly)
         {
             final boolean wasOpen = isBatchOpen;
             abort();
@@ -232,7 +256,7 @@ public final class VirtualQp implements AutoCloseable
     /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#carrier()}; none unless READY. */
     public String carrier()
     {
-        return state == State.READY ? channel.carrier() : "none";
+        return state != State.READY ? "none" : channel.isReady() ? channel.carrier() : "dc";
     }
 
     /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
@@ -262,6 +286,16 @@ public final class VirtualQp implements AutoCloseable
     {
         return "VirtualQp{number=0x" + Integer.toHexString(number) + " peer=" + peer + " state=" + state +
             " outstandingBatches=" + outstandingBatches + (failure.isEmpty() ? "" : " failure=" + failure) + '}';
+    }
+
+    ReadTargetAddress readTarget()
+    {
+        return readTarget;
+    }
+
+    RemoteRegion readRegion()
+    {
+        return readRegion;
     }
 
     ClientChannel channel()
@@ -328,7 +362,7 @@ public final class VirtualQp implements AutoCloseable
         {
             return PostStatus.INVALID_STATE;
         }
-        if (staged.count() > channel.dataSpace())
+        if (isBatchEarly || staged.count() > channel.dataSpace())
         {
             return PostStatus.QUEUE_FULL;
         }
@@ -361,6 +395,12 @@ public final class VirtualQp implements AutoCloseable
         }
         final int flags = nextFlags;
         nextFlags = 0;
+        if (opcode != StagedBatch.READ && !channel.carriesWrites())
+        {
+            // Neither checked nor refused: what the peer grants is told when it is connected.
+            isBatchEarly = true;
+            return false;
+        }
         final boolean isInBounds = local instanceof final TenantRegion region &&
             region.domain == context.protectionDomain() &&
             region.isOpen() &&

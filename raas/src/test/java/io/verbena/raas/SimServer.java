@@ -17,6 +17,7 @@ final class SimServer implements Agent
     final RaasContext context;
     final MemoryRegion region;
     final RpcServer rpcServer;
+    final ReadTarget readTarget;
     long calls;
 
     SimServer(final SimNode node, final RaasConfiguration configuration)
@@ -33,6 +34,7 @@ final class SimServer implements Agent
                 reply.buffer().putBytes(reply.offset(), request, offset, length);
                 return length;
             });
+        readTarget = context.openReadTarget(77);
         node.addAgent(this);
     }
 

@@ -71,6 +71,7 @@ final class SimTenant implements Agent
     int reconnects;
     int misuses;
     int closes;
+    int batchesByDc;
     boolean isStopping;
     private final SimWorld world;
     private final SimNode node;
@@ -150,7 +151,10 @@ final class SimTenant implements Agent
                 line.vqp.close();
                 reconnects++;
             }
-            line.vqp = context.connect(server.address(), line, 5_000_000);
+            final boolean isByDc = random.nextInt(4) != 0;
+            line.vqp = context.connect(
+                server.address(), isByDc ? server.readTarget.address() : ReadTargetAddress.NONE,
+                RemoteRegion.of(server.region), line, 5_000_000);
             return 1;
         }
         if (line.vqp.state() != VirtualQp.State.READY || line.vqp.space() == 0 || random.nextInt(4) != 0)
@@ -180,7 +184,7 @@ final class SimTenant implements Agent
     private void post(final Line line)
     {
         final int requests = 1 + random.nextInt(8);
-        final boolean fits = line.vqp.space() >= requests;
+        boolean fits = line.vqp.space() >= requests;
         line.vqp.begin();
         int added = 0;
         for (int i = 0; i < requests; i++)
@@ -195,11 +199,14 @@ final class SimTenant implements Agent
                 line.vqp.read(local, 64, 256, RemoteRegion.of(server.region), 0);
             }
         }
+        final boolean isByDc = !line.vqp.carriesWrites();
+        fits &= added == 0 || !isByDc;
         final int status = line.vqp.complete(++line.lastCookie);
         check(status == (fits ? PostStatus.OK : PostStatus.QUEUE_FULL), "complete() said " + status + ", fits=" + fits);
         if (status == PostStatus.OK)
         {
             line.awaited.add(new int[]{line.lastCookie, added});
+            batchesByDc += isByDc ? 1 : 0;
         }
     }
 

@@ -343,7 +343,8 @@ public final class MembershipTable
             endpoint.regionAddress(),
             endpoint.regionLengthBytes(),
             endpoint.regionRemoteKey(),
-            endpoint.memoryId());
+            endpoint.memoryId(),
+            endpoint.readTarget());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));

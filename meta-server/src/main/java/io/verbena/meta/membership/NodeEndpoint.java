@@ -1,5 +1,6 @@
 package io.verbena.meta.membership;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 
@@ -13,6 +14,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param regionLengthBytes length of that memory; 0: none.
  * @param regionRemoteKey   key of that memory.
  * @param memoryId          random number kept with that memory, which nobody else has; 0: none.
+ * @param readTarget        through which that memory can be read before connecting.
  */
 public record NodeEndpoint(
     NodeRole role,
@@ -21,6 +23,20 @@ public record NodeEndpoint(
     long regionAddress,
     long regionLengthBytes,
     int regionRemoteKey,
-    long memoryId)
+    long memoryId,
+    ReadTargetAddress readTarget)
 {
+    /** Of a node that nobody reads before connecting. */
+    public NodeEndpoint(
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final long regionAddress,
+        final long regionLengthBytes,
+        final int regionRemoteKey,
+        final long memoryId)
+    {
+        this(role, device, servicePort, regionAddress, regionLengthBytes, regionRemoteKey, memoryId,
+            ReadTargetAddress.NONE);
+    }
 }

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 import net.openhft.hashing.LongHashFunction;
@@ -27,7 +28,7 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The only format version this build writes and reads. */
-    static final int FORMAT_VERSION = 3;
+    static final int FORMAT_VERSION = 4;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
@@ -63,7 +64,10 @@ final class MetaRecordDescriptor
     static final int STATE_OFFSET = ROLE_OFFSET + Short.BYTES;
     static final int SERVICE_LOCATOR_OFFSET = STATE_OFFSET + Short.BYTES;
     static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
-    static final int NODE_LENGTH = MEMORY_ID_OFFSET + Long.BYTES;
+    static final int READ_TARGET_KEY_OFFSET = MEMORY_ID_OFFSET + Long.BYTES;
+    static final int READ_TARGET_NUMBER_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
+    static final int NODE_RESERVED_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
+    static final int NODE_LENGTH = NODE_RESERVED_OFFSET + Integer.BYTES;
 
     static final int TABLE_ID_OFFSET = HEADER_LENGTH;
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
@@ -75,7 +79,7 @@ final class MetaRecordDescriptor
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 96 != NODE_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 112 != NODE_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -125,6 +129,8 @@ final class MetaRecordDescriptor
         record.putShort(STATE_OFFSET, (short)node.state().code());
         record.putLong(SERVICE_LOCATOR_OFFSET, node.device().serviceLocator());
         record.putLong(MEMORY_ID_OFFSET, node.memoryId());
+        record.putLong(READ_TARGET_KEY_OFFSET, node.readTarget().accessKey());
+        record.putInt(READ_TARGET_NUMBER_OFFSET, node.readTarget().number());
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -175,7 +181,8 @@ final class MetaRecordDescriptor
             record.getLong(REGION_ADDRESS_OFFSET),
             record.getLong(REGION_LENGTH_OFFSET),
             record.getInt(REMOTE_KEY_OFFSET),
-            record.getLong(MEMORY_ID_OFFSET));
+            record.getLong(MEMORY_ID_OFFSET),
+            new ReadTargetAddress(record.getInt(READ_TARGET_NUMBER_OFFSET), record.getLong(READ_TARGET_KEY_OFFSET)));
     }
 
     static StoredTable decodeTable(final String source, final String key, final byte[] bytes)

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 
@@ -17,6 +18,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param regionLengthBytes length of that memory, 0 when there is none.
  * @param regionRemoteKey   key of that memory.
  * @param memoryId          random number kept with that memory; 0: none.
+ * @param readTarget        through which that memory can be read before connecting.
  */
 public record StoredNode(
     int nodeId,
@@ -29,7 +31,8 @@ public record StoredNode(
     long regionAddress,
     long regionLengthBytes,
     int regionRemoteKey,
-    long memoryId)
+    long memoryId,
+    ReadTargetAddress readTarget)
 {
     /**
      * @param newState replaces the present one.
@@ -39,6 +42,6 @@ public record StoredNode(
     {
         return new StoredNode(
             nodeId, incarnation, role, newState, writerNumber, device, servicePort, regionAddress, regionLengthBytes,
-            regionRemoteKey, memoryId);
+            regionRemoteKey, memoryId, readTarget);
     }
 }

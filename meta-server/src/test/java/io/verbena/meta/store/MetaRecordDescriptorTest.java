@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,8 @@ class MetaRecordDescriptorTest
         0x7F0000001000L,
         1L << 32,
         0x80000001,
-        0x0A0B0C0D0E0F1011L);
+        0x0A0B0C0D0E0F1011L,
+        new ReadTargetAddress(0x01234567, 0x2122232425262728L));
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
     @Test
@@ -128,7 +130,7 @@ class MetaRecordDescriptorTest
     {
         final Map<String, String> records = new TreeMap<>();
 
-        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-3.hex"))
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-4.hex"))
         {
             new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
                 .map((line) -> line.split(" "))

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,8 @@ class RocksMetaStoreTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(77, 5, 6, 7, 4097, 9, 10);
     private static final StoredNode NODE = new StoredNode(
-        3, 4, NodeRole.MEMORY_NODE, StoredNodeState.LIVE, 0, new DeviceAddress(1, 2), 18515, 4096, 1 << 20, 99, 98);
+        3, 4, NodeRole.MEMORY_NODE, StoredNodeState.LIVE, 0, new DeviceAddress(1, 2), 18515, 4096, 1 << 20, 99, 98,
+        ReadTargetAddress.NONE);
     private static final StoredTable TABLE = new StoredTable("users", 5, "descriptor".getBytes(StandardCharsets.UTF_8));
 
     @TempDir

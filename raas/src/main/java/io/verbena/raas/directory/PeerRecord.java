@@ -2,6 +2,7 @@ package io.verbena.raas.directory;
 
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.rdma.verbs.DeviceAddress;
 
@@ -15,6 +16,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param device      address of its device.
  * @param servicePort where it listens; 0 when it does not.
  * @param region      the memory it grants; length 0 when none.
+ * @param readTarget  through which the region can be read before connecting; NONE when only after.
  */
 public record PeerRecord(
     int nodeId,
@@ -23,8 +25,22 @@ public record PeerRecord(
     NodeRole role,
     DeviceAddress device,
     int servicePort,
-    RemoteRegion region)
+    RemoteRegion region,
+    ReadTargetAddress readTarget)
 {
+    /** Of a node that nobody reads before connecting. */
+    public PeerRecord(
+        final int nodeId,
+        final int incarnation,
+        final long epoch,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region)
+    {
+        this(nodeId, incarnation, epoch, role, device, servicePort, region, ReadTargetAddress.NONE);
+    }
+
     /** @return how to connect. */
     public PeerAddress address()
     {

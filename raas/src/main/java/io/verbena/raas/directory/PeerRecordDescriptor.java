@@ -1,5 +1,6 @@
 package io.verbena.raas.directory;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.rdma.verbs.DeviceAddress;
 import net.openhft.hashing.LongHashFunction;
@@ -31,10 +32,12 @@ import java.nio.ByteOrder;
  *  56 +-------------------------------+
  *     |        region length          |
  *  64 +---------------+---------------+
- *     |  region key   | padding, zero |
+ *     |  region key   | target number |
  *  72 +---------------+---------------+
  *     |    device service locator     |
  *  80 +-------------------------------+
+ *     |    target access key (DC)     |
+ *  88 +-------------------------------+
  *     |      reserved, zero ...       |
  * 128 +-------------------------------+
  * </pre>
@@ -44,7 +47,7 @@ import java.nio.ByteOrder;
 public final class PeerRecordDescriptor
 {
     /** Version of this layout. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
     /** Offset of the 64-bit checksum of everything behind it; never 0 in a record, 0 in an empty place. */
     public static final int CHECKSUM_OFFSET = 0;
     /** Offset of the 16-bit version. */
@@ -69,12 +72,14 @@ public final class PeerRecordDescriptor
     public static final int REGION_LENGTH_OFFSET = REGION_ADDRESS_OFFSET + Long.BYTES;
     /** Offset of the 32-bit key of the region. */
     public static final int REGION_KEY_OFFSET = REGION_LENGTH_OFFSET + Long.BYTES;
-    /** Offset of 4 bytes of padding, zero. */
-    public static final int PADDING_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
+    /** Offset of the 32-bit number of the DC target through which the region can be read; 0 for none. */
+    public static final int READ_TARGET_NUMBER_OFFSET = REGION_KEY_OFFSET + Integer.BYTES;
     /** Offset of the 64-bit service locator of the device address. */
-    public static final int SERVICE_LOCATOR_OFFSET = PADDING_OFFSET + Integer.BYTES;
+    public static final int SERVICE_LOCATOR_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
+    /** Offset of the 64-bit access key of that target. */
+    public static final int READ_TARGET_KEY_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
     /** Offset of the bytes kept for later versions, zero. */
-    public static final int RESERVED_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    public static final int RESERVED_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
     /** Length of a record: two cache lines. */
     public static final int RECORD_LENGTH_BYTES = 128;
 
@@ -114,7 +119,9 @@ public final class PeerRecordDescriptor
         buffer.putLong(offset + REGION_ADDRESS_OFFSET, record.region().address(), ORDER);
         buffer.putLong(offset + REGION_LENGTH_OFFSET, record.region().lengthBytes(), ORDER);
         buffer.putInt(offset + REGION_KEY_OFFSET, record.region().remoteKey(), ORDER);
+        buffer.putInt(offset + READ_TARGET_NUMBER_OFFSET, record.readTarget().number(), ORDER);
         buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, record.device().serviceLocator(), ORDER);
+        buffer.putLong(offset + READ_TARGET_KEY_OFFSET, record.readTarget().accessKey(), ORDER);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 
@@ -138,7 +145,10 @@ public final class PeerRecordDescriptor
             new RemoteRegion(
                 buffer.getLong(offset + REGION_ADDRESS_OFFSET, ORDER),
                 buffer.getLong(offset + REGION_LENGTH_OFFSET, ORDER),
-                buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)));
+                buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)),
+            new ReadTargetAddress(
+                buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
+                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)));
     }
 
     /**

@@ -224,13 +224,13 @@ class PeerDirectoryTest
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         PeerRecordDescriptor.encode(record(3, 1), buffer, 0);
         assertThat(PeerRecordDescriptor.isValid(buffer, 0)).isTrue();
-        buffer.putShort(PeerRecordDescriptor.VERSION_OFFSET, (short)2);
+        buffer.putShort(PeerRecordDescriptor.VERSION_OFFSET, (short)3);
         assertThat(PeerRecordDescriptor.isValid(buffer, 0)).isFalse();
         buffer.putLong(0, net.openhft.hashing.LongHashFunction.xx3().hashBytes(bytes, 8, 120));
         final int place = DirectoryViewDescriptor.firstPlace(3, CAPACITY);
         new UnsafeBuffer(region.segment().address(), (int)region.lengthBytes())
             .putBytes(place * PeerRecordDescriptor.RECORD_LENGTH_BYTES, bytes);
-        assertThat(lookup(3, 0).failure()).contains("version 2").contains("version 1");
+        assertThat(lookup(3, 0).failure()).contains("version 3").contains("version 2");
     }
 
     @Test

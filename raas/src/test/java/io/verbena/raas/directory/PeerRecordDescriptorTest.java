@@ -1,5 +1,6 @@
 package io.verbena.raas.directory;
 
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -14,11 +15,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PeerRecordDescriptorTest
 {
     private static final String GOLDEN =
-        "9c22bb158d7d89c0" +
-        "0100020034120000" + "0700000039300000" +
+        "567077971be22dde" +
+        "0200020034120000" + "0700000039300000" +
         "0807060504030201" + "1817161514131211" +
-        "2a00000000000000" + "0010000000000100" + "0000000002000000" + "efbeadde00000000" +
-        "2827262524232221" + "00".repeat(48);
+        "2a00000000000000" + "0010000000000100" + "0000000002000000" + "efbeadde67452301" +
+        "2827262524232221" + "3837363534333231" + "00".repeat(40);
 
     @Test
     void shouldWriteTheseBytes()
@@ -30,7 +31,8 @@ class PeerRecordDescriptorTest
             NodeRole.MEMORY_NODE,
             new DeviceAddress(0x0102030405060708L, 0x1112131415161718L, 0x2122232425262728L),
             12_345,
-            new RemoteRegion(0x1_0000_0000_1000L, 1L << 33, 0xDEAD_BEEF));
+            new RemoteRegion(0x1_0000_0000_1000L, 1L << 33, 0xDEAD_BEEF),
+            new ReadTargetAddress(0x0123_4567, 0x3132_3334_3536_3738L));
         final byte[] bytes = new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES];
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         PeerRecordDescriptor.encode(record, buffer, 0);
