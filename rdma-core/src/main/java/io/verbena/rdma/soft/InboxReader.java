@@ -88,16 +88,11 @@ final class InboxReader
             else if (ClaimWord.state(word) == ClaimWord.CLAIMED)
             {
                 isTaken = isAbandoned(slot, word);
-                if (isTaken)
-                {
-                    // It may have died before it advanced the tail, which nobody can when the slot is of a later lap.
-                    SharedWords.compareAndSetLong(inbox + TAIL_OFFSET, position, position + 1);
-                }
             }
             isContiguous &= isTaken;
             if (isContiguous)
             {
-                pass(position);
+                pass(position, word);
             }
             position++;
         }
@@ -114,8 +109,15 @@ final class InboxReader
         return device.isDeadVisitor(ClaimWord.visitor(word)) && SharedWords.getLongAcquire(slot) == word;
     }
 
-    private void pass(final long position)
+    /** @param word as it was found there. */
+    private void pass(final long position, final long word)
     {
+        if (ClaimWord.state(word) != ClaimWord.DONE)
+        {
+            // The tail may be here still: its claimer died before it advanced it, or it was claimed a lap ago. Nobody
+            // could advance it once the slot is of a later lap.
+            SharedWords.compareAndSetLong(inbox + TAIL_OFFSET, position, position + 1);
+        }
         SharedWords.putLongRelease(slot(position), ClaimWord.open(position + slotCount));
         head = position + 1;
     }
@@ -129,7 +131,7 @@ final class InboxReader
             final long word = SharedWords.getLongAcquire(slot);
             if (ClaimWord.state(word) == ClaimWord.FREE)
             {
-                pass(head);
+                pass(head, word);
             }
             else if (ClaimWord.state(word) == ClaimWord.CLAIMED &&
                 SharedWords.compareAndSetLong(slot, word, ClaimWord.carriedTo(word, head + slotCount)))
