@@ -87,12 +87,14 @@ final class Attempts
         return NONE;
     }
 
-    /** Notes what became of an operation that was remembered. */
+    /** Notes what became of an operation that was remembered; a member may have gone with a later batch than noted. */
     void settle(final Operation op, final boolean isApplied)
     {
         final int entry = find(op);
         if (entry != NONE)
         {
+            versions[entry] = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
+            counters[entry] = op.counter;
             state(entry, isApplied ? APPLIED : NOT_APPLIED);
         }
     }
@@ -106,20 +108,29 @@ final class Attempts
         state(entry, APPLIED);
         for (int i = 0; lost > 0 && i < CAPACITY; i++)
         {
-            if (states[i] == LOST && desiredWords[i] == desiredWords[entry] && slotOffsets[i] == slotOffsets[entry])
+            // The marks of two deletes are equal too, but only one of them took effect.
+            if (states[i] == LOST && OperationKind.storesValue(kinds[i]) && desiredWords[i] == desiredWords[entry] &&
+                slotOffsets[i] == slotOffsets[entry])
             {
                 state(i, APPLIED);
             }
         }
-        onReplaced(slotOffsets[entry], expectedWords[entry]);
+        onReplaced(keyHashes[entry], slotOffsets[entry], expectedWords[entry]);
+    }
+
+    /** Notes that this attempt had no effect. */
+    void notApplied(final int entry)
+    {
+        state(entry, NOT_APPLIED);
     }
 
     /** A compare-and-swap of this engine took this word away: no lost attempt that expected it took effect. */
-    void onReplaced(final long slotOffset, final long word)
+    void onReplaced(final long keyHash, final long slotOffset, final long word)
     {
         for (int i = 0; lost > 0 && i < CAPACITY; i++)
         {
-            if (states[i] == LOST && expectedWords[i] == word && slotOffsets[i] == slotOffset)
+            if (states[i] == LOST && expectedWords[i] == word && slotOffsets[i] == slotOffset &&
+                keyHashes[i] == keyHash)
             {
                 state(i, NOT_APPLIED);
             }

@@ -89,10 +89,12 @@ final class Combiner
      * The outcome of a leader is decided, and nothing of it is in flight: tells its members theirs, or lets them wait
      * again where they may still take effect before their own deadlines.
      *
-     * @param result of the leader.
+     * @param told result of the leader.
      */
-    void finish(final Operation leader, final int result)
+    void finish(final Operation leader, final int told)
     {
+        // While it is not known what became of its first attempt, none of these is certain for its members either.
+        final int result = OperationRunner.isOpen(leader, told) ? OperationResult.OUTCOME_UNKNOWN : told;
         Operation member = leader.firstMember;
         leader.firstMember = null;
         Operation firstBack = null;
@@ -283,6 +285,40 @@ final class Combiner
             {
                 runner.attempts.noteMember(member, leader, Attempts.LOST);
             }
+            else
+            {
+                runner.attempts.settle(member, false);
+            }
+        }
+    }
+
+    /**
+     * The first attempt of a leader had no effect, and it is done again: without those of its members that were told
+     * that their outcome is unknown, which may be begun again on their own.
+     */
+    void dropReported(final Operation leader)
+    {
+        Operation before = null;
+        Operation member = leader.firstMember;
+        while (member != null)
+        {
+            final Operation next = member.next;
+            if (member.reported)
+            {
+                leader.firstMember = before == null ? next : leader.firstMember;
+                if (before != null)
+                {
+                    before.next = next;
+                }
+                member.leader = null;
+                member.next = null;
+                settle(member, OperationResult.TIMED_OUT_NOT_APPLIED);
+            }
+            else
+            {
+                before = member;
+            }
+            member = next;
         }
     }
 }

@@ -131,6 +131,20 @@ final class OperationRunner
         return op;
     }
 
+    /** Whether a compare-and-swap that would leave this word is under way. Not on the hot path. */
+    boolean isSwapping(final NodeLink link, final long slotOffset, final long word)
+    {
+        for (final Operation op : operations)
+        {
+            if (op.step == Step.SWAP && op.inFlight && op.link == link && op.targetOffset == slotOffset &&
+                op.desiredWord == word)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Runs the first step; an operation that ends at once is reported by the next poll, never from within begin. */
     void begin(final Operation op)
     {
@@ -360,14 +374,18 @@ final class OperationRunner
         parked.addInt(op.index);
     }
 
+    /** Whether a result is not certain, for it is not known what became of the operation's first attempt. */
+    static boolean isOpen(final Operation op, final int result)
+    {
+        return op.repeats && (result == OperationResult.TIMED_OUT_NOT_APPLIED ||
+            result == OperationResult.NODE_UNAVAILABLE || result == OperationResult.NO_MEMORY);
+    }
+
     /** Gives the listener the result; what is left to do afterwards, the operation does unseen. */
     void report(final Operation op, final int result)
     {
         op.reported = true;
-        // While it is not known what became of its first attempt, none of these is certain.
-        final boolean isOpen = op.repeats && (result == OperationResult.TIMED_OUT_NOT_APPLIED ||
-            result == OperationResult.NODE_UNAVAILABLE || result == OperationResult.NO_MEMORY);
-        op.result = isOpen ? OperationResult.OUTCOME_UNKNOWN : result;
+        op.result = isOpen(op, result) ? OperationResult.OUTCOME_UNKNOWN : result;
         counters.operations[op.kind]++;
         counters.verbs[op.kind] += op.verbs;
         counters.doorbells[op.kind] += op.doorbells;
@@ -456,14 +474,19 @@ final class OperationRunner
         {
             countUnknown(op.blockClass);
             op.blockOffset = BlockAllocator.NONE;
+            op.blockWritten = false;
         }
         if (op.step == Step.SWAP)
         {
             countUnknown(SlotWord.sizeClass(op.targetWord));
         }
-        if (Step.isDecisive(op.step))
+        // One that was left out of the sum it swapped had no effect itself, but its batch may have: that stays unknown.
+        if (Step.isDecisive(op.step) && !op.overflows)
         {
             attempts.note(op, Attempts.LOST);
+        }
+        if (Step.isDecisive(op.step))
+        {
             combiner.noteLost(op);
         }
         op.claimStands = false;
@@ -473,7 +496,7 @@ final class OperationRunner
                 OperationResult.OUTCOME_UNKNOWN : OperationResult.TIMED_OUT_NOT_APPLIED);
             release(op);
         }
-        else if (repeatsLost && Step.isDecisive(op.step))
+        else if (repeatsLost && Step.isDecisive(op.step) && !op.overflows)
         {
             op.repeats = true;
             op.forget();
@@ -538,7 +561,7 @@ final class OperationRunner
         }
         if (Step.isDecisive(op.step))
         {
-            attempts.settle(op, isApplied);
+            attempts.settle(op, isApplied && !op.overflows);
         }
         combiner.finish(op, isApplied ? OperationResult.STORED : OperationResult.TIMED_OUT_NOT_APPLIED);
         if (op.claimStands)

@@ -82,7 +82,7 @@ final class Repeats
         }
         else if (word == attempts.desiredWord(entry))
         {
-            applied(op, entry);
+            onOwnWord(op, entry, word);
         }
         else if (word == attempts.expectedWord(entry))
         {
@@ -98,6 +98,29 @@ final class Repeats
         {
             // Deleted and cleared: what was there before cannot be told.
             runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+    }
+
+    /**
+     * The word that the attempt would have left. A block is one operation's own; but the marks that deletes of this
+     * engine leave of one record are equal, so that another delete may have left it.
+     */
+    private void onOwnWord(final Operation op, final int entry, final long word)
+    {
+        final boolean isOwn = OperationKind.storesValue(op.kind) || runner.isDropped(Guard.ONE_TAKER);
+        if (!isOwn && runner.tombstones().isKnown(op.link, attempts.slotOffset(entry), word))
+        {
+            attempts.notApplied(entry);
+            goOn(op);
+        }
+        else if (!isOwn && runner.isSwapping(op.link, attempts.slotOffset(entry), word))
+        {
+            // Its completion will tell.
+            runner.go(op, Step.RESOLVE);
+        }
+        else
+        {
+            applied(op, entry);
         }
     }
 
@@ -150,6 +173,10 @@ final class Repeats
 
     private void applied(final Operation op, final int entry)
     {
+        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.kind))
+        {
+            runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
+        }
         attempts.applied(entry);
         op.repeats = false;
         op.version = attempts.version(entry);
@@ -160,6 +187,7 @@ final class Repeats
     private void goOn(final Operation op)
     {
         op.repeats = false;
+        runner.combiner.dropReported(op);
         runner.go(op, Step.START);
     }
 }

@@ -100,7 +100,7 @@ final class Swaps
         }
         if (!runner.isDropped(Guard.ONE_TAKER))
         {
-            runner.attempts.onReplaced(op.targetOffset, op.targetWord);
+            runner.attempts.onReplaced(op.hash.low(), op.targetOffset, op.targetWord);
         }
         // Who removes a committed word retires its block, nobody else.
         op.link.allocator.retire(op.targetWord);

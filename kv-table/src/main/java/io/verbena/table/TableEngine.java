@@ -435,7 +435,7 @@ public final class TableEngine implements AutoCloseable
         }
         for (final Operation op : operations)
         {
-            if (op.step == Step.START)
+            if (op.step == Step.START && op.wantsMemory)
             {
                 return true;
             }

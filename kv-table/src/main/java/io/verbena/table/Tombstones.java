@@ -43,6 +43,22 @@ final class Tombstones
         }
     }
 
+    /**
+     * Whether a delete that is known to have taken effect left this word, which waits here still; not when the queue
+     * was full. Not on the hot path.
+     */
+    boolean isKnown(final NodeLink link, final long slotOffset, final long word)
+    {
+        final LongArrayQueue.LongIterator offsets = link.tombstones.offsets.iterator();
+        final LongArrayQueue.LongIterator words = link.tombstones.words.iterator();
+        boolean isKnown = false;
+        while (!isKnown && words.hasNext())
+        {
+            isKnown = words.nextValue() == word & offsets.nextValue() == slotOffset;
+        }
+        return isKnown;
+    }
+
     /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
     void stageClearing(final Operation op)
     {

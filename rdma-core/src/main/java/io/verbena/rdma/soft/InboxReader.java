@@ -137,6 +137,8 @@ final class InboxReader
                 SharedWords.compareAndSetLong(slot, word, ClaimWord.carriedTo(word, head + slotCount)))
             {
                 rememberCarried(head + slotCount);
+                // It may have claimed the slot and not yet advanced the tail.
+                SharedWords.compareAndSetLong(inbox + TAIL_OFFSET, head, head + 1);
                 head++;
             }
             else
