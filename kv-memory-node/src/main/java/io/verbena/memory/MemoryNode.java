@@ -452,10 +452,11 @@ public final class MemoryNode implements Agent, AutoCloseable
         nodeId = membership.nodeId();
         incarnation = membership.incarnation();
 
+        // Before: when the folder's file fails in its last step, the folder has the id, and the superblock must stay.
+        isMemoryEmpty = false;
         RegionAdoption.announce(
             region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation), configuration.folder(),
             membership.clusterId(), isDropped(DurabilityGuard.SUPERBLOCK_FIRST));
-        isMemoryEmpty = false;
 
         if (null != configuration.folder() && null == checkpointer)
         {

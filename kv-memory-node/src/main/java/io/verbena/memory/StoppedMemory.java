@@ -45,6 +45,7 @@ public final class StoppedMemory implements AutoCloseable
 
     /**
      * Opens the memory; what a kill left half done in its superblock and chunk headers is ended, as the node would.
+     * Memory is never made and never removed here, however damaged: a copy, or another build, may still read it.
      *
      * @param fabric where the memory is.
      * @param folder of the node; closed with this, or when this fails.
@@ -61,7 +62,7 @@ public final class StoppedMemory implements AutoCloseable
 
         try
         {
-            if (0 == folder.nodeId())
+            if (0 == folder.nodeId() || !fabric.hasNamed(folder.memoryName()))
             {
                 return null;
             }
@@ -84,12 +85,6 @@ public final class StoppedMemory implements AutoCloseable
             if (null == memory)
             {
                 close(folder, device, domain, region);
-
-                if (null != region)
-                {
-                    // Looking for it has made it.
-                    fabric.discardNamed(folder.memoryName());
-                }
             }
         }
     }

@@ -102,6 +102,12 @@ public final class SimFabric implements Fabric
     }
 
     @Override
+    public boolean hasNamed(final String name)
+    {
+        return named.has(name);
+    }
+
+    @Override
     public boolean discardNamed(final String name)
     {
         return named.discard(name);

@@ -95,6 +95,11 @@ final class SimNamedMemory
         }
     }
 
+    boolean has(final String name)
+    {
+        return entries.containsKey(name);
+    }
+
     boolean discard(final String name)
     {
         final Entry entry = free(name);

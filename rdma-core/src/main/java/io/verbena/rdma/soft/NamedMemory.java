@@ -44,8 +44,19 @@ final class NamedMemory implements AutoCloseable
     {
         this.files = files;
         this.holder = holder;
-        memory = files.path().resolve(name + ".memory");
+        memory = memoryFile(files, name);
         this.holderFile = holderFile;
+    }
+
+    /** Whether the memory is there, held or not. */
+    static boolean exists(final FabricDirectory files, final String name)
+    {
+        return Files.exists(memoryFile(files, name));
+    }
+
+    private static Path memoryFile(final FabricDirectory files, final String name)
+    {
+        return files.path().resolve(name + ".memory");
     }
 
     /** One path for one file, however the fabric's directory is spelled. */

@@ -113,6 +113,12 @@ public final class SoftFabric implements Fabric
     }
 
     @Override
+    public boolean hasNamed(final String name)
+    {
+        return NamedMemory.exists(files, name);
+    }
+
+    @Override
     public boolean discardNamed(final String name)
     {
         try (NamedMemory held = NamedMemory.hold(files, name, outside))

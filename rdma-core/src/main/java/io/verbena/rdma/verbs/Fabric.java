@@ -28,6 +28,17 @@ public interface Fabric extends AutoCloseable
     Device openDevice(String name);
 
     /**
+     * Looks for memory that {@link ProtectionDomain#allocateNamed} made, without making any.
+     *
+     * @param name of the memory.
+     * @return whether there is some, registered or not.
+     */
+    default boolean hasNamed(final String name)
+    {
+        throw new UnsupportedVerbException("named memory", provider());
+    }
+
+    /**
      * Frees memory that {@link ProtectionDomain#allocateNamed} made and nobody has registered now.
      *
      * @param name of the memory.

@@ -63,7 +63,9 @@ class SimNamedMemoryTest
             assertThatThrownBy(() -> pair.a.domain.allocateNamed(NAME, 2 * BYTES, AccessFlags.ALL_REMOTE))
                 .isInstanceOf(RdmaException.class)
                 .hasMessageContaining("with " + BYTES + " bytes, asked for are " + 2 * BYTES);
+            assertThat(pair.fabric.hasNamed(NAME)).isTrue();
             assertThat(pair.fabric.discardNamed(NAME)).isTrue();
+            assertThat(pair.fabric.hasNamed(NAME)).isFalse();
             assertThat(pair.fabric.discardNamed(NAME)).isFalse();
             try (MemoryRegion region = allocate(pair.b))
             {

@@ -91,7 +91,9 @@ class SoftNamedMemoryTest
         }
         assertThatThrownBy(() -> allocate(2 * BYTES)).isInstanceOf(RdmaException.class)
             .hasMessageContaining("with " + BYTES + " bytes, asked for are " + 2 * BYTES);
+        assertThat(fabric.hasNamed(NAME)).isTrue();
         assertThat(fabric.discardNamed(NAME)).isTrue();
+        assertThat(fabric.hasNamed(NAME)).isFalse();
         assertThat(fabric.discardNamed(NAME)).isFalse();
         try (MemoryRegion region = allocate(BYTES))
         {
