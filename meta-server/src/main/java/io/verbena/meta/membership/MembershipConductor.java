@@ -207,11 +207,18 @@ public final class MembershipConductor
 
     /**
      * @param nowNs the clock now.
-     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced.
+     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced. At most half
+     *     of what counts as having been away, so that a sleep that was meant, and ends late, lengthens no lease.
      */
     public long idleNs(final long nowNs)
     {
-        return rounds.isEmpty() ? Math.max(0, Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs))) : 0;
+        if (!rounds.isEmpty())
+        {
+            return 0;
+        }
+
+        final long dueNs = Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs));
+        return Math.clamp(dueNs, 0, options.membership().leaseNs() / (2 * AWAY_FRACTION));
     }
 
     /** Somebody waits for the next epoch. */

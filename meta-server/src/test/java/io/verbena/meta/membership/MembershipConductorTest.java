@@ -98,6 +98,31 @@ class MembershipConductorTest
     }
 
     @Test
+    void shouldNotTakeItsOwnSleepForAnAbsence()
+    {
+        final MetaState state = store.load();
+        final MembershipConductor sleeper = new MembershipConductor(
+            MembershipConductor.openLedger(store, state, 1),
+            state,
+            new ConductorOptions(
+                new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 9 * LEASE_NS, 9 * LEASE_NS, LEASE_NS, nodesAreGone),
+            new Events(),
+            nowNs);
+        final Member member = sleeper.register(endpoint(NodeRole.MEMORY_NODE), nowNs);
+        final long sinceNs = nowNs;
+
+        while (nowNs - sinceNs < LEASE_NS + MARGIN_NS)
+        {
+            final long idleNs = sleeper.idleNs(nowNs);
+            assertThat(idleNs).isBetween(1L, LEASE_NS / 16);
+            nowNs += 2 * idleNs; // it wakes up late
+            sleeper.doWork(nowNs, (memoryNodeId, round) -> fenceCalls.add(memoryNodeId));
+        }
+
+        assertThat(member.isLive()).as("its lease was not made longer").isFalse();
+    }
+
+    @Test
     void shouldHoldTheEpochAndTheNumbersUntilEveryMemoryNodeHasAnswered()
     {
         final Member memory1 = register(NodeRole.MEMORY_NODE);
