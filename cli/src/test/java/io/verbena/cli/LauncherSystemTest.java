@@ -177,6 +177,20 @@ class LauncherSystemTest
     }
 
     @Test
+    void shouldNotGoOnWhenItIsInterruptedWhileItMakesTheCache() throws IOException
+    {
+        // By SIGTERM, as whoever runs tests may ignore SIGINT. What it runs ends with a status, as a JVM does.
+        tree.maven("3.9.9").environment("TRAINING_INTERRUPTS", "1").jdk("jdk", "25");
+        final LauncherTree.Run run = tree.run("version");
+        assertThat(run.status()).isEqualTo(128 + 15);
+        assertThat(run.out()).isEmpty();
+
+        tree.environment("TRAINING_INTERRUPTS", "");
+        assertThat(tree.run("version").status()).isZero();
+        assertThat(tree.mavenCalls()).as("it was no build").hasSize(2);
+    }
+
+    @Test
     void shouldStartWithoutACacheThatIsGone() throws IOException
     {
         tree.maven("3.9.9").jdk("jdk", "25");

@@ -82,7 +82,11 @@ final class LauncherTree
                 -XX:AOTMode=create) [[ -z ${CACHE_FAILS-} ]] || exit 1; creates=1;;
                 -XX:AOTCache=*) if [[ -n ${creates-} ]]; then echo trained > "${argument#*=}"; exit 0; fi;;
                 *JarUpgrade) [[ -z ${UPGRADE_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
-                train-cache) [[ -z ${TRAINING_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
+                train-cache)
+                    if [[ -n ${TRAINING_INTERRUPTS-} ]]; then
+                        read -r _ _ _ launcher _ < "/proc/$PPID/stat"; kill -TERM "$launcher"; exit 143
+                    fi
+                    [[ -z ${TRAINING_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
             esac; done
             echo "jdk %s in $PWD"
             printf '<%%s>\\n' "$@"
