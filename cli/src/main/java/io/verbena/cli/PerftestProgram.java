@@ -26,6 +26,7 @@ final class PerftestProgram
     private static final int ATTEMPTS = 100;
     private static final long ATTEMPT_MS = 200;
     private static final long LIMIT_S = 120;
+    private static final long END_S = 5;
     private static final double NS_PER_US = 1_000;
     /** Columns of a line of results: bytes, iterations, least, most, typical, average, deviation, 99 %, 99.9 %. */
     private static final int COLUMNS = 9;
@@ -165,9 +166,24 @@ final class PerftestProgram
         {
             if (server != null)
             {
-                server.destroyForcibly();
+                end(server);
             }
         }
+    }
+
+    /** SIGTERM first, which timeout passes on: SIGKILL would end it, and leave the program that it runs. */
+    private static void end(final Process server)
+    {
+        server.destroy();
+        try
+        {
+            server.waitFor(END_S, TimeUnit.SECONDS);
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+        server.destroyForcibly();
     }
 
     private Process start(final List<String> more) throws IOException
