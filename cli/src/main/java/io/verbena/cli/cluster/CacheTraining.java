@@ -7,7 +7,6 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +26,11 @@ public final class CacheTraining
     private static final int RECORDS = 300;
     private static final int GROUP = 50;
     private static final int VALUE_BYTES = 100;
-    private static final long TIMEOUT_NS = 20_000_000_000L;
+    /** Below the launcher's limit for all of it, 120 s, with the ends of the processes. */
+    private static final long READY_TIMEOUT_S = 20;
+    private static final long TIMEOUT_NS = 10_000_000_000L;
+    /** How the names of the folders begin. */
+    static final String PREFIX = "verbena-training-";
 
     private CacheTraining()
     {
@@ -40,46 +43,32 @@ public final class CacheTraining
      */
     public static void run(final Path configuration)
     {
-        Path path = null;
-        try
+        try (TemporaryCluster temporary = TemporaryCluster.create(PREFIX))
         {
-            path = Files.createTempDirectory("verbena-training-");
-            record(ClusterFolder.of(path), configuration);
-        }
-        catch (final IOException ex)
-        {
-            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
-        }
-        finally
-        {
-            if (null != path)
+            try
             {
-                ProcessDemoCluster.delete(path);
+                record(temporary.open(), temporary.folder(), configuration);
+            }
+            catch (final RuntimeException ex)
+            {
+                temporary.throwIfEnding(ex);
+                throw ex;
             }
         }
     }
 
-    private static void record(final ClusterFolder folder, final Path configuration)
+    private static void record(final LocalCluster cluster, final ClusterFolder folder, final Path configuration)
     {
-        try (LocalCluster cluster = LocalCluster.open(folder))
+        cluster.readyTimeoutS(READY_TIMEOUT_S);
+        cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 0, (line) -> {});
+        cluster.jvmFlags(List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + configuration));
+        cluster.scale(1, (line) -> {});
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(TIMEOUT_NS)))
         {
-            cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 0, (line) -> {});
-            try
-            {
-                cluster.jvmFlags(List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + configuration));
-                cluster.scale(1, (line) -> {});
-                try (KvClient client = KvClient.connect(
-                    folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(TIMEOUT_NS)))
-                {
-                    use(client);
-                }
-                cluster.scale(0, (line) -> {});
-            }
-            finally
-            {
-                cluster.down((line) -> {});
-            }
+            use(client);
         }
+        cluster.scale(0, (line) -> {});
         if (!Files.exists(configuration))
         {
             throw new CommandFailedException(ExitStatus.FAILED, "the JVM recorded nothing in " + configuration, null);

@@ -12,8 +12,6 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -89,26 +87,20 @@ public final class ClusterBenchmark
         figures.put("benchmark", "cluster");
         figures.put("processors_count", Runtime.getRuntime().availableProcessors());
         figures.put("load_average", loadAverage());
-        Path path = null;
-        try
+        try (TemporaryCluster temporary = TemporaryCluster.create("verbena-bench-cluster-"))
         {
-            path = Files.createTempDirectory("verbena-bench-cluster-");
-            final ClusterFolder folder = ClusterFolder.of(path);
-            measureIdle(folder);
-            measureStart(folder);
-            measureGet(folder);
-            measureLoad(folder);
-            return figures;
-        }
-        catch (final IOException ex)
-        {
-            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
-        }
-        finally
-        {
-            if (null != path)
+            try
             {
-                ProcessDemoCluster.delete(path);
+                measureIdle(temporary);
+                measureStart(temporary);
+                measureGet(temporary);
+                measureLoad(temporary);
+                return figures;
+            }
+            catch (final RuntimeException ex)
+            {
+                temporary.throwIfEnding(ex);
+                throw ex;
             }
         }
     }
@@ -124,10 +116,12 @@ public final class ClusterBenchmark
     }
 
     private void onCluster(
-        final ClusterFolder folder, final int memoryMib, final List<String> computeOptions, final Work work)
+        final TemporaryCluster temporary, final int memoryMib, final List<String> computeOptions, final Work work)
         throws InterruptedException
     {
-        try (LocalCluster cluster = LocalCluster.open(folder))
+        final LocalCluster cluster = temporary.open();
+        final ClusterFolder folder = temporary.folder();
+        try
         {
             cluster.computeOptions(computeOptions);
             cluster.up(LocalCluster.ANY_PORT, 1, memoryMib, 1, (line) -> {});
@@ -138,47 +132,45 @@ public final class ClusterBenchmark
                 table.put(KEY, new byte[VALUE_BYTES]);
                 work.on(cluster, client);
             }
-            finally
-            {
-                cluster.down((line) -> {});
-            }
+        }
+        finally
+        {
+            temporary.end();
         }
     }
 
-    private void measureIdle(final ClusterFolder folder) throws InterruptedException
+    private void measureIdle(final TemporaryCluster temporary) throws InterruptedException
     {
-        try (LocalCluster cluster = LocalCluster.open(folder))
+        final LocalCluster cluster = temporary.open();
+        try
         {
             cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 2, (line) -> {});
-            try
+            // Starting and compiling is not idling.
+            TimeUnit.SECONDS.sleep(settleSeconds);
+            final long startNs = clock.nanoTime();
+            final Map<String, Long> before = processorNs(cluster);
+            TimeUnit.SECONDS.sleep(idleSeconds);
+            final Map<String, Long> after = processorNs(cluster);
+            final double elapsedNs = clock.nanoTime() - startNs;
+            final Map<String, Object> row = new LinkedHashMap<>();
+            double all = 0;
+            for (final Map.Entry<String, Long> process : after.entrySet())
             {
-                // Starting and compiling is not idling.
-                TimeUnit.SECONDS.sleep(settleSeconds);
-                final long startNs = clock.nanoTime();
-                final Map<String, Long> before = processorNs(cluster);
-                TimeUnit.SECONDS.sleep(idleSeconds);
-                final Map<String, Long> after = processorNs(cluster);
-                final double elapsedNs = clock.nanoTime() - startNs;
-                final Map<String, Object> row = new LinkedHashMap<>();
-                double all = 0;
-                for (final Map.Entry<String, Long> process : after.entrySet())
-                {
-                    final double percent = PERCENT * (process.getValue() - before.get(process.getKey())) / elapsedNs;
-                    row.put(process.getKey().replace('-', '_') + "_percent", percent);
-                    all += percent;
-                }
-                row.put("all_percent", all);
-                row.put("goal_percent", IDLE_GOAL_PERCENT);
-                row.put("reached", all < IDLE_GOAL_PERCENT);
-                figures.put("idle", row);
-                says.accept(String.format(Locale.ROOT,
-                    "idle cluster (1 meta server, 1 memory node, 2 compute nodes): %.2f %% of a processor " +
-                    "in %d s, goal under %.0f %%: %s", all, idleSeconds, IDLE_GOAL_PERCENT, verdict(row)));
+                final double percent = PERCENT * (process.getValue() - before.get(process.getKey())) / elapsedNs;
+                row.put(process.getKey().replace('-', '_') + "_percent", percent);
+                all += percent;
             }
-            finally
-            {
-                cluster.down((line) -> {});
-            }
+            row.put("all_percent", all);
+            row.put("goal_percent", IDLE_GOAL_PERCENT);
+            row.put("reached", all < IDLE_GOAL_PERCENT);
+            figures.put("idle", row);
+            says.accept(String.format(Locale.ROOT,
+                "idle cluster (1 meta server, 1 memory node, 2 compute nodes): %.2f %% of a processor " +
+                "in %d s, goal under %.0f %%: %s", all, idleSeconds, IDLE_GOAL_PERCENT, verdict(row)));
+        }
+        finally
+        {
+            temporary.end();
         }
     }
 
@@ -192,9 +184,9 @@ public final class ClusterBenchmark
     }
 
     /** The only compute node is killed, and the client asks all the time: the new node serves the GET that ends. */
-    private void measureStart(final ClusterFolder folder) throws InterruptedException
+    private void measureStart(final TemporaryCluster temporary) throws InterruptedException
     {
-        onCluster(folder, MEMORY_MIB, List.of(), (cluster, client) ->
+        onCluster(temporary, MEMORY_MIB, List.of(), (cluster, client) ->
         {
             final KvTable table = client.table("bench");
             table.get(KEY);
@@ -229,10 +221,10 @@ public final class ClusterBenchmark
             .anyMatch((argument) -> argument.startsWith("-XX:AOTCache="));
     }
 
-    private void measureGet(final ClusterFolder folder) throws InterruptedException
+    private void measureGet(final TemporaryCluster temporary) throws InterruptedException
     {
         final long[] own = new long[operations];
-        onCluster(folder, MEMORY_MIB, List.of("--busy-poll"), (cluster, client) ->
+        onCluster(temporary, MEMORY_MIB, List.of("--busy-poll"), (cluster, client) ->
         {
             final KvTable table = client.table("bench");
             measure(own, () -> table.get(KEY).orElseThrow());
@@ -241,7 +233,7 @@ public final class ClusterBenchmark
         row.put("value_bytes", VALUE_BYTES);
         row.put("operations", operations);
         add(row, "get", own);
-        try (RedisServer redis = RedisServer.start())
+        try (RedisServer redis = startRedis(temporary))
         {
             final long[] theirs = new long[operations];
             redis.set(KEY, new byte[VALUE_BYTES]);
@@ -275,11 +267,21 @@ public final class ClusterBenchmark
         figures.put("remote_get", row);
     }
 
-    private void measureLoad(final ClusterFolder folder) throws InterruptedException
+    private static RedisServer startRedis(final TemporaryCluster temporary)
+        throws RedisServer.MissingException, IOException, InterruptedException
     {
-        onCluster(folder, LoadBenchmark.memoryMib(records), List.of(), (cluster, client) ->
+        synchronized (temporary)
         {
-            final Map<String, Object> row = new LoadBenchmark(folder.path(), records).run(client);
+            temporary.throwIfEnding(null);
+            return RedisServer.start();
+        }
+    }
+
+    private void measureLoad(final TemporaryCluster temporary) throws InterruptedException
+    {
+        onCluster(temporary, LoadBenchmark.memoryMib(records), List.of(), (cluster, client) ->
+        {
+            final Map<String, Object> row = new LoadBenchmark(temporary.folder().path(), records).run(client);
             figures.put("load", row);
             says.accept(String.format(Locale.ROOT, "load of %,d records: %.1f s, goal %.0f s for 1,000,000: %s; " +
                 "dump: %.1f s", records, row.get("load_seconds"), row.get("goal_seconds"),

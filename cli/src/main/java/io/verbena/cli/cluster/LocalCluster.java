@@ -44,6 +44,8 @@ final class LocalCluster implements AutoCloseable
     private final NodeLauncher launcher;
     private List<String> computeOptions = List.of();
     private boolean waitsForCheckpoints = true;
+    private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
+    private volatile boolean startsNoMore;
 
     private LocalCluster(final ClusterFolder folder, final FileChannel lockFile)
     {
@@ -126,6 +128,20 @@ final class LocalCluster implements AutoCloseable
         launcher.jvmFlags(flags);
     }
 
+    /** How long each process that is started from now on may take until it is ready. */
+    void readyTimeoutS(final long seconds)
+    {
+        launcher.readyTimeoutS(seconds);
+        memoryReadyTimeoutS = seconds;
+    }
+
+    /** What is started after this fails, and ends nothing; the caller, of another thread, does. */
+    void startNoMore()
+    {
+        launcher.startNoMore();
+        startsNoMore = true;
+    }
+
     List<Entry> live()
     {
         return table.entries().stream().filter(Entry::isLive).toList();
@@ -175,6 +191,10 @@ final class LocalCluster implements AutoCloseable
         }
         catch (final RuntimeException ex)
         {
+            if (startsNoMore)
+            {
+                throw ex;
+            }
             end((line) -> {});
             if (earlier.isEmpty())
             {
@@ -209,7 +229,7 @@ final class LocalCluster implements AutoCloseable
         {
             arguments.addAll(List.of("--memory", memoryMib.toString()));
         }
-        return launcher.start(name, arguments, MEMORY_READY_TIMEOUT_S);
+        return launcher.start(name, arguments, memoryReadyTimeoutS);
     }
 
     /** Starts again what died, where it was and on the data that it had; what lives finds it again by itself. */

@@ -31,6 +31,9 @@ final class NodeLauncher
     private final ProcessTable table;
     private final Path logs;
     private List<String> jvmFlags = List.of();
+    private long readyTimeoutS = READY_TIMEOUT_S;
+    /** Guarded by the table: a process is in it, or is never started. */
+    private boolean startsNoMore;
 
     NodeLauncher(final ProcessTable table, final Path logs)
     {
@@ -44,6 +47,21 @@ final class NodeLauncher
         jvmFlags = flags;
     }
 
+    /** How long a process that is started from now on may take, where the caller has no deadline for it. */
+    void readyTimeoutS(final long seconds)
+    {
+        readyTimeoutS = seconds;
+    }
+
+    /** What is started after this fails; by any thread. */
+    void startNoMore()
+    {
+        synchronized (table)
+        {
+            startsNoMore = true;
+        }
+    }
+
     /**
      * Starts a process, adds it to the table, and waits until it is ready.
      *
@@ -53,7 +71,7 @@ final class NodeLauncher
      */
     String start(final String name, final List<String> arguments)
     {
-        return start(name, arguments, READY_TIMEOUT_S);
+        return start(name, arguments, readyTimeoutS);
     }
 
     /** As the other one, for a process that may take longer, and has a deadline of its own before this one. */
@@ -67,13 +85,22 @@ final class NodeLauncher
             {
                 Files.move(log, logs.resolve(name + ".log.1"), StandardCopyOption.REPLACE_EXISTING);
             }
-            final Process process = new ProcessBuilder(commandLine(arguments))
-                .redirectInput(new File("/dev/null"))
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-            final long startMs = ProcessTable.start(process.toHandle());
-            table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
+            final Process process;
+            final long startMs;
+            synchronized (table)
+            {
+                if (startsNoMore)
+                {
+                    throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted", null);
+                }
+                process = new ProcessBuilder(commandLine(arguments))
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+                startMs = ProcessTable.start(process.toHandle());
+                table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
+            }
             final String ready = awaitReady(name, process, log, timeoutS);
             final Matcher health = HEALTH.matcher(ready);
             table.add(new ProcessTable.Entry(name, process.pid(), startMs,

@@ -21,7 +21,8 @@ import java.util.stream.Stream;
 
 /**
  * The processes of a cluster on this host, one file each. A process is known by its number and the time at which it
- * started, both checked before any signal: a number that another process has got meanwhile is never touched.
+ * started, both checked before any signal: a number that another process has got meanwhile is never touched. Its files
+ * are changed under its monitor.
  */
 final class ProcessTable
 {
@@ -62,7 +63,7 @@ final class ProcessTable
     }
 
     /** All that were started and not ended by {@link #end}, by name. */
-    List<Entry> entries()
+    synchronized List<Entry> entries()
     {
         if (!Files.isDirectory(folder))
         {
@@ -84,7 +85,7 @@ final class ProcessTable
         }
     }
 
-    void add(final Entry entry)
+    synchronized void add(final Entry entry)
     {
         final Properties properties = new Properties();
         properties.setProperty("pid", Long.toString(entry.pid()));
@@ -129,7 +130,7 @@ final class ProcessTable
         return isOrderly;
     }
 
-    void forget(final Entry entry)
+    synchronized void forget(final Entry entry)
     {
         try
         {

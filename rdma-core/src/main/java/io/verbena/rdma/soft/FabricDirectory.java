@@ -64,6 +64,7 @@ final class FabricDirectory implements AutoCloseable
     private final FileChannel ownerLock;
     private final AtomicLong lastRegion = new AtomicLong();
     private final Thread shutdownHook = new Thread(this::leaveAtEnd, "verbena-soft-fabric-cleanup");
+    private final boolean hasShutdownHook;
     private final boolean hugePages;
     /** Lock files of other owners, open; guarded by {@link #OWNERS_OF_THIS_PROCESS}. */
     private final Map<Integer, FileChannel> probes = new HashMap<>();
@@ -89,7 +90,21 @@ final class FabricDirectory implements AutoCloseable
         {
             throw new IOException("lock is taken: " + owner + LOCK_SUFFIX);
         }
-        Runtime.getRuntime().addShutdownHook(shutdownHook);
+        hasShutdownHook = addShutdownHook();
+    }
+
+    /** Who opens it while the process ends, to remove what is left, closes it before its end. */
+    private boolean addShutdownHook()
+    {
+        try
+        {
+            Runtime.getRuntime().addShutdownHook(shutdownHook);
+            return true;
+        }
+        catch (final IllegalStateException ex)
+        {
+            return false;
+        }
     }
 
     /**
@@ -165,6 +180,11 @@ final class FabricDirectory implements AutoCloseable
     @Override
     public void close()
     {
+        if (!hasShutdownHook)
+        {
+            leave();
+            return;
+        }
         try
         {
             Runtime.getRuntime().removeShutdownHook(shutdownHook);

@@ -1,0 +1,158 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A temporary folder for clusters, one after the other, that are ended without checkpoints, and removed with it: when
+ * the run ends, or when the process is told to end (Ctrl-C, SIGTERM), also while one is only being started. Its monitor
+ * is held by who begins or ends something, so that it is not begun behind the back of the end.
+ */
+final class TemporaryCluster implements AutoCloseable
+{
+    private static final long CHILD_END_MS = 2_000;
+    private static final long POLL_MS = 20;
+
+    private final Thread hook = new Thread(this::onProcessEnd, "verbena-interrupted");
+    private final Path path;
+    private volatile boolean isEnding;
+    private LocalCluster cluster;
+
+    private TemporaryCluster(final Path path)
+    {
+        this.path = path;
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** Makes the folder. */
+    static TemporaryCluster create(final String prefix)
+    {
+        try
+        {
+            return new TemporaryCluster(Files.createTempDirectory(prefix));
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "no folder for the cluster: " + ex, ex);
+        }
+    }
+
+    ClusterFolder folder()
+    {
+        return ClusterFolder.of(path);
+    }
+
+    /** The next cluster, not up yet; the one before was ended. */
+    synchronized LocalCluster open()
+    {
+        throwIfEnding(null);
+        cluster = LocalCluster.open(folder());
+        return cluster;
+    }
+
+    /** Ends the cluster, unless the end of the process does. */
+    synchronized void end()
+    {
+        if (!isEnding && null != cluster)
+        {
+            try (LocalCluster ended = cluster)
+            {
+                cluster = null;
+                ended.down((line) -> {});
+            }
+        }
+    }
+
+    /** When the process is ending, failures are its consequence and nobody's news. */
+    void throwIfEnding(final RuntimeException ex)
+    {
+        if (isEnding)
+        {
+            throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted", ex);
+        }
+    }
+
+    @Override
+    public synchronized void close()
+    {
+        if (!isEnding)
+        {
+            try
+            {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            }
+            catch (final IllegalStateException ex)
+            {
+                return; // the process began to end between the two lines above; the hook does it
+            }
+            end();
+            ProcessDemoCluster.delete(path);
+        }
+    }
+
+    private void onProcessEnd()
+    {
+        isEnding = true;
+        synchronized (this)
+        {
+            try (LocalCluster ended = cluster)
+            {
+                if (null != ended)
+                {
+                    ended.startNoMore();
+                    ended.down((line) -> {});
+                }
+            }
+            finally
+            {
+                endChildren();
+                deleteFolder();
+            }
+        }
+    }
+
+    /** What else this process started. */
+    private static void endChildren()
+    {
+        final List<ProcessHandle> children = ProcessHandle.current().children().toList();
+        children.forEach(ProcessHandle::destroy);
+        for (long waitedMs = 0; waitedMs < CHILD_END_MS && isAnyAlive(children); waitedMs += POLL_MS)
+        {
+            try
+            {
+                TimeUnit.MILLISECONDS.sleep(POLL_MS);
+            }
+            catch (final InterruptedException ex)
+            {
+                Thread.currentThread().interrupt();
+                break;
+            }
+        }
+        children.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    private static boolean isAnyAlive(final List<ProcessHandle> processes)
+    {
+        return processes.stream().anyMatch(ProcessHandle::isAlive);
+    }
+
+    /** The thread of the run goes on meanwhile, and may write one more file. */
+    private void deleteFolder()
+    {
+        try
+        {
+            ProcessDemoCluster.delete(path);
+        }
+        catch (final UncheckedIOException ex)
+        {
+            ProcessDemoCluster.delete(path);
+        }
+    }
+}
