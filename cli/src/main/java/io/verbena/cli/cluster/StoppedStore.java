@@ -23,15 +23,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The memory of a cluster whose processes have ended without {@code down}, and its tables. One thread. */
+/**
+ * The memory of a cluster whose processes have ended without {@code down}, and its tables. Holds the cluster's lock: no
+ * other command starts or removes it meanwhile. One thread.
+ */
 final class StoppedStore implements RepairableStore, AutoCloseable
 {
+    private final LocalCluster cluster;
     private final Fabric fabric;
     private final Map<Integer, StoppedMemory> nodes = new TreeMap<>();
     private List<TableDescriptor> tables = List.of();
 
-    private StoppedStore(final Fabric fabric)
+    private StoppedStore(final LocalCluster cluster, final Fabric fabric)
     {
+        this.cluster = cluster;
         this.fabric = fabric;
     }
 
@@ -44,7 +49,7 @@ final class StoppedStore implements RepairableStore, AutoCloseable
                 "no cluster in " + folder.path() + ": start one with 'verbena up', or give --cluster and --token-file",
                 null);
         }
-        final StoppedStore store = new StoppedStore(Fabrics.open(fabricName));
+        final StoppedStore store = hold(folder, fabricName);
         boolean isOpen = false;
         try
         {
@@ -71,6 +76,36 @@ final class StoppedStore implements RepairableStore, AutoCloseable
             {
                 store.close();
             }
+        }
+    }
+
+    private static StoppedStore hold(final ClusterFolder folder, final String fabricName)
+    {
+        final LocalCluster cluster = LocalCluster.openExisting(folder);
+        try
+        {
+            if (folder.isDiscarding())
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, "records of the cluster in " + folder.path() +
+                    " are given up, and some are removed: 'verbena down --discard' removes the others", null);
+            }
+            if (!cluster.live().isEmpty())
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, "the cluster in " + folder.path() +
+                    " was started just now: try again, to ask the one that is up", null);
+            }
+            return new StoppedStore(cluster, Fabrics.open(fabricName));
+        }
+        catch (final RdmaException ex)
+        {
+            cluster.close();
+            throw new CommandFailedException(
+                ExitStatus.UNAVAILABLE, "cluster in " + folder.path() + ": " + ex.getMessage(), ex);
+        }
+        catch (final CommandFailedException ex)
+        {
+            cluster.close();
+            throw ex;
         }
     }
 
@@ -160,5 +195,6 @@ final class StoppedStore implements RepairableStore, AutoCloseable
     {
         nodes.values().forEach(StoppedMemory::close);
         fabric.close();
+        cluster.close();
     }
 }

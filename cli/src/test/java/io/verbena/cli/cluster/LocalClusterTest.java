@@ -64,6 +64,32 @@ class LocalClusterTest
     }
 
     @Test
+    void shouldNotLookAtMemoryThatIsBeingChangedOrRemoved() throws IOException
+    {
+        final ClusterFolder folder = new ClusterFolder(directory.resolve("cluster"));
+        Files.createDirectories(folder.path());
+        Files.writeString(folder.token(), "00");
+        folder.write("verbena://127.0.0.1:1", "soft:" + directory.resolve("fabric"));
+        MemoryFolder.open(folder.memoryNode("memory-1"), LENGTH, 0).close();
+        try (LocalCluster other = LocalCluster.open(folder))
+        {
+            assertThat(other.live()).isEmpty();
+            assertNotOpened(folder, "another command changes the cluster in ");
+        }
+        folder.beginDiscard();
+        assertNotOpened(folder, "'verbena down --discard' removes the others");
+        folder.endDiscard();
+        assertNotOpened(folder, "there is no memory of memory-1");
+        LocalCluster.open(folder).close(); // it is held no more
+    }
+
+    private static void assertNotOpened(final ClusterFolder folder, final String why)
+    {
+        assertThatThrownBy(() -> StoppedStore.open(folder)).isInstanceOf(CommandFailedException.class)
+            .hasMessageContaining(why);
+    }
+
+    @Test
     void shouldLeaveAFolderAloneThatHoldsSomethingElse() throws IOException
     {
         Files.writeString(directory.resolve("poem.txt"), "roses");
