@@ -18,7 +18,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * Whether a READ behind an atomic has to be fenced. The specification orders them; devices that execute atomics over
  * PCIe, so that they exclude the processor too, are known not to, and take the fence unasked. The others are tried,
  * once a process: a READ that does not see the FETCH_ADD before it convicts, none in some rounds does not acquit
- * for ever. A device that cannot be tried takes the fence.
+ * for ever. A device that cannot be tried takes the fence, and is tried again when it is opened next.
  */
 final class OrderProbe
 {
@@ -39,11 +39,23 @@ final class OrderProbe
     static DeviceAttributes addTo(final IbverbsDevice device, final DeviceAttributes attributes)
     {
         final boolean needsFence = attributes.supports(DeviceCapability.GLOBAL_ATOMICS) ||
-            KNOWN.computeIfAbsent(device.rnic(), rnic -> overtakes(device));
+            needsFence(device);
         return new DeviceAttributes(attributes.provider(), attributes.capabilities(), needsFence,
             attributes.maxQueuePairRequests(), attributes.maxCompletions(), attributes.maxMessageBytes(),
             attributes.maxInlineBytes(), attributes.maxReadAtomic(), attributes.maxSharedReceiveRequests(),
             attributes.maxMemoryWindows(), attributes.maxDcContexts());
+    }
+
+    private static boolean needsFence(final IbverbsDevice device)
+    {
+        try
+        {
+            return KNOWN.computeIfAbsent(device.rnic(), rnic -> overtakes(device));
+        }
+        catch (final RdmaException ex)
+        {
+            return true;
+        }
     }
 
     private static boolean overtakes(final IbverbsDevice device)
@@ -61,17 +73,18 @@ final class OrderProbe
                     0, 0, local.address(), local.localKey(), remote.address(), remote.remoteKey(), 1);
                 requester.read(0, SendFlags.SIGNALED, local.address() + Long.BYTES, Long.BYTES, local.localKey(),
                     remote.address(), remote.remoteKey());
-                if (connection.complete(requester) != WorkCompletionStatus.SUCCESS ||
-                    local.segment().get(JAVA_LONG, Long.BYTES) != round)
+                final int status = connection.complete(requester);
+                if (status != WorkCompletionStatus.SUCCESS)
+                {
+                    throw new RdmaException("order of " + device.rnic() + " could not be tried: " +
+                        WorkCompletionStatus.text(status));
+                }
+                if (local.segment().get(JAVA_LONG, Long.BYTES) != round)
                 {
                     return true;
                 }
             }
             return false;
-        }
-        catch (final RdmaException ex)
-        {
-            return true;
         }
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 record WindowSupport(int maxWindows, String problem)
 {
-    /** What was found out, by RNIC. */
+    /** What was found out, by RNIC; one that could not be tried, for want of memory or time, is tried again. */
     private static final Map<String, WindowSupport> KNOWN = new ConcurrentHashMap<>();
     private static final String REMEDY = "; give peers regions of their own instead";
 
@@ -44,7 +44,7 @@ record WindowSupport(int maxWindows, String problem)
         {
             case ON -> new WindowSupport(most, "");
             case OFF -> new WindowSupport(0, "switched off by windows=off");
-            case PROBE -> KNOWN.computeIfAbsent(device.rnic(), rnic -> tryOut(device, most));
+            case PROBE -> tryOut(device, most);
         };
     }
 
@@ -52,15 +52,20 @@ record WindowSupport(int maxWindows, String problem)
     {
         try
         {
-            final String problem = WindowProbe.problem(device);
-            return problem.isEmpty() ? new WindowSupport(most, "") :
-                new WindowSupport(0, device.rnic() + " " + problem + REMEDY);
+            return KNOWN.computeIfAbsent(device.rnic(), rnic -> verdict(device, most));
         }
         catch (final RdmaException ex)
         {
             return new WindowSupport(0, "memory windows of " + device.rnic() + " could not be tried: " +
                 ex.getMessage() + REMEDY);
         }
+    }
+
+    private static WindowSupport verdict(final IbverbsDevice device, final int most)
+    {
+        final String problem = WindowProbe.problem(device);
+        return problem.isEmpty() ? new WindowSupport(most, "") :
+            new WindowSupport(0, device.rnic() + " " + problem + REMEDY);
     }
 
     /** @return the attributes with what was found out. */
