@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -67,9 +68,10 @@ final class DcCarrier implements CompletionOwner
 
     private void bringUp(final QueuePair queuePair)
     {
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1));
+        final PortAttributes port = context.device().port();
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(port.number()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
-            .pathMtuBytes(context.device().port().pathMtuBytes()));
+            .pathMtuBytes(port.pathMtuBytes()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0).timeout(TIMEOUT)
             .retryCount(RETRY_COUNT).rnrRetry(0).maxReadAtomic(context.readAtomicDepth()));
     }

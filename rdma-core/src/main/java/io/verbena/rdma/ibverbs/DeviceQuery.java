@@ -74,6 +74,7 @@ record DeviceQuery(
         {
             final MemorySegment port = queryPort(arena, context, address.toString(), portNumber);
             return new PortAttributes(
+                portNumber,
                 port.get(JAVA_INT, 0) == PORT_ACTIVE,
                 port.get(JAVA_BYTE, portField("link_layer")) == INFINIBAND ? "InfiniBand" : "Ethernet",
                 address,

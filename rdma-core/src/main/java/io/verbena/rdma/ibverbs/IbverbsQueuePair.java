@@ -168,7 +168,8 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     public synchronized void modify(final QueuePairAttributes attributes)
     {
         // The device would refuse most of it too, but with no more than EINVAL.
-        QueuePairTransitions.check(type, state(), attributes, device.attributes().maxReadAtomic());
+        QueuePairTransitions.check(
+            type, state(), attributes, device.attributes().maxReadAtomic(), device.query().portNumber());
         change(attributes);
     }
 

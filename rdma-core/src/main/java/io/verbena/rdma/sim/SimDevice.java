@@ -214,7 +214,7 @@ public final class SimDevice implements Device
     @Override
     public PortAttributes port()
     {
-        return new PortAttributes(!isKilled, "simulated", address, PATH_MTU_BYTES);
+        return new PortAttributes(1, !isKilled, "simulated", address, PATH_MTU_BYTES);
     }
 
     @Override

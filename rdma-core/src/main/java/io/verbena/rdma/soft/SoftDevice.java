@@ -156,7 +156,7 @@ final class SoftDevice implements Device
     @Override
     public PortAttributes port()
     {
-        return new PortAttributes(true, "shared memory", address, PATH_MTU_BYTES);
+        return new PortAttributes(1, true, "shared memory", address, PATH_MTU_BYTES);
     }
 
     @Override

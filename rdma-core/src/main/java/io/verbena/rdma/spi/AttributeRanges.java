@@ -37,11 +37,12 @@ final class AttributeRanges
     }
 
     /** Throws when an attribute that was given has no possible value. */
-    static void check(final QueuePairAttributes given, final int maxReadAtomic, final String transition)
+    static void check(
+        final QueuePairAttributes given, final int maxReadAtomic, final int portNumber, final String transition)
     {
         check(given, QueuePairAttributes.ACCESS_FLAGS, given.accessFlags() & ~AccessFlags.ALL_REMOTE, 0, 0, transition);
         check(given, QueuePairAttributes.PKEY_INDEX, given.pkeyIndex(), 0, 0, transition);
-        check(given, QueuePairAttributes.PORT, given.port(), 1, 1, transition);
+        check(given, QueuePairAttributes.PORT, given.port(), portNumber, portNumber, transition);
         check(given, QueuePairAttributes.TIMEOUT, given.timeout(), 0, 31, transition);
         check(given, QueuePairAttributes.RETRY_COUNT, given.retryCount(), 0, 7, transition);
         check(given, QueuePairAttributes.RNR_RETRY, given.rnrRetry(), 0, 7, transition);

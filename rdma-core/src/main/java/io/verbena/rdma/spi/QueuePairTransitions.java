@@ -101,6 +101,16 @@ public final class QueuePairTransitions
         return attributes.has(STATE) ? attributes.state() : current;
     }
 
+    /** As the check below, of a device with one port. */
+    public static void check(
+        final QueuePairType type,
+        final QueuePairState current,
+        final QueuePairAttributes attributes,
+        final int maxReadAtomic)
+    {
+        check(type, current, attributes, maxReadAtomic, 1);
+    }
+
     /**
      * Checks a change wholly, before anything of it is done.
      *
@@ -108,13 +118,15 @@ public final class QueuePairTransitions
      * @param current    state.
      * @param attributes of the change.
      * @param maxReadAtomic the device's limit of READs and atomics.
+     * @param portNumber of the port in use, 1 for the first.
      * @throws RdmaException naming the attribute, its value and the transition.
      */
     public static void check(
         final QueuePairType type,
         final QueuePairState current,
         final QueuePairAttributes attributes,
-        final int maxReadAtomic)
+        final int maxReadAtomic,
+        final int portNumber)
     {
         final QueuePairState target = target(current, attributes);
         final String transition = type + " queue pair from " + current + " to " + target;
@@ -132,7 +144,7 @@ public final class QueuePairTransitions
                 "wrong attributes for " + transition + ": missing=" + AttributeRanges.names(missing) +
                 ", not allowed=" + AttributeRanges.names(surplus));
         }
-        AttributeRanges.check(attributes, maxReadAtomic, transition);
+        AttributeRanges.check(attributes, maxReadAtomic, portNumber, transition);
     }
 
     private static void connected(

@@ -240,4 +240,15 @@ class QueuePairTransitionsTest
     {
         return Arrays.stream(QueuePairState.values()).filter(rule).toList();
     }
+
+    @Test
+    void shouldTakeThePortInUseOnly()
+    {
+        final QueuePairAttributes second =
+            new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(2);
+        QueuePairTransitions.check(QueuePairType.DC_INITIATOR, QueuePairState.RESET, second, DEVICE_DEPTH, 2);
+        assertThatThrownBy(() -> QueuePairTransitions.check(
+            QueuePairType.DC_INITIATOR, QueuePairState.RESET, second, DEVICE_DEPTH, 1))
+            .isInstanceOf(RdmaException.class).hasMessageContaining("PORT");
+    }
 }
