@@ -118,6 +118,21 @@ final class Attempts
         onReplaced(keyHashes[entry], slotOffsets[entry], expectedWords[entry]);
     }
 
+    /** @return of the lost attempts that would have left the same word in the same slot, the one that began first. */
+    int firstOfEqual(final int entry)
+    {
+        int first = entry;
+        for (int i = 0; i < CAPACITY; i++)
+        {
+            if (states[i] == LOST && slotOffsets[i] == slotOffsets[entry] && keyHashes[i] == keyHashes[entry] &&
+                desiredWords[i] == desiredWords[entry] && sequences[i] < sequences[first])
+            {
+                first = i;
+            }
+        }
+        return first;
+    }
+
     /** Notes that this attempt had no effect. */
     void notApplied(final int entry)
     {

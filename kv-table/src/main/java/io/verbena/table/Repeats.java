@@ -110,13 +110,22 @@ final class Repeats
         final boolean isOwn = OperationKind.storesValue(op.kind) || runner.isDropped(Guard.ONE_TAKER);
         if (!isOwn && runner.tombstones().isKnown(op.link, attempts.slotOffset(entry), word))
         {
-            attempts.notApplied(entry);
             goOn(op);
         }
         else if (!isOwn && runner.isSwapping(op.link, attempts.slotOffset(entry), word))
         {
             // Its completion will tell.
             runner.go(op, Step.RESOLVE);
+        }
+        else if (!isOwn && runner.tombstones().isFull(op.link))
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (!isOwn && attempts.firstOfEqual(entry) != entry)
+        {
+            // Which of them left it cannot be told. The one that began first was under way when it was left, in any case.
+            settle(op, attempts.firstOfEqual(entry));
+            goOn(op);
         }
         else
         {
@@ -173,19 +182,30 @@ final class Repeats
 
     private void applied(final Operation op, final int entry)
     {
-        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.kind))
-        {
-            runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
-        }
-        attempts.applied(entry);
+        settle(op, entry);
         op.repeats = false;
         op.version = attempts.version(entry);
         op.counter = attempts.counter(entry);
         runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
     }
 
+    private void settle(final Operation op, final int entry)
+    {
+        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.kind))
+        {
+            runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
+        }
+        attempts.applied(entry);
+    }
+
+    /** The first attempt had no effect. */
     private void goOn(final Operation op)
     {
+        final int entry = attempts.find(op);
+        if (entry != Attempts.NONE)
+        {
+            attempts.notApplied(entry);
+        }
         op.repeats = false;
         runner.combiner.dropReported(op);
         runner.go(op, Step.START);

@@ -59,6 +59,12 @@ final class Tombstones
         return isKnown;
     }
 
+    /** Whether it cannot be told any more which words deletes have left. */
+    boolean isFull(final NodeLink link)
+    {
+        return link.tombstones.words.size() >= CAPACITY;
+    }
+
     /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
     void stageClearing(final Operation op)
     {

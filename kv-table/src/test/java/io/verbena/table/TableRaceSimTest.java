@@ -52,7 +52,8 @@ class TableRaceSimTest
      * of a batch was begun again on its own while its leader was, or was told what an earlier batch would have made.
      */
     @ParameterizedTest
-    @ValueSource(longs = {458, 1003, 1486, 2089, 3280, 13357, 17817, 20203, 20828, 21148, 25349, 26124, 37363})
+    @ValueSource(longs = {458, 1003, 1486, 2089, 3280, 13357, 17817, 20203, 20828, 21148, 25349, 26124, 37363, 35208,
+        55594, 7888, 16529})
     void shouldTakeEffectOnceInRunsThatFailedOnce(final long seed)
     {
         try (StepRun run = new StepRun(seed, StepRun.Shape.repeating(seed)))
