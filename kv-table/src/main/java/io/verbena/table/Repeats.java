@@ -123,7 +123,7 @@ final class Repeats
         }
         else if (!isOwn && attempts.firstOfEqual(entry) != entry)
         {
-            // Which of them left it cannot be told. The one that began first was under way when it was left, in any case.
+            // Which of them left it cannot be told. The one that began first was under way then, whoever did.
             settle(op, attempts.firstOfEqual(entry));
             goOn(op);
         }
