@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,9 +30,11 @@ class StoreObserverTest
 {
     private static final int KEYS = 500;
     private static final int LEAST_CHECKS = 5;
+    private static final int LEAST_WRITES = 2 * KEYS;
 
     @TempDir
     private Path directory;
+    private final AtomicLong written = new AtomicLong();
     private volatile boolean isStopped;
 
     private static byte[] bytes(final String text)
@@ -52,6 +55,7 @@ class StoreObserverTest
                 case 1 -> table.putIfAbsent(key, new byte[random.nextInt(200)]);
                 default -> table.put(key, new byte[random.nextInt(600)]);
             }
+            written.incrementAndGet();
         }
     }
 
@@ -92,9 +96,10 @@ class StoreObserverTest
                 CompletableFuture.runAsync(() -> write(client, 1)),
                 CompletableFuture.runAsync(() -> write(client, 2)),
                 CompletableFuture.runAsync(() -> createAndDrop(client))};
-            for (int i = 0; i < LEAST_CHECKS; i++)
+            for (int i = 0; i < LEAST_CHECKS || written.get() < LEAST_WRITES; i++)
             {
                 assertSound(check(observer));
+                assertThat(writers).as("ended too early").noneMatch(CompletableFuture::isDone);
             }
             isStopped = true;
             CompletableFuture.allOf(writers).get(RemoteCluster.STEP_NS, TimeUnit.NANOSECONDS);
