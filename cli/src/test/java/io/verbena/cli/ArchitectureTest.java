@@ -53,8 +53,9 @@ class ArchitectureTest
         KV_REQUEST("kv-request", "request", RAAS),
         KV_TABLE("kv-table", "table", RAAS),
         CONTROL_PLANE("control-plane", "control", RAAS),
-        META_SERVER("meta-server", "meta", CONTROL_PLANE),
-        KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE),
+        ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
+        META_SERVER("meta-server", "meta", CONTROL_PLANE, ROCKSDB_LIBRARY),
+        KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE, ROCKSDB_LIBRARY),
         KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_REQUEST, KV_TABLE),
         CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
@@ -158,7 +159,7 @@ class ArchitectureTest
     @Test
     void shouldKeepEachLibraryWhereItBelongs()
     {
-        onlyIn("org.rocksdb..", Module.META_SERVER, Module.KV_MEMORY_NODE);
+        onlyIn("org.rocksdb..", Module.ROCKSDB_LIBRARY, Module.META_SERVER, Module.KV_MEMORY_NODE);
         onlyIn("site.ycsb..", Module.LOAD_TESTS);
         onlyIn("net.openhft.chronicle..", Module.LOAD_TESTS);
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);

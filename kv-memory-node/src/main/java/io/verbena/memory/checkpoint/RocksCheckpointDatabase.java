@@ -1,5 +1,7 @@
 package io.verbena.memory.checkpoint;
 
+import io.verbena.rocksdb.RocksLibrary;
+
 import org.rocksdb.CompressionType;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;

@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.rocksdb.RocksLibrary;
+
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;

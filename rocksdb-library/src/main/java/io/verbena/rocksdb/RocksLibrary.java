@@ -1,4 +1,4 @@
-package io.verbena.memory.checkpoint;
+package io.verbena.rocksdb;
 
 import org.rocksdb.NativeLibraryLoader;
 import org.rocksdb.RocksDB;
@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * would be a temporary file of the system, removed at the end of the process, and never when that is killed: here it is
  * removed as soon as it is mapped. Thread-safe.
  */
-final class RocksLibrary
+public final class RocksLibrary
 {
     private static boolean isLoaded;
 
@@ -26,7 +26,7 @@ final class RocksLibrary
      *
      * @param folder made for it, and removed; what an earlier process left there is removed too.
      */
-    static synchronized void load(final Path folder)
+    public static synchronized void load(final Path folder)
     {
         if (!isLoaded && !isLoadedFrom(folder))
         {
