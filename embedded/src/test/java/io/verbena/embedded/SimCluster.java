@@ -50,6 +50,7 @@ final class SimCluster implements AutoCloseable
     private static final int QUIET_MS = 25;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
+    private static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
     private static final int CLIENT_PORT = 9;
 
     /** A compute node and the simulated machine it runs on. */
@@ -308,19 +309,8 @@ final class SimCluster implements AutoCloseable
 
     KvTable createTable(final String name, final long expectedRecords)
     {
-        final ControlRequest request = new ControlRequest(
-            ControlRequest.Kind.CREATE_TABLE, name, expectedRecords, world.clock().nanoTime() + 1_000_000_000L)
-        {
-            @Override
-            protected void onDone()
-            {
-                // polled below
-            }
-        };
-        computes.getFirst().node.endpoint().submit(request);
-        world.runUntil(() -> NodeRequest.DONE == request.state(), MAX_STEPS);
-        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
-        return client.table((TableReference)request.result());
+        return client.table((TableReference)done(
+            computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name, expectedRecords));
     }
 
     void dropTable(final String name)
@@ -332,8 +322,24 @@ final class SimCluster implements AutoCloseable
     /** Asks one node; it answers at once. */
     Object control(final Compute compute, final ControlRequest.Kind kind, final String table)
     {
+        return done(compute, kind, table, 0);
+    }
+
+    private Object done(
+        final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords)
+    {
+        final ControlRequest request = asked(compute, kind, table, expectedRecords, CONTROL_TIMEOUT_NS);
+        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
+        return request.result();
+    }
+
+    /** Asks one node, however it answers. */
+    ControlRequest asked(
+        final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords,
+        final long timeoutNs)
+    {
         final ControlRequest request =
-            new ControlRequest(kind, table, 0, world.clock().nanoTime() + 1_000_000_000L)
+            new ControlRequest(kind, table, expectedRecords, world.clock().nanoTime() + timeoutNs)
         {
             @Override
             protected void onDone()
@@ -343,8 +349,7 @@ final class SimCluster implements AutoCloseable
         };
         compute.node.endpoint().submit(request);
         world.runUntil(() -> NodeRequest.DONE == request.state(), MAX_STEPS);
-        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
-        return request.result();
+        return request;
     }
 
     /** What every serving node holds. */

@@ -6,6 +6,7 @@ import io.verbena.control.ChunkRun;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.MemoryNodeStat;
+import io.verbena.control.MetaClient;
 import io.verbena.control.TableEntry;
 import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
@@ -22,8 +23,8 @@ import java.util.SplittableRandom;
 /**
  * Creates a table: asks that the name is free, takes a table id, asks the memory nodes how long their chunks are,
  * leases chunks, formats them one-sidedly, and makes the table known. Whatever fails before the last step changes
- * nothing but chunks, which are returned. If the last answer is lost, the meta server is asked once more who owns the
- * name.
+ * nothing but chunks, which are returned, and an id, which is not used again. If the last answer is lost, the meta
+ * server is asked who owns the name.
  */
 final class CreateTableTask extends ControlTask
 {
@@ -45,8 +46,8 @@ final class CreateTableTask extends ControlTask
     private final List<ControlCall<ChunkLease>> leases = new ArrayList<>();
     private final List<MemoryLink> leaseLinks = new ArrayList<>();
     private Step step = Step.CHECK_NAME;
-    private ControlCall<TableEntry> nameCall;
-    private ControlCall<Integer> idCall;
+    private MetaRead<TableEntry> named;
+    private MetaRead<Integer> id;
     private ControlCall<Void> publishCall;
     private TablePlan plan;
     private TableCreator creator;
@@ -65,7 +66,13 @@ final class CreateTableTask extends ControlTask
         this.memoryLinks = readyLinks;
         this.random = random;
         this.numbers = numbers;
-        nameCall = metaLink.client().table(request.tableName(), remainingNs(nowNs));
+        named = whoHasTheName(nowNs);
+    }
+
+    private MetaRead<TableEntry> whoHasTheName(final long nowNs)
+    {
+        return new MetaRead<>(metaLink, (client, timeoutNs) -> client.table(request().tableName(), timeoutNs),
+            request().deadlineNs(), nowNs);
     }
 
     @Override
@@ -79,23 +86,23 @@ final class CreateTableTask extends ControlTask
             case LEASE -> pollLease(nowNs);
             case FORMAT -> pollFormat(nowNs);
             case PUBLISH -> pollPublish(nowNs);
-            case RESOLVE -> pollResolve();
+            case RESOLVE -> pollResolve(nowNs);
         };
     }
 
     private int pollCheckName(final long nowNs)
     {
-        if (!nameCall.isDone())
+        if (!named.poll(nowNs))
         {
             return 0;
         }
-        if (ControlStatus.OK == nameCall.status())
+        if (ControlStatus.OK == named.call().status())
         {
             end(Status.ALREADY_EXISTS, null, null);
         }
-        else if (ControlStatus.NO_SUCH_TABLE != nameCall.status())
+        else if (ControlStatus.NO_SUCH_TABLE != named.call().status())
         {
-            endAs(nameCall);
+            endAs(named.call());
         }
         else if (memoryLinks.isEmpty())
         {
@@ -103,7 +110,7 @@ final class CreateTableTask extends ControlTask
         }
         else
         {
-            idCall = metaLink.client().allocateTableId(remainingNs(nowNs));
+            id = new MetaRead<>(metaLink, MetaClient::allocateTableId, request().deadlineNs(), nowNs);
             step = Step.TAKE_ID;
         }
         return 1;
@@ -111,16 +118,16 @@ final class CreateTableTask extends ControlTask
 
     private int pollTakeId(final long nowNs)
     {
-        if (!idCall.isDone())
+        if (!id.poll(nowNs))
         {
             return 0;
         }
-        if (ControlStatus.OK != idCall.status())
+        if (ControlStatus.OK != id.call().status())
         {
-            endAs(idCall);
+            endAs(id.call());
             return 1;
         }
-        tableId = idCall.result();
+        tableId = id.call().result();
         for (final MemoryLink link : memoryLinks)
         {
             stats.add(link.client().stat(remainingNs(nowNs)));
@@ -252,7 +259,7 @@ final class CreateTableTask extends ControlTask
             case OK -> endCreated();
             case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY ->
             {
-                nameCall = metaLink.client().table(request().tableName(), remainingNs(nowNs));
+                named = whoHasTheName(nowNs);
                 step = Step.RESOLVE;
             }
             default ->
@@ -264,13 +271,13 @@ final class CreateTableTask extends ControlTask
         return 1;
     }
 
-    private int pollResolve()
+    private int pollResolve(final long nowNs)
     {
-        if (!nameCall.isDone())
+        if (!named.poll(nowNs))
         {
             return 0;
         }
-        if (ControlStatus.OK == nameCall.status() && tableId == nameCall.result().tableId())
+        if (ControlStatus.OK == named.call().status() && tableId == named.call().result().tableId())
         {
             endCreated();
         }

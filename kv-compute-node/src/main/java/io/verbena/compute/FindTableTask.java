@@ -1,6 +1,5 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
 import io.verbena.request.ControlRequest.Status;
@@ -12,29 +11,30 @@ import io.verbena.table.format.FormatException;
 final class FindTableTask extends ControlTask
 {
     private final TableRegistry tables;
-    private final ControlCall<TableEntry> call;
+    private final MetaRead<TableEntry> found;
 
     FindTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables, final long nowNs)
     {
         super(request);
         this.tables = tables;
-        call = metaLink.client().table(request.tableName(), remainingNs(nowNs));
+        found = new MetaRead<>(metaLink, (client, timeoutNs) -> client.table(request.tableName(), timeoutNs),
+            request.deadlineNs(), nowNs);
     }
 
     @Override
     int poll(final long nowNs)
     {
-        if (!call.isDone())
+        if (!found.poll(nowNs))
         {
             return 0;
         }
-        if (ControlStatus.OK != call.status())
+        if (ControlStatus.OK != found.call().status())
         {
-            endAs(call);
+            endAs(found.call());
             return 1;
         }
-        final TableEntry entry = call.result();
+        final TableEntry entry = found.call().result();
         try
         {
             tables.open(entry);

@@ -1,6 +1,5 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TablePage;
 import io.verbena.request.ControlRequest.Status;
@@ -14,32 +13,38 @@ final class ListTablesTask extends ControlTask
 {
     private final MetaLink metaLink;
     private final List<String> names = new ArrayList<>();
-    private ControlCall<TablePage> call;
+    private MetaRead<TablePage> page;
 
     ListTablesTask(final ControlRequest request, final MetaLink metaLink, final long nowNs)
     {
         super(request);
         this.metaLink = metaLink;
-        call = metaLink.client().tables("", remainingNs(nowNs));
+        page = namesAfter("", nowNs);
+    }
+
+    private MetaRead<TablePage> namesAfter(final String name, final long nowNs)
+    {
+        return new MetaRead<>(
+            metaLink, (client, timeoutNs) -> client.tables(name, timeoutNs), request().deadlineNs(), nowNs);
     }
 
     @Override
     int poll(final long nowNs)
     {
-        if (!call.isDone())
+        if (!page.poll(nowNs))
         {
             return 0;
         }
-        if (ControlStatus.OK != call.status())
+        if (ControlStatus.OK != page.call().status())
         {
-            endAs(call);
+            endAs(page.call());
             return 1;
         }
-        final TablePage page = call.result();
-        names.addAll(page.names());
-        if (page.hasMore())
+        final TablePage result = page.call().result();
+        names.addAll(result.names());
+        if (result.hasMore())
         {
-            call = metaLink.client().tables(names.getLast(), remainingNs(nowNs));
+            page = namesAfter(names.getLast(), nowNs);
         }
         else
         {
