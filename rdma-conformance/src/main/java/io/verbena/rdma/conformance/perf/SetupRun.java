@@ -133,8 +133,8 @@ public final class SetupRun
 
     private void bringUp(final QueuePair queuePair, final Device peer, final QueuePair other)
     {
-        final QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
-            .accessFlags(AccessFlags.ALL_REMOTE);
+        final QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0)
+            .port(peer.port().number()).accessFlags(AccessFlags.ALL_REMOTE);
         final QueuePairAttributes readyToReceive = new QueuePairAttributes().state(QueuePairState.RTR)
             .destination(peer.address()).destinationNumber(other.number()).rqPsn(0).pathMtuBytes(1024)
             .maxDestinationReadAtomic(RESPONDER_DEPTH).minRnrTimer(12);
