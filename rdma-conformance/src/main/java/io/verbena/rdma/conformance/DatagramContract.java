@@ -74,6 +74,31 @@ abstract class DatagramContract extends TransitionHarness
     }
 
     @Test
+    void shouldPostAllOrNothingWhenAddressHandleWasClosedAfterStaging()
+    {
+        bringUp();
+        receive(1, 512, HEADER_BYTES + 8);
+        final AddressHandle closed = a.domain.createAddressHandle(b.device.address());
+        a.queuePair.begin();
+        a.queuePair.send(2, SIGNALED, a.address(0), 8, a.key());
+        a.queuePair.toQueuePair(closed, b.queuePair.number(), QueuePairSteps.QKEY);
+        closed.close();
+        try
+        {
+            assertThat(a.queuePair.complete()).isEqualTo(PostStatus.OK);
+            assertThat(awaitOne(a).status()).isZero();
+        }
+        catch (final RdmaException ex)
+        {
+            assertThat(ex).hasMessageContaining("closed");
+            assertThat(execute(datagram(3, SIGNALED, 8, QueuePairSteps.QKEY)).status()).isZero();
+        }
+        assertThat(awaitOne(b).wrId()).as("one datagram either way").isEqualTo(1);
+        settle();
+        assertThat(poll(a)).isEmpty();
+    }
+
+    @Test
     void shouldCarryImmediateInDatagram()
     {
         bringUp();

@@ -12,8 +12,7 @@ final class IbverbsAddressHandle implements AddressHandle
 {
     private final IbverbsProtectionDomain domain;
     private final DeviceAddress target;
-    private final long ah;
-    private volatile boolean isClosed;
+    private final HeldPointer ah;
 
     IbverbsAddressHandle(final IbverbsProtectionDomain domain, final DeviceAddress target)
     {
@@ -23,14 +22,14 @@ final class IbverbsAddressHandle implements AddressHandle
         {
             final MemorySegment attributes = arena.allocate(VerbsLayouts.IBV_AH_ATTR);
             QueuePairStructures.putAddress(domain.device(), target, attributes);
-            ah = Libibverbs.Maker.CREATE_AH.make(
-                "cannot make a way to " + target, domain.pointer(), attributes.address());
+            ah = new HeldPointer(Libibverbs.Maker.CREATE_AH.make(
+                "cannot make a way to " + target, domain.pointer(), attributes.address()));
         }
     }
 
-    long pointer()
+    HeldPointer pointer()
     {
-        if (isClosed)
+        if (ah.isClosed())
         {
             throw new RdmaException("address handle is closed: target=" + target);
         }
@@ -46,12 +45,9 @@ final class IbverbsAddressHandle implements AddressHandle
     @Override
     public synchronized void close()
     {
-        if (isClosed)
+        if (ah.close(() -> Libibverbs.Destroyer.DESTROY_AH.destroy("an address handle", ah.address())))
         {
-            return;
+            domain.childClosed();
         }
-        Libibverbs.Destroyer.DESTROY_AH.destroy("an address handle", ah);
-        isClosed = true;
-        domain.childClosed();
     }
 }

@@ -44,6 +44,7 @@ final class IbverbsCompletionChannel implements CompletionChannel
 
     long pointer()
     {
+        checkOpen();
         return channel;
     }
 
@@ -60,10 +61,7 @@ final class IbverbsCompletionChannel implements CompletionChannel
     @Override
     public CompletionQueue await(final long timeoutNs)
     {
-        if (isClosed)
-        {
-            throw new RdmaException("completion channel is closed: device=" + device.name());
-        }
+        checkOpen();
         final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + timeoutNs;
         do
         {
@@ -78,6 +76,15 @@ final class IbverbsCompletionChannel implements CompletionChannel
         }
         while (!Thread.currentThread().isInterrupted() && deadlineNs - SystemNanoClock.INSTANCE.nanoTime() > 0);
         return null;
+    }
+
+    /** The library would follow a pointer that is gone. */
+    private void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("completion channel is closed: device=" + device.name());
+        }
     }
 
     @Override

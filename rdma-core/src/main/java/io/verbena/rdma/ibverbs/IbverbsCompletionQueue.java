@@ -77,6 +77,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
 
     long pointer()
     {
+        checkOpen();
         return cq;
     }
 

@@ -11,10 +11,9 @@ final class IbverbsMemoryRegion implements MemoryRegion
     private final MemorySegment segment;
     private final int accessFlags;
     private final Runnable release;
-    private final long mr;
+    private final HeldPointer mr;
     private final int localKey;
     private final int remoteKey;
-    private boolean isClosed;
 
     IbverbsMemoryRegion(
         final IbverbsProtectionDomain domain,
@@ -26,16 +25,17 @@ final class IbverbsMemoryRegion implements MemoryRegion
         this.segment = segment;
         this.accessFlags = accessFlags;
         this.release = release;
-        mr = Libibverbs.registerMemory("cannot register " + segment.byteSize() + " bytes on " + domain.device().name(),
-            domain.pointer(), segment.address(), segment.byteSize(), accessFlags);
-        localKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
-        remoteKey = IbverbsDevice.field(mr, VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
+        mr = new HeldPointer(Libibverbs.registerMemory(
+            "cannot register " + segment.byteSize() + " bytes on " + domain.device().name(),
+            domain.pointer(), segment.address(), segment.byteSize(), accessFlags));
+        localKey = IbverbsDevice.field(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
+        remoteKey = IbverbsDevice.field(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
     }
 
-    /** The library would follow a pointer that is gone: 0 when it is closed, or of another domain. */
-    synchronized long pointer(final IbverbsProtectionDomain of)
+    /** The library would follow a pointer that is gone: null when it is closed, or of another domain. */
+    HeldPointer pointer(final IbverbsProtectionDomain of)
     {
-        return isClosed || of != domain ? 0 : mr;
+        return mr.isClosed() || of != domain ? null : mr;
     }
 
     @Override
@@ -77,14 +77,12 @@ final class IbverbsMemoryRegion implements MemoryRegion
     @Override
     public synchronized void close()
     {
-        if (isClosed)
+        final String what = "a memory region of " + lengthBytes() + " bytes";
+        if (mr.close(() -> Libibverbs.Destroyer.DEREG_MR.destroy(what, mr.address())))
         {
-            return;
+            release.run();
+            domain.childClosed();
         }
-        Libibverbs.Destroyer.DEREG_MR.destroy("a memory region of " + lengthBytes() + " bytes", mr);
-        isClosed = true;
-        release.run();
-        domain.childClosed();
     }
 
     @Override
@@ -92,6 +90,6 @@ final class IbverbsMemoryRegion implements MemoryRegion
     {
         return "IbverbsMemoryRegion{address=0x" + Long.toHexString(address()) + ", lengthBytes=" + lengthBytes() +
             ", localKey=0x" + Integer.toHexString(localKey) + ", remoteKey=0x" + Integer.toHexString(remoteKey) +
-            ", accessFlags=0x" + Integer.toHexString(accessFlags) + ", isClosed=" + isClosed + '}';
+            ", accessFlags=0x" + Integer.toHexString(accessFlags) + ", isClosed=" + mr.isClosed() + '}';
     }
 }

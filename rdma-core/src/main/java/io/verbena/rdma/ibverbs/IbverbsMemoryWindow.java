@@ -17,28 +17,30 @@ final class IbverbsMemoryWindow implements MemoryWindow
     private static final long KEY = VerbsLayouts.offset(VerbsLayouts.IBV_MW, "rkey");
 
     private final IbverbsProtectionDomain domain;
-    private final long mw;
+    private final HeldPointer mw;
     private volatile int key;
-    private volatile boolean isClosed;
 
     IbverbsMemoryWindow(final IbverbsProtectionDomain domain)
     {
         this.domain = domain;
-        mw = Libibverbs.allocateWindow("cannot allocate a memory window on " + domain.device().name(),
-            domain.device().operation("alloc_mw"), domain.pointer());
-        key = IbverbsDevice.field(mw, KEY);
+        mw = new HeldPointer(Libibverbs.allocateWindow("cannot allocate a memory window on " + domain.device().name(),
+            domain.device().operation("alloc_mw"), domain.pointer()));
+        key = IbverbsDevice.field(mw.address(), KEY);
     }
 
-    /** The library would follow a pointer that is gone: 0 when it is closed, or of another domain. */
-    long pointer(final IbverbsProtectionDomain of)
+    /** The library would follow a pointer that is gone: null when it is closed, or of another domain. */
+    HeldPointer pointer(final IbverbsProtectionDomain of)
     {
-        return isClosed || of != domain ? 0 : mw;
+        return mw.isClosed() || of != domain ? null : mw;
     }
 
-    /** A bind to this key was posted. The library names the old key in the next one and leaves it to us to note it. */
+    /**
+     * A bind to this key was posted, and the window is still held for that. The library names the old key in the next
+     * one and leaves it to us to note it.
+     */
     void bound(final int newKey)
     {
-        MemorySegment.ofAddress(mw).reinterpret(KEY + Integer.BYTES).set(JAVA_INT, KEY, newKey);
+        MemorySegment.ofAddress(mw.address()).reinterpret(KEY + Integer.BYTES).set(JAVA_INT, KEY, newKey);
         key = newKey;
     }
 
@@ -58,19 +60,17 @@ final class IbverbsMemoryWindow implements MemoryWindow
     @Override
     public synchronized void close()
     {
-        if (isClosed)
+        final IbverbsDevice device = domain.device();
+        if (mw.close(() -> Libibverbs.freeWindow(
+            "a memory window of " + device.name(), device.operation("dealloc_mw"), mw.address())))
         {
-            return;
+            domain.childClosed();
         }
-        Libibverbs.freeWindow(
-            "a memory window of " + domain.device().name(), domain.device().operation("dealloc_mw"), mw);
-        isClosed = true;
-        domain.childClosed();
     }
 
     @Override
     public String toString()
     {
-        return "IbverbsMemoryWindow{key=0x" + Integer.toHexString(key) + ", isClosed=" + isClosed + '}';
+        return "IbverbsMemoryWindow{key=0x" + Integer.toHexString(key) + ", isClosed=" + mw.isClosed() + '}';
     }
 }

@@ -417,9 +417,9 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         final long lengthBytes,
         final int accessFlags)
     {
-        final long mw = window instanceof final IbverbsMemoryWindow own ? own.pointer(domain) : 0;
-        final long mr = region instanceof final IbverbsMemoryRegion own ? own.pointer(domain) : 0;
-        if (mw == 0 || mr == 0)
+        final HeldPointer mw = window instanceof final IbverbsMemoryWindow own ? own.pointer(domain) : null;
+        final HeldPointer mr = region instanceof final IbverbsMemoryRegion own ? own.pointer(domain) : null;
+        if (mw == null || mr == null)
         {
             throw new RdmaException("window and region of a BIND_MW must be open and of the queue pair's domain: " +
                 window + ", " + region + ", " + this);
@@ -437,11 +437,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         {
             throw new RdmaException("only requests of UD queue pairs are addressed, with handles of this provider");
         }
-        final long slot = sends.lastOffset();
-        final MemorySegment memory = sends.memory();
-        memory.set(JAVA_LONG, slot + SendRing.UD_HANDLE, own.pointer());
-        memory.set(JAVA_INT, slot + SendRing.UD_NUMBER, queuePairNumber);
-        memory.set(JAVA_INT, slot + SendRing.UD_QKEY, qkey);
+        sends.toQueuePair(own.pointer(), queuePairNumber, qkey);
     }
 
     @Override
@@ -475,8 +471,21 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         {
             throw new RdmaException("a request of the batch has no address, nothing is posted: " + this);
         }
-        final int errno = dcSends == null ?
-            sends.post(postSend, qp, serial, count, counters) : sends.post(dcSends, serial, count, counters);
+        if (!sends.hold(count))
+        {
+            throw new RdmaException("an address handle, window or region that a request of the batch names was " +
+                "closed after staging, nothing is posted: " + this);
+        }
+        final int errno;
+        try
+        {
+            errno = dcSends == null ?
+                sends.post(postSend, qp, serial, count, counters) : sends.post(dcSends, serial, count, counters);
+        }
+        finally
+        {
+            sends.release();
+        }
         return errno == 0 ? PostStatus.OK : onRefused(errno);
     }
 

@@ -51,6 +51,7 @@ final class IbverbsSharedReceiveQueue implements SharedReceiveQueue
 
     long pointer()
     {
+        checkOpen();
         return srq;
     }
 

@@ -91,6 +91,10 @@ final class SendRing
     private final int[] lengths;
     /** Bound by the request of a slot; made when the first one is. */
     private IbverbsMemoryWindow[] windows;
+    /** Two for each slot: what its request names and the library follows; made when the first request does. */
+    private HeldPointer[] named;
+    private long heldFrom;
+    private int heldCount;
     private long tail;
     private long released;
     private int stagedCount;
@@ -183,6 +187,11 @@ final class SendRing
             localAddress : copyInline(localAddress, lengthBytes, slot));
         memory.set(JAVA_INT, offset + SGE_LENGTH, lengthBytes);
         memory.set(JAVA_INT, offset + SGE_KEY, localKey);
+        if (named != null)
+        {
+            named[2 * slot] = null;
+            named[2 * slot + 1] = null;
+        }
         if (handle >= 0)
         {
             // The library follows it without looking: hasUnaddressed() does.
@@ -204,11 +213,22 @@ final class SendRing
         slots.set(NETWORK_INT, offset + IMMEDIATE, immediate);
     }
 
-    /** DC: where the request staged last goes. */
-    void toDcTarget(final long addressHandle, final int number, final long accessKey)
+    /** UD: where the request staged last goes. */
+    void toQueuePair(final HeldPointer addressHandle, final int number, final int qkey)
     {
         final long offset = lastOffset();
-        slots.set(JAVA_LONG, offset + DC_HANDLE, addressHandle);
+        name(offset, addressHandle, null);
+        slots.set(JAVA_LONG, offset + UD_HANDLE, addressHandle.address());
+        slots.set(JAVA_INT, offset + UD_NUMBER, number);
+        slots.set(JAVA_INT, offset + UD_QKEY, qkey);
+    }
+
+    /** DC: where the request staged last goes. */
+    void toDcTarget(final HeldPointer addressHandle, final int number, final long accessKey)
+    {
+        final long offset = lastOffset();
+        name(offset, addressHandle, null);
+        slots.set(JAVA_LONG, offset + DC_HANDLE, addressHandle.address());
         slots.set(JAVA_LONG, offset + DC_KEY, accessKey);
         slots.set(JAVA_INT, offset + DC_NUMBER, number);
     }
@@ -235,9 +255,9 @@ final class SendRing
     void bind(
         final long offset,
         final IbverbsMemoryWindow window,
-        final long mw,
+        final HeldPointer mw,
         final int remoteKey,
-        final long mr,
+        final HeldPointer mr,
         final long address,
         final long lengthBytes,
         final int accessFlags)
@@ -247,14 +267,82 @@ final class SendRing
             windows = new IbverbsMemoryWindow[mask + 2];
         }
         windows[(int)(offset / SLOT_BYTES)] = window;
+        name(offset, mw, mr);
         // rxe's library refuses a bind with an immediate, and one may be left of an earlier request.
         slots.set(JAVA_INT, offset + IMMEDIATE, 0);
-        slots.set(JAVA_LONG, offset + WINDOW, mw);
+        slots.set(JAVA_LONG, offset + WINDOW, mw.address());
         slots.set(JAVA_INT, offset + WINDOW_KEY, remoteKey);
-        slots.set(JAVA_LONG, offset + WINDOW_REGION, mr);
+        slots.set(JAVA_LONG, offset + WINDOW_REGION, mr.address());
         slots.set(JAVA_LONG, offset + WINDOW_ADDRESS, address);
         slots.set(JAVA_LONG, offset + WINDOW_LENGTH, lengthBytes);
         slots.set(JAVA_INT, offset + WINDOW_RIGHTS, accessFlags);
+    }
+
+    private void name(final long offset, final HeldPointer first, final HeldPointer second)
+    {
+        if (named == null)
+        {
+            named = new HeldPointer[2 * (mask + 2)];
+        }
+        final int slot = (int)(offset / SLOT_BYTES);
+        named[2 * slot] = first;
+        named[2 * slot + 1] = second;
+    }
+
+    /**
+     * Keeps what the requests staged last name from being freed until {@link #release()}, which follows the post.
+     *
+     * @return false when something of it has been closed since: then nothing is held.
+     */
+    boolean hold(final int count)
+    {
+        heldFrom = tail;
+        heldCount = 0;
+        for (int i = 0; named != null && i < count; i++)
+        {
+            final int slot = (int)(tail + i) & mask;
+            if (!hold(named[2 * slot]) || !holdSecond(slot))
+            {
+                release();
+                return false;
+            }
+            heldCount++;
+        }
+        return true;
+    }
+
+    private boolean holdSecond(final int slot)
+    {
+        if (hold(named[2 * slot + 1]))
+        {
+            return true;
+        }
+        release(named[2 * slot]);
+        return false;
+    }
+
+    private static boolean hold(final HeldPointer pointer)
+    {
+        return pointer == null || pointer.hold();
+    }
+
+    private static void release(final HeldPointer pointer)
+    {
+        if (pointer != null)
+        {
+            pointer.release();
+        }
+    }
+
+    void release()
+    {
+        for (int i = 0; i < heldCount; i++)
+        {
+            final int slot = (int)(heldFrom + i) & mask;
+            release(named[2 * slot]);
+            release(named[2 * slot + 1]);
+        }
+        heldCount = 0;
     }
 
     /** UD, DC: whether one of the requests staged last goes nowhere. */

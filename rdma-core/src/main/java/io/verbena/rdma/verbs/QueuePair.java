@@ -198,7 +198,8 @@ public interface QueuePair extends AutoCloseable
      * Posts everything staged since {@link #begin()} with one doorbell.
      *
      * @return {@link PostStatus#OK}, or a negative {@link PostStatus}: then nothing of the batch was posted.
-     * @throws RdmaException when no batch is open, or a request of UD or DC was not addressed: nothing was posted.
+     * @throws RdmaException when no batch is open, a request of UD or DC was not addressed, or, on some providers, an
+     *     address handle, window or region that a request names was closed since: nothing was posted.
      */
     int complete();
 

@@ -38,6 +38,7 @@ class Mlx5DowncallTest
 {
     private static final int SERIAL = 5;
     private static final long HANDLE = 0xA0A0_0000_1000L;
+    private static final HeldPointer WAY = new HeldPointer(HANDLE);
     private static final long KEY = 0x8182_8384_8586_8788L;
 
     @TempDir
@@ -134,7 +135,7 @@ class Mlx5DowncallTest
         ring.memory().set(JAVA_INT, slot + SendRing.ATOMIC_KEY, 0x90 + (int)wrId);
         ring.memory().set(JAVA_LONG, slot + SendRing.COMPARE_ADD, -2);
         ring.memory().set(JAVA_LONG, slot + SendRing.SWAP, Long.MIN_VALUE);
-        ring.toDcTarget(HANDLE, 0xABCDEF, KEY);
+        ring.toDcTarget(WAY, 0xABCDEF, KEY);
     }
 
     @Test
@@ -143,15 +144,15 @@ class Mlx5DowncallTest
         final SendRing ring = ring(8);
         ring.begin(this);
         stage(ring, SendRing.RDMA_READ, 1, SendFlags.SIGNALED | SendFlags.FENCE, 64);
-        ring.toDcTarget(HANDLE, 0xABCDEF, KEY);
+        ring.toDcTarget(WAY, 0xABCDEF, KEY);
         stage(ring, SendRing.RDMA_WRITE, 2, 0, 0);
-        ring.toDcTarget(HANDLE + 8, 7, -1);
+        ring.toDcTarget(new HeldPointer(HANDLE + 8), 7, -1);
         ring.immediate(stage(ring, SendRing.RDMA_WRITE_WITH_IMM, 3, SendFlags.SOLICITED, 5), 0x0102_0304);
-        ring.toDcTarget(HANDLE, 0xABCDEF, KEY);
+        ring.toDcTarget(WAY, 0xABCDEF, KEY);
         stage(ring, SendRing.SEND, 4, 0, 6);
-        ring.toDcTarget(HANDLE, 0xABCDEF, KEY);
+        ring.toDcTarget(WAY, 0xABCDEF, KEY);
         ring.immediate(stage(ring, SendRing.SEND_WITH_IMM, 5, 0, 6), -2);
-        ring.toDcTarget(HANDLE, 0xABCDEF, KEY);
+        ring.toDcTarget(WAY, 0xABCDEF, KEY);
         atomic(ring, SendRing.ATOMIC_CMP_AND_SWP, 6);
         atomic(ring, SendRing.ATOMIC_FETCH_AND_ADD, 7);
         assertThat(ring.end(this)).isEqualTo(7);
@@ -183,7 +184,7 @@ class Mlx5DowncallTest
         payload.setString(0, "before");
         ring.begin(this);
         ring.stage(SendRing.SEND, 1, SendFlags.INLINE | SendFlags.SIGNALED, payload.address(), 7, 0);
-        ring.toDcTarget(HANDLE, 1, KEY);
+        ring.toDcTarget(WAY, 1, KEY);
         payload.setString(0, "after!");
         final int count = ring.end(this);
 
@@ -200,7 +201,7 @@ class Mlx5DowncallTest
         {
             ring.begin(this);
             stage(ring, SendRing.SEND, batch, SendFlags.SIGNALED, 1);
-            ring.toDcTarget(HANDLE, batch, KEY);
+            ring.toDcTarget(WAY, batch, KEY);
             assertThat(ring.post(sends, SERIAL, ring.end(this), counters)).isZero();
             assertThat(told()).contains("id=50000000" + batch, "lkey=" + Integer.toHexString(0x70 + batch),
                 "dctn=" + batch);
@@ -215,7 +216,7 @@ class Mlx5DowncallTest
         final SendRing ring = ring(2);
         ring.begin(this);
         stage(ring, SendRing.SEND, 1, 0, 1);
-        ring.toDcTarget(HANDLE, 1, KEY);
+        ring.toDcTarget(WAY, 1, KEY);
         final int count = ring.end(this);
         final Mlx5SendQueue sends = sends();
         answer(Errno.ENOMEM);
@@ -250,11 +251,11 @@ class Mlx5DowncallTest
         {
             ring.begin(this);
             stage(ring, SendRing.RDMA_READ, 1, 0, 64);
-            ring.toDcTarget(HANDLE, 1, KEY);
+            ring.toDcTarget(WAY, 1, KEY);
             atomic(ring, SendRing.ATOMIC_CMP_AND_SWP, 2);
             atomic(ring, SendRing.ATOMIC_FETCH_AND_ADD, 3);
             ring.immediate(stage(ring, SendRing.SEND_WITH_IMM, 4, SendFlags.SIGNALED, 8), 9);
-            ring.toDcTarget(HANDLE, 1, KEY);
+            ring.toDcTarget(WAY, 1, KEY);
             ring.post(sends, SERIAL, ring.end(this), counters);
             ring.release(ring.position(CompletionId.of(SERIAL, false, posted += 4) - 1));
         }

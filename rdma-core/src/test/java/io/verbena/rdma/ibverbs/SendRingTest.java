@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -26,7 +27,7 @@ class SendRingTest
     {
         final SendRing ring = staging(QueuePairType.DC_INITIATOR);
         ring.stage(SendRing.RDMA_READ, 1, 0, 0, 8, 0);
-        ring.toDcTarget(1, 2, 3);
+        ring.toDcTarget(new HeldPointer(1), 2, 3);
         assertThat(ring.hasUnaddressed(1)).isFalse();
         ring.stage(SendRing.RDMA_READ, 2, 0, 0, 8, 0);
         assertThat(ring.hasUnaddressed(2)).isTrue();
@@ -37,7 +38,7 @@ class SendRingTest
     {
         final SendRing ring = staging(QueuePairType.DC_INITIATOR);
         ring.stage(SendRing.SEND, 1, 0, 0, 8, 0);
-        ring.toDcTarget(1, 2, 3);
+        ring.toDcTarget(new HeldPointer(1), 2, 3);
         ring.abort();
         ring.begin("test");
         ring.stage(SendRing.SEND, 1, 0, 0, 8, 0);
@@ -68,7 +69,7 @@ class SendRingTest
         ring.abort();
         ring.begin("test");
         final long slot = ring.stage(SendRing.BIND_MW, 2, 0, 0, 0, 0);
-        ring.bind(slot, null, 11, 12, 13, 14, 15, 16);
+        ring.bind(slot, null, new HeldPointer(11), 12, new HeldPointer(13), 14, 15, 16);
         final MemorySegment memory = ring.memory();
         assertThat(memory.get(JAVA_INT, slot + SendRing.IMMEDIATE)).isZero();
         assertThat(memory.get(JAVA_LONG, slot + 80)).as("mw").isEqualTo(11);
@@ -84,7 +85,8 @@ class SendRingTest
     {
         final SendRing ring = staging(QueuePairType.RC);
         ring.checkBinds(null);
-        ring.bind(ring.stage(SendRing.BIND_MW, 1, 0, 0, 0, 0), null, 11, 12, 13, 14, 15, 16);
+        ring.bind(ring.stage(SendRing.BIND_MW, 1, 0, 0, 0, 0), null, new HeldPointer(11), 12, new HeldPointer(13), 14,
+            15, 16);
         assertThatThrownBy(() -> ring.checkBinds(null))
             .isInstanceOf(RdmaException.class).hasMessageContaining("binds this window already");
         ring.abort();
@@ -96,6 +98,89 @@ class SendRingTest
     void shouldAddressOnlyWhatWasStaged()
     {
         final SendRing ring = staging(QueuePairType.DC_INITIATOR);
-        assertThatThrownBy(() -> ring.toDcTarget(1, 2, 3)).isInstanceOf(RdmaException.class);
+        assertThatThrownBy(() -> ring.toDcTarget(new HeldPointer(1), 2, 3)).isInstanceOf(RdmaException.class);
+    }
+
+    @Test
+    void shouldHoldWhatRequestsNameUntilItIsReleased()
+    {
+        final SendRing ring = staging(QueuePairType.UD);
+        final HeldPointer way = new HeldPointer(1);
+        ring.stage(SendRing.SEND, 1, 0, 0, 8, 0);
+        ring.toQueuePair(way, 2, 3);
+        ring.stage(SendRing.SEND, 2, 0, 0, 8, 0);
+        ring.toQueuePair(way, 2, 3);
+        assertThat(ring.hold(2)).isTrue();
+        assertThat(freed(way, ring)).as("after the release").isTrue();
+        assertThat(ring.hold(2)).as("closed since").isFalse();
+    }
+
+    /** Closes on another thread, which has to wait for the ring. */
+    private static boolean freed(final HeldPointer pointer, final SendRing ring)
+    {
+        final AtomicBoolean isReleased = new AtomicBoolean();
+        final AtomicBoolean isFreedInTime = new AtomicBoolean();
+        final Thread closer = Thread.ofPlatform().start(() -> pointer.close(() -> isFreedInTime.set(isReleased.get())));
+        while (!pointer.isClosed())
+        {
+            Thread.onSpinWait();
+        }
+        isReleased.set(true);
+        ring.release();
+        try
+        {
+            closer.join();
+        }
+        catch (final InterruptedException ex)
+        {
+            throw new AssertionError(ex);
+        }
+        return isFreedInTime.get();
+    }
+
+    @Test
+    void shouldHoldNothingWhenOneOfTheBatchWasClosedAfterStaging()
+    {
+        final SendRing ring = staging(QueuePairType.DC_INITIATOR);
+        final HeldPointer open = new HeldPointer(1);
+        final HeldPointer closed = new HeldPointer(2);
+        ring.stage(SendRing.SEND, 1, 0, 0, 8, 0);
+        ring.toDcTarget(open, 2, 3);
+        ring.stage(SendRing.SEND, 2, 0, 0, 8, 0);
+        ring.toDcTarget(closed, 2, 3);
+        assertThat(closed.close(() -> {})).isTrue();
+        assertThat(ring.hold(2)).isFalse();
+        assertThat(open.close(() -> {})).as("at once, as nothing holds it").isTrue();
+    }
+
+    @Test
+    void shouldNeitherHoldTheWindowWhenTheRegionOfItsBindWasClosed()
+    {
+        final SendRing ring = staging(QueuePairType.RC);
+        final HeldPointer window = new HeldPointer(11);
+        final HeldPointer region = new HeldPointer(13);
+        ring.bind(ring.stage(SendRing.BIND_MW, 1, 0, 0, 0, 0), null, window, 12, region, 14, 15, 16);
+        region.close(() -> {});
+        assertThat(ring.hold(1)).isFalse();
+        assertThat(window.close(() -> {})).isTrue();
+        ring.abort();
+        ring.begin("test");
+        ring.stage(SendRing.SEND, 2, 0, 0, 8, 0);
+        assertThat(ring.hold(1)).as("what the slot's request before named").isTrue();
+    }
+
+    @Test
+    void shouldBeOpenAgainWhenItCouldNotBeFreed()
+    {
+        final HeldPointer pointer = new HeldPointer(1);
+        assertThatThrownBy(() -> pointer.close(() ->
+        {
+            throw new RdmaException("busy");
+        })).hasMessage("busy");
+        assertThat(pointer.hold()).isTrue();
+        pointer.release();
+        assertThat(pointer.close(() -> {})).isTrue();
+        assertThat(pointer.close(() -> {})).isFalse();
+        assertThat(pointer.hold()).isFalse();
     }
 }
