@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 public final class ProcessDemoCluster implements DemoCluster
 {
     /** How the names of the folders begin. */
-    static final String PREFIX = "verbena-demo-";
+    private static final String PREFIX = "verbena-demo-";
     private static final String FIRST = "compute-1";
     private static final String SECOND = "compute-2";
     private static final long BYTES_PER_MIB = 1 << 20;
@@ -101,6 +101,12 @@ public final class ProcessDemoCluster implements DemoCluster
     public String fabric()
     {
         return fabric;
+    }
+
+    /** @return the folder of the cluster. */
+    Path path()
+    {
+        return path;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.verbena.client.KvClient;
 import io.verbena.client.KvTable;
 import io.verbena.client.ReplaceResult;
 import io.verbena.load.demo.Demo;
+import io.verbena.load.demo.DemoCluster;
 import io.verbena.load.demo.DemoOptions;
 import io.verbena.load.demo.DemoReport;
 import io.verbena.load.report.Progress;
@@ -11,18 +12,14 @@ import io.verbena.load.report.Progress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,19 +28,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProcessDemoSystemTest
 {
     private static final int EVERY = 50;
+    private ProcessDemoCluster cluster;
 
     @Test
     void shouldPassWhenAComputeNodeIsKilledAndLeaveNothingBehind() throws Exception
     {
-        final List<Path> before = traces();
-
         final DemoReport report = run(UnaryOperator.identity());
 
         assertThat(report.passed()).as(report.text()).isTrue();
         assertThat(report.text()).contains("was killed", "writes of unknown outcome", "0 late").endsWith("PASSED\n");
         assertThat(report.json()).contains("\"processes\": true", "\"removed_by_kill\": true",
             "\"removed_under_load\": true", "\"late_operations\": 0", "\"verb_counts_agree\": null");
-        assertThat(traces()).isEqualTo(before);
+        assertThat(cluster.path()).doesNotExist();
+        assertThat(cluster.fabric()).startsWith("soft:/");
+        assertThat(Path.of(cluster.fabric().substring("soft:".length()))).doesNotExist();
     }
 
     @Test
@@ -67,26 +65,19 @@ class ProcessDemoSystemTest
             .endsWith("FAILED\n");
     }
 
-    private static DemoReport run(final UnaryOperator<KvClient> decorator) throws InterruptedException
+    private DemoCluster start(final DemoCluster.Needs needs)
+    {
+        cluster = (ProcessDemoCluster)ProcessDemoCluster.start(needs);
+        assertThat(cluster.path()).exists();
+        return cluster;
+    }
+
+    private DemoReport run(final UnaryOperator<KvClient> decorator) throws InterruptedException
     {
         return new Demo(
             new DemoOptions().records(500).seconds(3).threads(2).memoryBytesPerNode(64L << 20),
             Progress.plain(new PrintStream(PrintStream.nullOutputStream(), false, StandardCharsets.UTF_8)),
-            ProcessDemoCluster::start, decorator).run();
-    }
-
-    /** What demos of this user leave behind, when they do. */
-    private static List<Path> traces() throws IOException
-    {
-        try (Stream<Path> temporary = Files.list(Path.of(System.getProperty("java.io.tmpdir")));
-            Stream<Path> shared = Files.list(Path.of("/dev/shm")))
-        {
-            final String user = System.getProperty("user.name");
-            return Stream.concat(
-                temporary.filter((path) -> path.getFileName().toString().startsWith(ProcessDemoCluster.PREFIX)),
-                shared.filter((path) -> path.getFileName().toString().matches("verbena-" + user + "-[0-9a-f]{8}")))
-                .sorted().toList();
-        }
+            this::start, decorator).run();
     }
 
     private interface Handler
