@@ -234,8 +234,10 @@ final class Combiner
             return;
         }
         final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
-        if (op.leader.inFlight && Step.isDecisive(op.leader.step) && result == OperationResult.OUTCOME_UNKNOWN)
+        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats)
         {
+            // Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with
+            // it. One that looks for its own lost attempt was noted with all of its members.
             runner.attempts.noteMember(op, op.leader, Attempts.PENDING);
         }
         // Its slot becomes free with the outcome of the leader.

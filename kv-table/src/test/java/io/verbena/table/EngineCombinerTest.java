@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,13 +34,16 @@ class EngineCombinerTest
     @BeforeEach
     void open()
     {
-        open(true);
+        open(settings -> { });
     }
 
-    private void open(final boolean controlsContention)
+    private void open(final Consumer<TableEngineConfiguration> furtherSettings)
     {
-        fixture = EngineFixture.single(
-            settings -> settings.controlsContention(controlsContention).operationListener(this::note));
+        fixture = EngineFixture.single(settings ->
+        {
+            settings.operationListener(this::note);
+            furtherSettings.accept(settings);
+        });
         table = fixture.createTable(0, 16);
     }
 
@@ -85,7 +89,7 @@ class EngineCombinerTest
     void shouldSwapForEachWhereContentionIsNotControlled()
     {
         fixture.close();
-        open(false);
+        open(settings -> settings.controlsContention(false));
         begin(OperationKind.PUT, "k", "0");
         finish();
         swapsBefore = fixture.engine.counters().decisiveSwaps;
@@ -207,6 +211,40 @@ class EngineCombinerTest
         assertThat(ByteBuffer.wrap(lastValue).order(ByteOrder.LITTLE_ENDIAN).getLong()).isEqualTo(11_111);
     }
 
+    /** A member that is told "unknown" before its batch has posted anything decisive, for the second time. */
+    @Test
+    void shouldCountOnceWhenAMemberIsBegunAgainWhileItsBatchLooks()
+    {
+        fixture.close();
+        open(settings -> settings.locationCacheEntries(0));
+        increment("c", 1);
+        increment("c", 10);
+        increment("c", 100);
+        while (ended.isEmpty() || fixture.engine.counters().decisiveSwaps < 2)
+        {
+            step();
+        }
+        fixture.port.fail(true);
+        fixture.connect();
+        assertThat(ended.subList(1, 3)).allMatch(end -> end.result == OperationResult.OUTCOME_UNKNOWN);
+        increment("c", 1_000);
+        repeatIncrement(ended.get(1), 10, fixture.nowNs + 10_000);
+        repeatIncrement(ended.get(2), 100, fixture.nowNs + LONG_NS);
+        while (ended.size() < 4)
+        {
+            step();
+        }
+        fixture.nowNs += 10_000;
+        fixture.engine.poll();
+        assertThat(ended.subList(3, 5)).extracting(Ended::result)
+            .containsExactly(OperationResult.STORED, OperationResult.OUTCOME_UNKNOWN);
+        repeatIncrement(ended.get(4), 10, fixture.nowNs + LONG_NS);
+        finish();
+        assertThat(ended.subList(5, 7)).allMatch(end -> end.result == OperationResult.STORED);
+        get("c");
+        assertThat(ByteBuffer.wrap(lastValue).order(ByteOrder.LITTLE_ENDIAN).getLong()).isEqualTo(1_111);
+    }
+
     @Test
     void shouldPutAgainWhatWentWithALostBatch()
     {
@@ -265,9 +303,20 @@ class EngineCombinerTest
 
     private void increment(final String key, final long delta)
     {
+        increment(key, delta, fixture.nowNs + LONG_NS);
+    }
+
+    private void increment(final String key, final long delta, final long deadlineNs)
+    {
         final MemorySegment keyBytes = bytes(key);
         assertThat(fixture.engine.beginIncrement(table, keyBytes, 0, (int)keyBytes.byteSize(), delta,
-            fixture.nowNs + LONG_NS, ++correlation)).isTrue();
+            deadlineNs, ++correlation)).isTrue();
+    }
+
+    private void repeatIncrement(final Ended attempt, final long delta, final long deadlineNs)
+    {
+        fixture.engine.repeatNext(attempt.sequence);
+        increment("c", delta, deadlineNs);
     }
 
     private void step()

@@ -53,7 +53,7 @@ class TableRaceSimTest
      */
     @ParameterizedTest
     @ValueSource(longs = {458, 1003, 1486, 2089, 3280, 13357, 17817, 20203, 20828, 21148, 25349, 26124, 37363, 35208,
-        55594, 7888, 16529})
+        55594, 7888, 16529, 94167})
     void shouldTakeEffectOnceInRunsThatFailedOnce(final long seed)
     {
         try (StepRun run = new StepRun(seed, StepRun.Shape.repeating(seed)))
