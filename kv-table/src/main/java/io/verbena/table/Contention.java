@@ -61,6 +61,34 @@ final class Contention
         return true;
     }
 
+    /** A writer does not count while it waits for memory, or for an answer that is late; then it is admitted anew. */
+    void giveBack(final Operation op)
+    {
+        if (op.isAdmitted)
+        {
+            writers--;
+            op.isAdmitted = false;
+        }
+    }
+
+    /** As {@link #giveBack} while it waits for a connection, amid its work. */
+    void leave(final Operation op)
+    {
+        op.isAway |= op.isAdmitted;
+        giveBack(op);
+    }
+
+    /** A writer that left goes on: it counts again, even above the credit. */
+    void comeBack(final Operation op)
+    {
+        if (op.isAway)
+        {
+            writers++;
+            op.isAdmitted = true;
+            op.isAway = false;
+        }
+    }
+
     /** An admitted writer has ended, after so many retries. */
     void ended(final int writerRetries)
     {

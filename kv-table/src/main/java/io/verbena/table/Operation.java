@@ -70,6 +70,8 @@ public final class Operation
     boolean overflows;
     /** Counts among the writers under way, see {@link Contention}. */
     boolean isAdmitted;
+    /** Admitted, but does not count while it waits for a connection. */
+    boolean isAway;
 
     int blockClass;
     long blockOffset;
@@ -332,6 +334,7 @@ public final class Operation
         lastWaiter = null;
         overflows = false;
         isAdmitted = false;
+        isAway = false;
         claimStands = false;
         rivalOffset = 0;
         candidateCount = 0;

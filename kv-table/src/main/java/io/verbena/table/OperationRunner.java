@@ -42,17 +42,17 @@ final class OperationRunner
 
     OperationRunner(
         final Operation[] operations,
-        final Scratch scratch,
+        final EngineMemory memory,
         final EpochTracker epochs,
         final boolean fencesReads,
         final TableEngineConfiguration configuration)
     {
         this.operations = operations;
         this.epochs = epochs;
-        batch = new Batch(scratch, fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0, this);
-        cache = new LocationCache(configuration.locationCacheEntries());
+        batch = new Batch(memory.scratch(), fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0, this);
+        cache = memory.cache();
         counters = new EngineCounters();
-        records = new Records(scratch, configuration);
+        records = new Records(memory.scratch(), configuration);
         contention = new Contention(
             configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
         controlsContention = configuration.controlsContention();
@@ -162,6 +162,7 @@ final class OperationRunner
         {
             final Operation op = operations[parked.pollInt()];
             op.waiting = false;
+            contention.comeBack(op);
             if (op.deferredResult >= 0)
             {
                 final int result = op.deferredResult;
@@ -363,6 +364,7 @@ final class OperationRunner
         }
         else
         {
+            contention.leave(op);
             park(op);
         }
         return false;
@@ -450,6 +452,7 @@ final class OperationRunner
     /** Reports an operation whose deadline passed while a batch is under way; its completion then settles the rest. */
     private void expire(final Operation op)
     {
+        contention.giveBack(op);
         if (op.step == Step.COMBINED)
         {
             combiner.expire(op);

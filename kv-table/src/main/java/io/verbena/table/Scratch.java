@@ -53,7 +53,7 @@ final class Scratch implements AutoCloseable
         if (attributes.supports(DeviceCapability.REGISTER_ANY_MEMORY))
         {
             arena = Arena.ofShared();
-            region = protectionDomain.register(arena.allocate(lengthBytes, 4096), AccessFlags.LOCAL_WRITE);
+            region = register(protectionDomain, arena, lengthBytes);
         }
         else
         {
@@ -63,6 +63,20 @@ final class Scratch implements AutoCloseable
         segment = region.segment();
         address = segment.address();
         buffer = new UnsafeBuffer(address, Math.toIntExact(lengthBytes));
+    }
+
+    private static MemoryRegion register(
+        final ProtectionDomain protectionDomain, final Arena arena, final long lengthBytes)
+    {
+        try
+        {
+            return protectionDomain.register(arena.allocate(lengthBytes, 4096), AccessFlags.LOCAL_WRITE);
+        }
+        catch (final RuntimeException | Error ex)
+        {
+            arena.close();
+            throw ex;
+        }
     }
 
     /** Copies in, word by word while that is faster than a call of the JDK's copy. */

@@ -158,6 +158,7 @@ final class Starts
         }
         else
         {
+            runner.contention.giveBack(op);
             runner.park(op);
         }
     }

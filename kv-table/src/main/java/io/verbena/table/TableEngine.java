@@ -28,6 +28,7 @@ public final class TableEngine implements AutoCloseable
     private final EpochNanoClock versionClock;
     private final long maxQuarantineBytes;
     private final boolean quarantines;
+    private final EngineMemory memory;
     private final Scratch scratch;
     private final Operation[] operations;
     private final EpochTracker epochs;
@@ -53,14 +54,15 @@ public final class TableEngine implements AutoCloseable
         quarantines = (configuration.droppedGuards() & Guard.QUARANTINE) == 0;
         epochs = new EpochTracker(configuration.initialEpoch());
         operations = new Operation[configuration.operationSlots()];
-        scratch = new Scratch(protectionDomain, attributes, (long)operations.length * Scratch.SLOT_STRIDE);
+        memory = EngineMemory.open(protectionDomain, attributes, configuration);
+        scratch = memory.scratch();
         for (int i = 0; i < operations.length; i++)
         {
             operations[i] = new Operation(i, scratch);
         }
         scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards());
         runner = new OperationRunner(
-            operations, scratch, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
+            operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks();
     }
 
@@ -72,6 +74,7 @@ public final class TableEngine implements AutoCloseable
      * @param clock            of the device; deadlines are instants of this clock.
      * @param configuration    read now, not kept.
      * @return the engine.
+     * @throws io.verbena.rdma.verbs.RdmaException when there is not so much memory; nothing is kept of it then.
      */
     public static TableEngine open(
         final ProtectionDomain protectionDomain,
@@ -133,6 +136,11 @@ public final class TableEngine implements AutoCloseable
     /** Reports the completion of a batch posted through a port; an error makes the outcome of its writes unknown. */
     public void onBatchComplete(final int cookie, final int status)
     {
+        if (closed)
+        {
+            // Everything was told already, and the memory that an answer is about is gone.
+            return;
+        }
         if (cookie == TableScan.COOKIE)
         {
             scan.onComplete(status);
@@ -329,6 +337,10 @@ public final class TableEngine implements AutoCloseable
     /** Duty cycle: goes on with operations that waited, and ends those whose deadline has passed. @return work done. */
     public int poll()
     {
+        if (closed)
+        {
+            return 0;
+        }
         readClocks();
         int worked = runner.unpark() + scan.poll(runner.nowNs) + runner.expireDue();
         if (creator != null)
@@ -509,7 +521,7 @@ public final class TableEngine implements AutoCloseable
 
     /**
      * Ends every operation without waiting, as if its connection had failed, and frees the scratch memory. Close the
-     * ports first: their requests must not touch local memory any more.
+     * ports first: their requests must not touch local memory any more. Completions that come later are ignored.
      */
     @Override
     public void close()
@@ -526,14 +538,14 @@ public final class TableEngine implements AutoCloseable
                 runner.report(op, op.inFlight && Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN :
                     Combiner.resultWithoutLeader(op, OperationResult.NODE_UNAVAILABLE));
             }
+            op.inFlight = false;
         }
         if (creator != null)
         {
             creator.close();
         }
         scan.close();
-        runner.cache.close();
-        scratch.close();
+        memory.close();
     }
 
     @Override

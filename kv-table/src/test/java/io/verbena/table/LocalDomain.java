@@ -7,19 +7,19 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Registers local memory for {@link StepFabric}, which copies to and from it directly. Freed memory is kept and used
- * again by this JVM's next runs, of which there are very many. One thread.
+ * again by this JVM's next runs, of which there are very many, also on several threads.
  */
 final class LocalDomain implements ProtectionDomain
 {
-    private static final Map<Long, Deque<MemorySegment>> POOL = new HashMap<>();
+    private static final Map<Long, Queue<MemorySegment>> POOL = new ConcurrentHashMap<>();
 
     static DeviceAttributes attributes(final boolean readAfterAtomicNeedsFence)
     {
@@ -30,8 +30,9 @@ final class LocalDomain implements ProtectionDomain
     @Override
     public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
     {
-        final Deque<MemorySegment> pooled = POOL.computeIfAbsent(lengthBytes, length -> new ArrayDeque<>());
-        return new LocalRegion(pooled.isEmpty() ? Arena.global().allocate(lengthBytes, 64) : pooled.poll());
+        final MemorySegment pooled =
+            POOL.computeIfAbsent(lengthBytes, length -> new ConcurrentLinkedQueue<>()).poll();
+        return new LocalRegion(pooled == null ? Arena.global().allocate(lengthBytes, 64) : pooled);
     }
 
     @Override

@@ -2,8 +2,14 @@ package io.verbena.elle.linear;
 
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,6 +62,51 @@ class SimulatedStoreTest
         System.out.println(fault + " " + workload + ": of " + SEEDS + " histories " + shown +
             " certainly show it, " + found + " are refused");
         assertThat(shown).as("histories that show the fault").isGreaterThan(SEEDS / 4);
+    }
+
+    @Test
+    void shouldGiveTheSameVerdictsWhenSeveralThreadsUseOneChecker() throws InterruptedException
+    {
+        final LinearChecker<?> checker = new LinearChecker<>(Models.versionedKvMap(), OPTIONS);
+        final List<History> histories = new ArrayList<>();
+        for (long seed = 0; seed < SEEDS; seed++)
+        {
+            histories.add(SimulatedStore.run(seed,
+                seed % 2 == 0 ? SimulatedStore.Fault.NONE : SimulatedStore.Fault.STALE_READ,
+                SimulatedStore.Workload.VERSIONED, OPERATIONS));
+        }
+        final List<String> alone = histories.stream().map(history -> verdict(checker, history)).toList();
+        assertThat(alone).anyMatch(verdict -> verdict.startsWith("VALID"))
+            .anyMatch(verdict -> verdict.startsWith("INVALID"));
+        final Map<String, String> different = new ConcurrentHashMap<>();
+        final List<Thread> threads = new ArrayList<>();
+        for (int thread = 0; thread < 4; thread++)
+        {
+            final int first = thread * histories.size() / 4;
+            threads.add(Thread.ofPlatform().start(() ->
+            {
+                for (int i = 0; i < histories.size(); i++)
+                {
+                    final int at = (first + i) % histories.size();
+                    final String verdict = verdict(checker, histories.get(at));
+                    if (!verdict.equals(alone.get(at)))
+                    {
+                        different.put("history " + at, verdict);
+                    }
+                }
+            }));
+        }
+        for (final Thread thread : threads)
+        {
+            thread.join();
+        }
+        assertThat(different).isEmpty();
+    }
+
+    private static String verdict(final LinearChecker<?> checker, final History history)
+    {
+        final LinearVerdict verdict = checker.check(history);
+        return verdict.validity() + " " + verdict.statesVisited() + " " + verdict.explanation();
     }
 
     private static Model<?> model(final SimulatedStore.Workload workload)

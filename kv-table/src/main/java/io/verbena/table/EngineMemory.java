@@ -1,0 +1,39 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+
+/**
+ * The memory of an engine outside of the heap: scratch memory of its operations, and its location cache. Both or none.
+ *
+ * @param scratch registered, one stretch for each operation slot.
+ * @param cache   of this process alone.
+ */
+record EngineMemory(Scratch scratch, LocationCache cache) implements AutoCloseable
+{
+    /** @throws io.verbena.rdma.verbs.RdmaException when there is not so much; nothing is kept of it then. */
+    static EngineMemory open(
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final TableEngineConfiguration configuration)
+    {
+        final Scratch scratch =
+            new Scratch(protectionDomain, attributes, (long)configuration.operationSlots() * Scratch.SLOT_STRIDE);
+        try
+        {
+            return new EngineMemory(scratch, new LocationCache(configuration.locationCacheEntries()));
+        }
+        catch (final RuntimeException | Error ex)
+        {
+            scratch.close();
+            throw ex;
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        cache.close();
+        scratch.close();
+    }
+}
