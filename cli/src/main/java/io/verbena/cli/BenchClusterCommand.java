@@ -28,6 +28,7 @@ final class BenchClusterCommand implements Callable<Integer>
     private static final int MOST_OPERATIONS = 100_000_000;
     private static final int MOST_RECORDS = 10_000_000;
     private static final int MOST_SECONDS = 3_600;
+    private static final int MOST_STARTS = 100;
 
     @Spec
     private CommandSpec spec;
@@ -40,6 +41,10 @@ final class BenchClusterCommand implements Callable<Integer>
         description = "Records of the file that is loaded, 1 to 10000000. Default: ${DEFAULT-VALUE}.")
     private int records;
 
+    @Option(names = "--starts", paramLabel = "N", defaultValue = "5",
+        description = "Starts of a compute node, of which the median counts. Default: ${DEFAULT-VALUE}.")
+    private int starts;
+
     @Option(names = "--idle-seconds", paramLabel = "S", defaultValue = "30",
         description = "How long the idle cluster is watched, after 20 s to settle. Default: ${DEFAULT-VALUE}.")
     private int idleSeconds;
@@ -51,14 +56,15 @@ final class BenchClusterCommand implements Callable<Integer>
     public Integer call() throws InterruptedException
     {
         if (operations < 1 || operations > MOST_OPERATIONS || records < 1 || records > MOST_RECORDS ||
-            idleSeconds < 1 || idleSeconds > MOST_SECONDS)
+            idleSeconds < 1 || idleSeconds > MOST_SECONDS || starts < 1 || starts > MOST_STARTS)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "out of range: --operations 1 to " + MOST_OPERATIONS +
-                ", --records 1 to " + MOST_RECORDS + ", --idle-seconds 1 to " + MOST_SECONDS, null);
+                ", --records 1 to " + MOST_RECORDS + ", --starts 1 to " + MOST_STARTS +
+                ", --idle-seconds 1 to " + MOST_SECONDS, null);
         }
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
-        final ClusterBenchmark benchmark = new ClusterBenchmark(operations, records, idleSeconds, (line) ->
+        final ClusterBenchmark benchmark = new ClusterBenchmark(operations, records, starts, idleSeconds, (line) ->
         {
             out.println(line);
             out.flush();

@@ -14,6 +14,7 @@ import io.verbena.cli.cluster.PutCommand;
 import io.verbena.cli.cluster.ReplaceCommand;
 import io.verbena.cli.cluster.ScaleCommand;
 import io.verbena.cli.cluster.ScanCommand;
+import io.verbena.cli.cluster.StartAhead;
 import io.verbena.cli.cluster.StatusCommand;
 import io.verbena.cli.cluster.TableCommand;
 import io.verbena.cli.cluster.UpCommand;
@@ -71,7 +72,7 @@ public final class VerbenaCommand implements Runnable
         command("table", TableCommand.class),
         command("meta-server", MetaServerCommand.class),
         command("memory-node", MemoryNodeCommand.class),
-        command("compute-node", ComputeNodeCommand.class),
+        command(ComputeNodeCommand.NAME, ComputeNodeCommand.class),
         command("demo", DemoCommand.class),
         command("check", CheckCommand.class),
         command("bench", BenchCommand.class),
@@ -110,7 +111,27 @@ public final class VerbenaCommand implements Runnable
     {
         mainNs = SystemNanoClock.INSTANCE.nanoTime();
         final String first = args.length > 0 ? args[0] : "";
-        System.exit(commandLine(System.getenv("VERBENA_DEBUG") != null, first).execute(args));
+        if (ComputeNodeCommand.NAME.equals(first))
+        {
+            StartAhead.begin();
+        }
+        final ComputeNodeCommand plain = ComputeNodeCommand.plain(args, System.getenv());
+        System.exit(null == plain ?
+            commandLine(System.getenv("VERBENA_DEBUG") != null, first).execute(args) :
+            run(plain, new PrintWriter(System.out), new PrintWriter(System.err, true)));
+    }
+
+    /** Runs a command whose command line was understood without the library. */
+    static int run(final ComputeNodeCommand command, final PrintWriter out, final PrintWriter err)
+    {
+        try
+        {
+            return command.run(out);
+        }
+        catch (final RuntimeException ex)
+        {
+            return onFailure(ex, err, false);
+        }
     }
 
     /** @return when {@code main} began, by the clock that all processes of a host share; 0 when it did not. */
@@ -179,7 +200,11 @@ public final class VerbenaCommand implements Runnable
     private static int onFailure(
         final Exception exception, final CommandLine commandLine, final ParseResult parsed, final boolean stackTrace)
     {
-        final PrintWriter err = commandLine.getErr();
+        return onFailure(exception, commandLine.getErr(), stackTrace);
+    }
+
+    private static int onFailure(final Exception exception, final PrintWriter err, final boolean stackTrace)
+    {
         if (stackTrace)
         {
             exception.printStackTrace(err);

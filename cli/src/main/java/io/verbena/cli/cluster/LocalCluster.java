@@ -419,7 +419,7 @@ final class LocalCluster implements AutoCloseable
 
     private List<String> computeNode()
     {
-        return node("compute-node", computeOptions.toArray(String[]::new));
+        return node(ComputeNodeCommand.NAME, computeOptions.toArray(String[]::new));
     }
 
     private List<String> node(final String command, final String... more)

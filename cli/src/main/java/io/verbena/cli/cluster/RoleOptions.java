@@ -31,6 +31,16 @@ final class RoleOptions
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
 
+    /** As the options would be given. */
+    static RoleOptions of(final String cluster, final Path tokenFile, final int healthPort)
+    {
+        final RoleOptions options = new RoleOptions();
+        options.cluster = cluster;
+        options.tokenFile = tokenFile;
+        options.healthPort = healthPort;
+        return options;
+    }
+
     int healthPort()
     {
         return healthPort;
@@ -47,6 +57,12 @@ final class RoleOptions
         {
             throw failed(ex);
         }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RoleOptions{cluster=" + cluster + ", tokenFile=" + tokenFile + ", healthPort=" + healthPort + '}';
     }
 
     /** Finds the meta server again when it is started again. */

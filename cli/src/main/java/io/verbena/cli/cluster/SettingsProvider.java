@@ -19,7 +19,8 @@ import java.util.Properties;
  */
 public final class SettingsProvider implements IDefaultValueProvider
 {
-    private static final String PREFIX = "VERBENA_";
+    /** How the names of its environment variables begin. */
+    static final String PREFIX = "VERBENA_";
     private static final String FILE_VARIABLE = PREFIX + "CONFIG";
 
     private final Map<String, String> environment;

@@ -20,7 +20,7 @@ class ClusterBenchmarkSystemTest
     void shouldMeasureEachAndSayWhatWasNotCompared() throws InterruptedException
     {
         final List<String> lines = new ArrayList<>();
-        final Map<String, Object> figures = new ClusterBenchmark(200, 2_000, 1, 0, lines::add).run();
+        final Map<String, Object> figures = new ClusterBenchmark(200, 2_000, 2, 1, 0, lines::add).run();
 
         assertThat(lines).hasSize(4);
         assertThat((double)row(figures, "idle").get("all_percent")).isPositive();
@@ -29,6 +29,7 @@ class ClusterBenchmarkSystemTest
             .isGreaterThan((double)row(figures, "start").get("exec_to_ready_ms")).isPositive();
         assertThat(String.valueOf(row(figures, "start").get("breakdown"))).startsWith("spawn_and_jvm=")
             .contains(" command=", " bootstrap=", " fabric=", " open=", " register=", " firstRequest=");
+        assertThat((List<?>)row(figures, "start").get("all_ms")).hasSize(2);
         assertThat((double)row(figures, "load").get("load_seconds")).isPositive();
         assertThat(row(figures, "load").get("reached")).as("not judged for so few").isNull();
         final Map<String, Object> get = row(figures, "remote_get");

@@ -23,6 +23,14 @@ public final class BootstrapClient
     {
     }
 
+    /** Loads what the handshake needs, for a process that has something else to do meanwhile; any thread. */
+    public static void prepare()
+    {
+        final byte[] nonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        new SecureRandom().nextBytes(nonce);
+        ClusterToken.ofHex("00".repeat(ClusterToken.LENGTH_BYTES), "no file").proof(CLIENT_SIDE, nonce, nonce);
+    }
+
     /**
      * Asks a cluster how to reach it. Blocks.
      *

@@ -26,6 +26,12 @@ public final class Fabrics
             .map(ServiceLoader.Provider::get).sorted(Comparator.comparing(FabricProvider::name)).toList();
     }
 
+    /** Has each provider do what it needs once a process and what takes long, without opening anything; any thread. */
+    public static void prepare()
+    {
+        providers().forEach(FabricProvider::prepare);
+    }
+
     /**
      * Opens a fabric.
      *

@@ -26,6 +26,20 @@ public final class LinuxCalls
     }
 
     /**
+     * Binds the call and makes it twice to no effect: the first time takes tens of milliseconds, which a process that
+     * starts may spend on another thread.
+     */
+    public static void prepare()
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final long word = arena.allocate(Long.BYTES, Long.BYTES).address();
+            wake(word);
+            waitWhile(word, 1, 1);
+        }
+    }
+
+    /**
      * Sleeps while a word has a value; returns early for any reason.
      *
      * @param address   of an aligned 32-bit word of mapped memory, shared or not.

@@ -40,4 +40,10 @@ public final class SoftFabricProvider implements FabricProvider
         final SoftFabricOptions options = new SoftFabricOptions().hugePages(hugePages);
         return SoftFabric.open(directory.isEmpty() ? options : options.directory(Path.of(directory)));
     }
+
+    @Override
+    public void prepare()
+    {
+        LinuxCalls.prepare();
+    }
 }

@@ -22,4 +22,13 @@ public interface FabricProvider
      * @throws io.verbena.rdma.verbs.RdmaException when it cannot be had; one line that says what to do.
      */
     Fabric open(String argument);
+
+    /**
+     * Does what it needs once a process and what takes long, so that opening a fabric takes less; nothing where there
+     * is no such thing. Any thread, also beside an opening.
+     */
+    default void prepare()
+    {
+        // most have nothing to prepare
+    }
 }

@@ -1,0 +1,60 @@
+package io.verbena.cli.cluster;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+import java.util.Arrays;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A compute node's command line: understood the short way as by the library, or not at all. */
+class PlainCommandLineTest
+{
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "compute-node --cluster verbena://h:1 --token-file /a/token",
+        "compute-node --token-file token --health-port 80 --cluster verbena://h:1",
+        "compute-node --busy-poll --cluster verbena://h:1 --token-file /a/b=c/token",
+        "compute-node --cluster verbena://h:1 --token-file /a/token --health-port 007 --busy-poll"})
+    void shouldUnderstandAsTheLibraryDoes(final String line)
+    {
+        final String[] words = line.split(" ");
+        final ComputeNodeCommand expected = new ComputeNodeCommand();
+        new CommandLine(expected).parseArgs(Arrays.copyOfRange(words, 1, words.length));
+        assertThat(ComputeNodeCommand.plain(words, Map.of("HOME", "/h"))).hasToString(expected.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "",
+        "memory-node --cluster verbena://h:1 --token-file /a/token",
+        "compute-node",
+        "compute-node --help",
+        "compute-node --cluster verbena://h:1",
+        "compute-node --cluster verbena://h:1 --token-file",
+        "compute-node --cluster verbena://h:1 --token-file --busy-poll",
+        "compute-node --cluster verbena://h:1 --cluster verbena://h:2 --token-file /a/token",
+        "compute-node --cluster=verbena://h:1 --token-file /a/token",
+        "compute-node --cluster verbena://h:1 --token-file @words",
+        "compute-node --cluster verbena://h:1 --token-file 'a",
+        "compute-node @words --cluster verbena://h:1 --token-file /a/token",
+        "compute-node --cluster verbena://h:1 --token-file /a/token --health-port x",
+        "compute-node --cluster verbena://h:1 --token-file /a/token --health-port 99999999999",
+        "compute-node --cluster verbena://h:1 --token-file /a/token --stacktrace",
+        "compute-node --cluster verbena://h:1 --token-file /a/token --busy-poll --busy-poll"})
+    void shouldLeaveTheRestToTheLibrary(final String line)
+    {
+        assertThat(ComputeNodeCommand.plain(line.isEmpty() ? new String[0] : line.split(" "), Map.of())).isNull();
+    }
+
+    @Test
+    void shouldLeaveSettingsOfTheEnvironmentToTheLibrary()
+    {
+        assertThat(ComputeNodeCommand.plain(
+            "compute-node --cluster verbena://h:1 --token-file /a/token".split(" "),
+            Map.of("VERBENA_HEALTH_PORT", "80"))).isNull();
+    }
+}
