@@ -145,6 +145,23 @@ public final class MemoryFolder implements AutoCloseable
         regionLengthBytes = lengthBytes;
     }
 
+    /**
+     * Refuses to go on in another cluster; before the memory is looked at, which another cluster's tables do not fit.
+     *
+     * @param joinedClusterId of the cluster that the node is about to join.
+     * @throws MemoryNodeException when the folder belongs to another one; it is closed then, and as it was.
+     */
+    public void requireCluster(final long joinedClusterId)
+    {
+        if (0 != clusterId && joinedClusterId != clusterId)
+        {
+            close();
+            throw new MemoryNodeException("data folder " + path + " belongs to cluster " + Long.toHexString(clusterId) +
+                ", and the one to join is cluster " + Long.toHexString(joinedClusterId) +
+                ": join the folder's own cluster, or use the folder that was here, or an empty one", null);
+        }
+    }
+
     /** Writes down the length that was asked for, when memory of that length holds what is restored. */
     void keepLength()
     {

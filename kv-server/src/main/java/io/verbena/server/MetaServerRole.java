@@ -87,8 +87,8 @@ public final class MetaServerRole implements Role
             }
             server = MetaServer.open(device, store, new MetaServerConfiguration().maxNodes(MAX_NODES)
                 .previousNodesAreGone(isFresh).completionChannel(channel));
-            final BootstrapServer bootstrap =
-                BootstrapServer.open(listen, token, new BootstrapAnswer(fabricName, server.address()));
+            final BootstrapServer bootstrap = BootstrapServer.open(
+                listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()));
             return new MetaServerRole(device, channel, store, server, bootstrap);
         }
         catch (final RuntimeException ex)

@@ -67,7 +67,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         try
         {
             fabric = Fabrics.open(cluster.fabric());
-            role = open(fabric, options.locator(cluster));
+            role = open(fabric, cluster);
         }
         catch (final RdmaException | MemoryNodeException | CheckpointException ex)
         {
@@ -86,14 +86,16 @@ public final class MemoryNodeCommand implements Callable<Integer>
             spec.commandLine().getOut(), "on " + cluster.fabric());
     }
 
-    private MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
+    private MemoryNodeRole open(final Fabric fabric, final BootstrapAnswer cluster)
     {
+        final MetaServerLocator metaServer = options.locator(cluster);
         final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
         if (null == data)
         {
             return MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes);
         }
         final MemoryFolder folder = MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES);
+        folder.requireCluster(cluster.clusterId());
         regionLengthBytes = folder.regionLengthBytes();
         return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds));
     }

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -73,7 +75,7 @@ final class ProcessTable
         {
             final List<Entry> entries = new ArrayList<>();
             files.filter((file) -> file.getFileName().toString().endsWith(SUFFIX)).sorted()
-                .forEach((file) -> entries.add(read(file)));
+                .forEach((file) -> read(file).ifPresent(entries::add));
             entries.sort(Comparator.comparing((final Entry entry) -> !entry.name().startsWith("meta"))
                 .thenComparing((final Entry entry) -> entry.name().length())
                 .thenComparing(Entry::name));
@@ -94,10 +96,13 @@ final class ProcessTable
         try
         {
             Files.createDirectories(folder);
-            try (Writer writer = Files.newBufferedWriter(file(entry.name())))
+            // Whole or not at all: others read it meanwhile, and this process may be killed.
+            final Path unfinished = folder.resolve(entry.name() + ".unfinished");
+            try (Writer writer = Files.newBufferedWriter(unfinished))
             {
                 properties.store(writer, null);
             }
+            Files.move(unfinished, file(entry.name()), StandardCopyOption.ATOMIC_MOVE);
         }
         catch (final IOException ex)
         {
@@ -161,18 +166,23 @@ final class ProcessTable
         }
     }
 
-    private Entry read(final Path file)
+    /** None when the process was forgotten meanwhile, by another command. */
+    private Optional<Entry> read(final Path file)
     {
         final Properties properties = new Properties();
         final String name = file.getFileName().toString();
         try (Reader reader = Files.newBufferedReader(file))
         {
             properties.load(reader);
-            return new Entry(
+            return Optional.of(new Entry(
                 name.substring(0, name.length() - SUFFIX.length()),
                 Long.parseLong(properties.getProperty("pid")),
                 Long.parseLong(properties.getProperty("start_ms")),
-                Integer.parseInt(properties.getProperty("health_port")));
+                Integer.parseInt(properties.getProperty("health_port"))));
+        }
+        catch (final NoSuchFileException ex)
+        {
+            return Optional.empty();
         }
         catch (final IOException | NumberFormatException ex)
         {

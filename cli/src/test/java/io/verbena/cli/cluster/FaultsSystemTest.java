@@ -168,25 +168,109 @@ class FaultsSystemTest
         assertThat(last.err()).contains("'poems'").hasLineCount(1);
     }
 
+    /** Its memory is none of this cluster's, and its records are those of the other one. */
+    @Test
+    void shouldRefuseTheMemoryFolderOfAnotherClusterAndLeaveBothAsTheyWere() throws IOException
+    {
+        final Path other = directory.resolve("other");
+        succeed(other, "up", "--memory", "64");
+        succeed(other, "put", "whose", "other");
+        succeed(other, "down");
+        succeed(cluster(), "up", "--memory", "64");
+        succeed(cluster(), "put", "whose", "own");
+        succeed(cluster(), "down");
+        final Path own = cluster().resolve("memory-1");
+        Files.move(own, directory.resolve("aside"));
+        Files.move(other.resolve("memory-1"), own);
+
+        assertThat(run(cluster(), "up")).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(last.err()).contains("memory-1 ended at once", "memory-1 belongs to cluster ",
+            ", and the one to join is cluster ", "use the folder that was here, or an empty one").hasLineCount(1);
+        assertThat(new ProcessTable(cluster().resolve("processes")).entries()).as("what was begun is undone").isEmpty();
+
+        Files.move(own, other.resolve("memory-1"));
+        Files.move(directory.resolve("aside"), own);
+        for (final Path each : List.of(cluster(), other))
+        {
+            succeed(each, "up");
+            succeed(each, "get", "whose");
+            assertThat(last.out()).isEqualTo(each.equals(other) ? "other\n" : "own\n");
+            succeed(each, "down", "--discard");
+        }
+    }
+
+    /** Killed in the middle, {@code up} leaves processes: they are known, and end with the next {@code down}. */
+    @Test
+    void shouldRefuseASecondUpMeanwhileAndEndWhatAKilledOneHadStarted() throws Exception
+    {
+        final ProcessTable table = new ProcessTable(cluster().resolve("processes"));
+        final Process up = new ProcessBuilder(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC"), List.of(
+            "up", "--memory", "64", "--compute-nodes", "2", "--data", cluster().toString())))
+            .redirectErrorStream(true).redirectOutput(directory.resolve("up.log").toFile()).start();
+        try
+        {
+            final long deadlineNs = System.nanoTime() + START_NS;
+            while (table.entries().isEmpty() && System.nanoTime() - deadlineNs < 0)
+            {
+                LockSupport.parkNanos(1_000_000);
+            }
+            for (final String command : List.of("up", "down"))
+            {
+                assertThat(run(cluster(), command)).isEqualTo(ExitStatus.UNAVAILABLE);
+                assertThat(last.err()).contains("another command changes the cluster").hasLineCount(1);
+            }
+        }
+        finally
+        {
+            up.destroyForcibly().waitFor();
+        }
+        final List<ProcessTable.Entry> started = table.entries();
+        assertThat(started).isNotEmpty();
+        succeed(cluster(), "down");
+        assertThat(table.entries()).isEmpty();
+        assertThat(started).noneMatch(ProcessTable.Entry::isLive);
+        succeed(cluster(), "up", "--memory", "64");
+        succeed(cluster(), "put", "hello", "world");
+    }
+
     /** In a mount namespace of its own, with a file system of 40 MiB. */
     @Test
     void shouldKeepTheCheckpointBeforeAndAllRecordsWhenTheDiskIsFull() throws Exception
     {
+        Files.createDirectories(cluster().resolve("memory-1"));
+        Files.writeString(cluster().resolve("up.lock"), "");
+        assertThat(saidByItself(FullDisk.class)).contains("free space there", "PASSED");
+    }
+
+    /** Also for root, whom rights do not bind: mounted read-only, in a mount namespace of its own. */
+    @Test
+    void shouldSayWhichFolderIsReadOnlyAndLoseNothing() throws Exception
+    {
+        Files.createDirectories(cluster());
+        assertThat(saidByItself(ReadOnlyFolder.class)).contains("PASSED");
+    }
+
+    /** Runs a class in a namespace where it may mount things, with the folder of the cluster as its argument. */
+    private String saidByItself(final Class<?> program) throws Exception
+    {
         final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
         assumeThat(isPermitted(unshare)).as("a file system may be mounted in a namespace of one's own").isTrue();
-        final Path node = Files.createDirectories(cluster().resolve("memory-1"));
-        Files.writeString(cluster().resolve("up.lock"), "");
         final List<String> command = new ArrayList<>(unshare);
-        command.addAll(
-            List.of("sh", "-c", "mount -t tmpfs -o size=40m tmpfs \"$0\" && exec \"$@\"", node.toString()));
         command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
-        command.set(command.size() - 1, FullDisk.class.getName());
+        command.set(command.size() - 1, program.getName());
         command.add(cluster().toString());
-        final Path log = directory.resolve("full-disk.log");
+        final Path log = directory.resolve("said.log");
         final Process process =
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-        assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
-        assertThat(Files.readString(log)).contains("free space there", "PASSED");
+        try
+        {
+            assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
+            return Files.readString(log);
+        }
+        finally
+        {
+            process.destroyForcibly();
+        }
     }
 
     private static boolean isPermitted(final List<String> unshare) throws IOException, InterruptedException

@@ -1,14 +1,11 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandLines;
 import io.verbena.cli.ExitStatus;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * A cluster one of whose memory nodes has its data on a file system of its own, which is full at times. A process,
@@ -16,33 +13,33 @@ import java.util.List;
  */
 public final class FullDisk
 {
-    private static Path folder;
-
     private FullDisk()
     {
     }
 
-    /** @param args folder of the cluster, with a small file system mounted at {@code memory-1}. */
-    public static void main(final String[] args) throws IOException
+    /** @param args folder of the cluster; a small file system is mounted at {@code memory-1}, which is there. */
+    public static void main(final String[] args) throws IOException, InterruptedException
     {
-        folder = Path.of(args[0]);
+        final Path folder = Path.of(args[0]);
+        final MountedCluster cluster = new MountedCluster(folder);
+        MountedCluster.mount("-t", "tmpfs", "-o", "size=40m", "tmpfs", folder.resolve("memory-1").toString());
         final Path filler = folder.resolve("memory-1/checkpoint/filler");
         boolean isUp = false;
         try
         {
-            expect(ExitStatus.OK, "up: ", "up", "--memory", "64");
+            cluster.expect(ExitStatus.OK, "up: ", "up", "--memory", "64");
             isUp = true;
-            expect(ExitStatus.OK, "", "put", "hello", "world");
-            expect(ExitStatus.OK, "memory-1: 1 records, 1 changed", "checkpoint");
+            cluster.expect(ExitStatus.OK, "", "put", "hello", "world");
+            cluster.expect(ExitStatus.OK, "memory-1: 1 records, 1 changed", "checkpoint");
 
             fill(filler);
-            expect(ExitStatus.OK, "", "put", "more", "x".repeat(10_000));
-            expect(ExitStatus.CANNOT_CREATE, "verbena: memory-1: ", "checkpoint");
-            expect(ExitStatus.OK, "x", "get", "more");
-            expect(ExitStatus.OK, "checkpoint_failure:", "status");
-            expect(ExitStatus.FAILED, "memory-1: its records stay in shared memory", "down");
+            cluster.expect(ExitStatus.OK, "", "put", "more", "x".repeat(10_000));
+            cluster.expect(ExitStatus.CANNOT_CREATE, "verbena: memory-1: ", "checkpoint");
+            cluster.expect(ExitStatus.OK, "x", "get", "more");
+            cluster.expect(ExitStatus.OK, "checkpoint_failure:", "status");
+            cluster.expect(ExitStatus.FAILED, "memory-1: its records stay in shared memory", "down");
             Files.delete(filler);
-            expect(ExitStatus.OK, "memory-1: 2 records in its checkpoint", "down");
+            cluster.expect(ExitStatus.OK, "memory-1: 2 records in its checkpoint", "down");
             isUp = false;
         }
         finally
@@ -50,7 +47,7 @@ public final class FullDisk
             Files.deleteIfExists(filler);
             if (isUp)
             {
-                run("down", "--discard");
+                cluster.run("down", "--discard");
             }
         }
         System.out.println("PASSED");
@@ -69,25 +66,6 @@ public final class FullDisk
         catch (final IOException full)
         {
             System.out.println("filled with " + Files.size(filler) + " bytes: " + full.getMessage());
-        }
-    }
-
-    private static CommandLines.Result run(final String... arguments)
-    {
-        final List<String> all = new ArrayList<>(List.of(arguments));
-        all.addAll(List.of("--data", folder.toString()));
-        return CommandLines.run(all);
-    }
-
-    private static void expect(final int status, final String text, final String... arguments)
-    {
-        final CommandLines.Result result = run(arguments);
-        final String said = result.out() + result.err();
-        System.out.println(List.of(arguments).getFirst() + " " + result.status() + ": " + said.substring(0,
-            Math.min(2_000, said.length())));
-        if (status != result.status() || !said.contains(text))
-        {
-            throw new AssertionError("expected status " + status + " and '" + text + "'");
         }
     }
 }

@@ -56,6 +56,27 @@ class ProcessTableTest
         assertThat(table.end(entry, 10_000)).as("twice").isTrue();
     }
 
+    /** Another command looks on while one changes it. */
+    @Test
+    void shouldShowWholeEntriesOrNone()
+    {
+        final Entry entry = entry("compute-1", 5);
+        final Thread writer = Thread.ofPlatform().start(() ->
+        {
+            for (int i = 0; i < 500; i++)
+            {
+                table.add(entry);
+                table.add(entry);
+                table.forget(entry);
+            }
+        });
+        final ProcessTable other = new ProcessTable(directory.resolve("processes"));
+        while (writer.isAlive())
+        {
+            assertThat(other.entries()).allMatch(entry::equals);
+        }
+    }
+
     @Test
     void shouldNotTouchAProcessThatHasGotTheNumberSince()
     {

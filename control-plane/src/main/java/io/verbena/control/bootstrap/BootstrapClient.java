@@ -87,6 +87,14 @@ public final class BootstrapClient
         {
             throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster", null);
         }
+        // By the numbers, not by the server's text: what a cluster of another version says there is not known.
+        final int serverVersion = challenge.getShort(BootstrapDescriptor.VERSION_OFFSET) & 0xFFFF;
+        final int serverFormats = challenge.getInt(BootstrapDescriptor.FORMATS_OFFSET);
+        if (serverVersion != version || serverFormats != formats)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address,
+                BootstrapDescriptor.mismatch(serverVersion, serverFormats, version, formats), null);
+        }
         if (BootstrapDescriptor.STATUS_OK != challenge.getShort(BootstrapDescriptor.STATUS_OFFSET))
         {
             final int length = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
@@ -144,7 +152,9 @@ public final class BootstrapClient
 
     private static String text(final ByteBuffer bytes, final int offset)
     {
-        return new String(bytes.array(), offset, bytes.capacity() - offset, StandardCharsets.UTF_8);
+        // One line, whoever it is that says it.
+        return new String(bytes.array(), offset, bytes.capacity() - offset, StandardCharsets.UTF_8)
+            .replaceAll("\\p{Cntrl}+", " ").strip();
     }
 
     private static BootstrapException failure(

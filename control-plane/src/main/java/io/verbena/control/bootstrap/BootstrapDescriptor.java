@@ -50,7 +50,7 @@ final class BootstrapDescriptor
     static final int MAGIC = 0x4E42_5256;
     static final int VERSION = 1;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
-    static final int FORMATS = 2;
+    static final int FORMATS = 3;
     static final int VERSION_OFFSET = Integer.BYTES;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;
@@ -63,7 +63,8 @@ final class BootstrapDescriptor
     static final int ANSWER_PROOF_OFFSET = ANSWER_LENGTH_OFFSET + Integer.BYTES;
     static final int ANSWER_GID_OFFSET = ANSWER_PROOF_OFFSET + PROOF_LENGTH_BYTES;
     static final int ANSWER_LOCATOR_OFFSET = ANSWER_GID_OFFSET + 2 * Long.BYTES;
-    static final int ANSWER_PORT_OFFSET = ANSWER_LOCATOR_OFFSET + Long.BYTES;
+    static final int ANSWER_CLUSTER_OFFSET = ANSWER_LOCATOR_OFFSET + Long.BYTES;
+    static final int ANSWER_PORT_OFFSET = ANSWER_CLUSTER_OFFSET + Long.BYTES;
     static final int ANSWER_FABRIC_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
     static final int STATUS_OK = 0;
     static final int STATUS_VERSION_MISMATCH = 1;
@@ -78,6 +79,19 @@ final class BootstrapDescriptor
     {
         return buffer(HELLO_LENGTH_BYTES).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)version)
             .putInt(FORMATS_OFFSET, formats).put(NONCE_OFFSET, nonce).array();
+    }
+
+    /** Why two do not understand each other, and what to do: a line. Versions are compared first, then formats. */
+    static String mismatch(
+        final int clusterVersion, final int clusterFormats, final int programVersion, final int programFormats)
+    {
+        final boolean isClusterOlder = clusterVersion < programVersion ||
+            clusterVersion == programVersion && Integer.compareUnsigned(clusterFormats, programFormats) < 0;
+        return "the cluster speaks version " + clusterVersion + " with formats " +
+            Integer.toUnsignedString(clusterFormats) + ", this program version " + programVersion + " with formats " +
+            Integer.toUnsignedString(programFormats) + ": update " + (isClusterOlder ?
+            "the cluster, or use the program of its version" :
+            "this program, or use the one that came with the cluster");
     }
 
     static byte[] challenge(final int status, final String text, final byte[] nonce)
@@ -105,6 +119,7 @@ final class BootstrapDescriptor
             .put(ANSWER_PROOF_OFFSET, proof)
             .putLong(ANSWER_GID_OFFSET, device.gidHigh()).putLong(ANSWER_GID_OFFSET + Long.BYTES, device.gidLow())
             .putLong(ANSWER_LOCATOR_OFFSET, device.serviceLocator())
+            .putLong(ANSWER_CLUSTER_OFFSET, answer.clusterId())
             .putShort(ANSWER_PORT_OFFSET, (short)answer.metaServer().servicePort())
             .put(ANSWER_FABRIC_OFFSET, fabric).array();
     }
@@ -115,7 +130,7 @@ final class BootstrapDescriptor
         bytes.get(ANSWER_FABRIC_OFFSET, fabric);
         final DeviceAddress device = new DeviceAddress(bytes.getLong(ANSWER_GID_OFFSET),
             bytes.getLong(ANSWER_GID_OFFSET + Long.BYTES), bytes.getLong(ANSWER_LOCATOR_OFFSET));
-        return new BootstrapAnswer(new String(fabric, StandardCharsets.UTF_8),
+        return new BootstrapAnswer(bytes.getLong(ANSWER_CLUSTER_OFFSET), new String(fabric, StandardCharsets.UTF_8),
             new PeerAddress(device, bytes.getShort(ANSWER_PORT_OFFSET) & 0xFFFF, 0, 0));
     }
 

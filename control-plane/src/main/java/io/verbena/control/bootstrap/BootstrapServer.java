@@ -154,9 +154,8 @@ public final class BootstrapServer implements AutoCloseable
         if (BootstrapDescriptor.VERSION != version || BootstrapDescriptor.FORMATS != formats)
         {
             refuse(out, BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
-                "the cluster speaks version " + BootstrapDescriptor.VERSION + " with formats " +
-                BootstrapDescriptor.FORMATS + ", this program version " + version + " with formats " + formats +
-                ": update the older of the two", serverNonce));
+                BootstrapDescriptor.mismatch(
+                    BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, version, formats), serverNonce));
             return;
         }
         out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));

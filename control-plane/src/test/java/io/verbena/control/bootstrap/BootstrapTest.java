@@ -32,7 +32,7 @@ class BootstrapTest
 {
     private static final int TIMEOUT_MS = 10_000;
     private static final BootstrapAnswer ANSWER =
-        new BootstrapAnswer("soft:/dev/shm/ä", new PeerAddress(new DeviceAddress(1, 2, 3), 65_535, 0, 0));
+        new BootstrapAnswer(4, "soft:/dev/shm/ä", new PeerAddress(new DeviceAddress(1, 2, 3), 65_535, 0, 0));
     private static final String HEX = "0123456789abcdef".repeat(4);
 
     @TempDir
@@ -88,10 +88,10 @@ class BootstrapTest
     @Test
     void shouldRefuseOtherVersionsByName()
     {
-        assertRefused(Reason.VERSION_MISMATCH, "this program version 9 with formats 2: update the older", () ->
+        assertRefused(Reason.VERSION_MISMATCH, "this program version 9 with formats 3: update the cluster", () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, 9, BootstrapDescriptor.FORMATS));
-        assertRefused(Reason.VERSION_MISMATCH, "version 1 with formats 7", () ->
-            BootstrapClient.ask(server.address(), token, TIMEOUT_MS, BootstrapDescriptor.VERSION, 7));
+        assertRefused(Reason.VERSION_MISMATCH, "version 1 with formats 1: update this program", () ->
+            BootstrapClient.ask(server.address(), token, TIMEOUT_MS, BootstrapDescriptor.VERSION, 1));
     }
 
     @Test
@@ -205,13 +205,13 @@ class BootstrapTest
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce)))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0100" + "0100" + "02000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0100" + "0100" + "03000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(
-            new BootstrapAnswer("sim", ANSWER.metaServer()), nonce))).isEqualTo(
-            "0000" + "0000" + "3f000000" + nonceHex + "0100000000000000" + "0200000000000000" + "0300000000000000" +
-            "ffff0000" + "73696d");
+            new BootstrapAnswer(4, "sim", ANSWER.metaServer()), nonce))).isEqualTo(
+            "0000" + "0000" + "47000000" + nonceHex + "0100000000000000" + "0200000000000000" + "0300000000000000" +
+            "0400000000000000" + "ffff0000" + "73696d");
         assertThat(HexFormat.of().formatHex(ClusterToken.ofHex(HEX, "test").proof("verbena client", nonce, nonce)))
             .isEqualTo("fc46b44a8236b5a912ad8586190527e1c3a5a541de4414aaae574277ef083ab8");
     }
