@@ -11,6 +11,7 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.request.remote.RemoteEndpoint;
+import io.verbena.request.remote.TransportTurn;
 import io.verbena.request.remote.Waker;
 
 import org.agrona.ErrorHandler;
@@ -29,10 +30,10 @@ import java.util.Set;
 /**
  * Keeps a {@link ComputeNodeSet} filled with the compute nodes of a cluster elsewhere: asks the meta server who they
  * are, connects to those that serve clients, and takes away those that leave or are lost. While the meta server is away
- * it goes on with the nodes it knows. One thread drives {@link #doWork()} and owns everything here, except what says
- * otherwise.
+ * it goes on with the nodes it knows. One thread at a time, who has the {@link #turn()}, drives {@link #doWork()} and
+ * owns everything here, except what says otherwise.
  */
-public final class RemoteNodes implements Agent
+public final class RemoteNodes implements Agent, TransportTurn.Transport
 {
     private static final System.Logger LOGGER = System.getLogger(RemoteNodes.class.getName());
     /** Compute nodes that a client connects to at once; more are left to other clients. */
@@ -45,7 +46,7 @@ public final class RemoteNodes implements Agent
     private final NanoClock clock;
     private final MetaServerLocator metaServer;
     private final ComputeNodeSet nodes;
-    private final Waker waker;
+    private final TransportTurn turn;
     private final long callTimeoutNs;
     private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
     private final List<RemoteEndpoint> serving = new ArrayList<>();
@@ -66,7 +67,7 @@ public final class RemoteNodes implements Agent
      * @param device        to work on; the caller closes it after {@link #onClose()}.
      * @param metaServer    whom to ask.
      * @param nodes         filled here, and by nobody else.
-     * @param waker         of the thread that drives this.
+     * @param waker         of the thread that drives this while no caller does.
      * @param callTimeoutNs deadline of connecting, and of one question to the meta server.
      * @param errorHandler  hears of failures that end nothing.
      */
@@ -76,12 +77,18 @@ public final class RemoteNodes implements Agent
     {
         this.metaServer = metaServer;
         this.nodes = nodes;
-        this.waker = waker;
         this.callTimeoutNs = callTimeoutNs;
         raas = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler));
         clock = raas.clock();
+        turn = new TransportTurn(this, waker, clock);
         nextRefreshNs = clock.nanoTime();
         connectMeta();
+    }
+
+    /** @return who may drive this; while it is not shared, whoever does without asking. Any thread. */
+    TransportTurn turn()
+    {
+        return turn;
     }
 
     /** @return how often the meta server has told the nodes. Any thread. */
@@ -134,7 +141,14 @@ public final class RemoteNodes implements Agent
         return work;
     }
 
+    @Override
+    public int poll()
+    {
+        return raas.poll();
+    }
+
     /** @return true if an answer is awaited. */
+    @Override
     public boolean isBusy()
     {
         if (null != listing)
@@ -290,7 +304,7 @@ public final class RemoteNodes implements Agent
             {
                 triedAtNs.put(node.incarnation(), nowNs);
                 endpoints.put(node.incarnation(), new RemoteEndpoint(
-                    raas, node.address(), node.incarnation(), waker, callTimeoutNs));
+                    raas, node.address(), node.incarnation(), turn, callTimeoutNs));
             }
         }
         triedAtNs.keySet().retainAll(present);

@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import io.verbena.request.remote.TransportTurn;
 import io.verbena.request.remote.Waker;
 
 import org.agrona.concurrent.NanoClock;
@@ -7,20 +8,26 @@ import org.agrona.concurrent.NanoClock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that drives {@link RemoteNodes}: spins a little and gives way while answers are awaited, because they
- * usually take microseconds, then naps; sleeps while nothing is under way, until a request wakes it.
+ * The thread that drives {@link RemoteNodes} while no caller has the turn: spins a little and gives way while answers
+ * are awaited, because they usually take microseconds, then naps; sleeps while nothing is under way, or a caller that
+ * waits drives them, until a request wakes it, or who leaves one.
  */
 final class RemoteNodesThread
 {
     private static final int SPINS = 50;
     private static final int YIELDS = 2_000;
     private static final long NAP_NS = 50_000;
+    /** Longest sleep while a caller has the turn. */
+    private static final long TURN_SLEEP_NS = 100_000_000;
 
     private final RemoteNodes nodes;
     private final Waker waker;
     private final NanoClock clock;
     private final Runnable onEnd;
     private final Thread thread;
+    private final TransportTurn turn;
+    private boolean ownsTurn;
+    private boolean mayEnd;
     private volatile boolean closing;
     private volatile Throwable failure;
 
@@ -33,6 +40,7 @@ final class RemoteNodesThread
     RemoteNodesThread(final RemoteNodes nodes, final Waker waker, final NanoClock clock, final Runnable onEnd)
     {
         this.nodes = nodes;
+        turn = nodes.turn();
         this.waker = waker;
         this.clock = clock;
         this.onEnd = onEnd;
@@ -42,6 +50,7 @@ final class RemoteNodesThread
 
     void start()
     {
+        turn.share();
         thread.start();
     }
 
@@ -78,9 +87,9 @@ final class RemoteNodesThread
         try
         {
             int idleCycles = 0;
-            while (!closing || nodes.isBusy())
+            while (!mayEnd)
             {
-                idleCycles = nodes.doWork() > 0 ? 0 : idle(idleCycles);
+                idleCycles = cycle(idleCycles);
             }
         }
         catch (final RuntimeException | Error ex)
@@ -89,6 +98,11 @@ final class RemoteNodesThread
         }
         finally
         {
+            // The turn is kept for ever: no caller drives what is closed.
+            while (!ownsTurn && !turn.tryTake())
+            {
+                Thread.yield();
+            }
             try
             {
                 nodes.onClose();
@@ -100,29 +114,58 @@ final class RemoteNodesThread
         }
     }
 
-    private int idle(final int idleCycles)
+    /** One duty cycle, if no caller is at it, and the pause after it. */
+    private int cycle(final int idleCycles)
+    {
+        if (!turn.tryTake())
+        {
+            // Who has the turn wakes this thread if anything is left to do.
+            waker.announce();
+            waker.sleep(turn.isTaken() && !closing ? TURN_SLEEP_NS : 0);
+            return idleCycles;
+        }
+        ownsTurn = true;
+        final Throwable failed = turn.failure();
+        if (null != failed)
+        {
+            throw new IllegalStateException("duty cycle failed in a calling thread", failed);
+        }
+        final boolean hasWorked = nodes.doWork() > 0;
+        final boolean mayRest = !hasWorked && idleCycles >= SPINS && (idleCycles >= SPINS + YIELDS || !nodes.isBusy());
+        final long restNs = mayRest ? announceRest() : 0;
+        mayEnd = closing && !nodes.isBusy();
+        ownsTurn = mayEnd;
+        if (!mayEnd)
+        {
+            turn.giveBack();
+        }
+        if (mayRest)
+        {
+            waker.sleep(mayEnd || turn.hasLeft() ? 0 : restNs);
+        }
+        else if (!hasWorked)
+        {
+            pause(idleCycles);
+        }
+        return hasWorked ? 0 : idleCycles + 1;
+    }
+
+    /** From here on a submitter wakes this thread; says how long it may sleep, after a look at the queues. */
+    private long announceRest()
+    {
+        waker.announce();
+        return nodes.isBusy() ? NAP_NS : nodes.idleNs();
+    }
+
+    private static void pause(final int idleCycles)
     {
         if (idleCycles < SPINS)
         {
             Thread.onSpinWait();
         }
-        else if (idleCycles < SPINS + YIELDS && nodes.isBusy())
+        else
         {
             Thread.yield();
         }
-        else
-        {
-            waker.announce();
-            final boolean isBusy = nodes.isBusy(); // looks at the queues as well
-            if (closing && !isBusy)
-            {
-                waker.stayAwake();
-            }
-            else
-            {
-                waker.sleep(isBusy ? NAP_NS : nodes.idleNs());
-            }
-        }
-        return idleCycles + 1;
     }
 }

@@ -19,7 +19,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A compute node in another process, as an endpoint: requests become messages over one virtual queue pair. Any thread
- * submits; one thread, the owner of the context, drives {@link #poll} and everything else.
+ * submits; one thread at a time, the owner of the context, drives {@link #poll} and everything else: who has the
+ * {@link TransportTurn}.
  *
  * <p>A request that was not sent when the connection ends is answered NOT_SERVING: another node may take it. One that
  * was sent has an unknown outcome. So that a node's death is noticed although nothing is sent, the node's status word
@@ -47,7 +48,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private final RaasContext raas;
     private final NanoClock clock;
     private final int id;
-    private final Waker waker;
+    private final TransportTurn turn;
     private final ManyToOneConcurrentArrayQueue<NodeRequest> queue =
         new ManyToOneConcurrentArrayQueue<>(QUEUE_CAPACITY);
     private final VirtualQp vqp;
@@ -64,15 +65,15 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
      * @param raas      of the client, made with {@link #configure}.
      * @param peer      where the node's {@link RequestServer} listens.
      * @param id        see {@link ComputeEndpoint#id()}: the incarnation of the node's registration.
-     * @param waker     of the thread that drives this.
+     * @param turn      of those who drive this.
      * @param timeoutNs to connect.
      */
     public RemoteEndpoint(
-        final RaasContext raas, final PeerAddress peer, final int id, final Waker waker, final long timeoutNs)
+        final RaasContext raas, final PeerAddress peer, final int id, final TransportTurn turn, final long timeoutNs)
     {
         this.raas = raas;
         this.id = id;
-        this.waker = waker;
+        this.turn = turn;
         clock = raas.clock();
         statusCopy = raas.protectionDomain().allocateRegistered(
             ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
@@ -106,6 +107,27 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     @Override
     public int submit(final NodeRequest request)
     {
+        final int status = enqueue(request);
+        if (ACCEPTED == status)
+        {
+            turn.wake();
+        }
+        return status;
+    }
+
+    @Override
+    public int submitAndWork(final NodeRequest request)
+    {
+        final int status = enqueue(request);
+        if (ACCEPTED == status)
+        {
+            turn.workFor(request);
+        }
+        return status;
+    }
+
+    private int enqueue(final NodeRequest request)
+    {
         if (isRefusing)
         {
             return CLOSED;
@@ -121,7 +143,6 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             return CLOSED;
         }
-        waker.wake();
         return ACCEPTED;
     }
 

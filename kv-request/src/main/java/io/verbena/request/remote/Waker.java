@@ -26,7 +26,7 @@ public final class Waker
 
     /**
      * Announces that the calling thread is about to sleep; it then looks for work once more, and calls {@link #sleep}
-     * when there is none, or {@link #stayAwake()}.
+     * when there is none, or else {@link #sleep} for 0 ns.
      */
     public void announce()
     {
@@ -37,7 +37,7 @@ public final class Waker
     /**
      * Sleeps after {@link #announce()} until woken, or for no reason earlier.
      *
-     * @param maxNs longest sleep.
+     * @param maxNs longest sleep; with 0 the announcement is taken back.
      */
     public void sleep(final long maxNs)
     {
@@ -48,9 +48,9 @@ public final class Waker
         sleeper = null;
     }
 
-    /** Takes the announcement back. */
-    public void stayAwake()
+    /** Whether a thread sleeps, or is about to. */
+    boolean isAnnounced()
     {
-        sleeper = null;
+        return null != sleeper;
     }
 }

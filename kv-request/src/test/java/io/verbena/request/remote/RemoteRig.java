@@ -55,6 +55,7 @@ final class RemoteRig implements AutoCloseable
     final StubEndpoint node = new StubEndpoint();
     final RequestServer server;
     final RaasContext client;
+    final TransportTurn turn;
     final RemoteEndpoint endpoint;
     final List<Throwable> errors = new ArrayList<>();
     boolean isServerStopped;
@@ -66,8 +67,33 @@ final class RemoteRig implements AutoCloseable
         clientDevice = fabric.openDevice("client");
         server = RequestServer.open(serverDevice, PORT, node, 4, errors::add);
         client = RaasContext.open(clientDevice, RemoteEndpoint.configure(2).errorHandler(errors::add));
+        turn = new TransportTurn(transport(), new Waker(), client.clock());
         endpoint = new RemoteEndpoint(
-            client, new PeerAddress(serverDevice.address(), PORT, 3, 9), 9, new Waker(), TIMEOUT_NS);
+            client, new PeerAddress(serverDevice.address(), PORT, 3, 9), 9, turn, TIMEOUT_NS);
+    }
+
+    private TransportTurn.Transport transport()
+    {
+        return new TransportTurn.Transport()
+        {
+            @Override
+            public int doWork()
+            {
+                return client.poll() + endpoint.poll(nowNs());
+            }
+
+            @Override
+            public int poll()
+            {
+                return client.poll();
+            }
+
+            @Override
+            public boolean isBusy()
+            {
+                return endpoint.isBusy();
+            }
+        };
     }
 
     RemoteRig connected()

@@ -1,0 +1,246 @@
+package io.verbena.request.remote;
+
+import io.verbena.request.NodeRequest;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Whose turn it is to drive the endpoints of a client. A thread that waits for an answer takes the turn when nobody has
+ * it, sends its request itself and looks for the answer itself: then one remote call is two threads, the caller and the
+ * node, and nobody is woken. A background thread drives them while something is under way that no caller waits for
+ * here, and sleeps otherwise.
+ *
+ * <p>Who has the turn owns the context and all endpoints on it; the turn passes through a volatile word, which makes
+ * visible what the last owner did. No work is left lying: who finds the turn taken marks that work was left, then tries
+ * once more; who has it gives it back, then looks at the mark; full fences between the two steps of each make it
+ * impossible that both miss the other. The mark is taken away only by who has just taken the turn and looks at all
+ * queues next.
+ */
+public final class TransportTurn
+{
+    /** What is driven; by the owner of the turn only. */
+    public interface Transport
+    {
+        /**
+         * One duty cycle.
+         *
+         * @return work done.
+         */
+        int doWork();
+
+        /**
+         * Looks at what has arrived, as the duty cycle does among other things.
+         *
+         * @return work done.
+         */
+        int poll();
+
+        /** @return whether something is under way, or waits to be sent. */
+        boolean isBusy();
+    }
+
+    /** Polls between two whole duty cycles of a caller. */
+    private static final int POLLS_PER_CYCLE = 16;
+    /** Polls without work until a caller gives way to other threads in between: the node may need this processor. */
+    private static final int SPINS = 200;
+    /** Polls between two looks at the clock, idle or not. */
+    private static final int POLLS_PER_LOOK = 256;
+    /** Attempts to take a turn that another thread has. */
+    private static final int ATTEMPTS = 64;
+    /** Duty cycles for requests of others, once the own one is answered: cheaper than to wake a thread for them. */
+    private static final int MAX_EXTRA_CYCLES = 8;
+    /** Longest turn of a caller: 1 ms. What takes longer is left to the background thread, and the caller parks. */
+    private static final long MAX_TURN_NS = 1_000_000;
+
+    private static final VarHandle TAKEN;
+
+    static
+    {
+        try
+        {
+            TAKEN = MethodHandles.lookup().findVarHandle(TransportTurn.class, "taken", boolean.class);
+        }
+        catch (final ReflectiveOperationException ex)
+        {
+            throw new ExceptionInInitializerError(ex);
+        }
+    }
+
+    private final Transport transport;
+    private final Waker waker;
+    private final NanoClock clock;
+    private volatile boolean taken;
+    private volatile boolean left;
+    private volatile boolean shared;
+    private volatile Throwable failure;
+
+    /**
+     * @param transport to be driven.
+     * @param waker     of the background thread.
+     * @param clock     of the fabric.
+     */
+    public TransportTurn(final Transport transport, final Waker waker, final NanoClock clock)
+    {
+        this.transport = transport;
+        this.waker = waker;
+        this.clock = clock;
+    }
+
+    /** Lets callers take the turn from now on; who drives the transport takes it for each duty cycle, too. */
+    public void share()
+    {
+        shared = true;
+    }
+
+    /** @return true if the calling thread owns the transport from now on. */
+    public boolean tryTake()
+    {
+        if (taken || !TAKEN.compareAndSet(this, false, true))
+        {
+            return false;
+        }
+        if (left)
+        {
+            left = false;
+        }
+        return true;
+    }
+
+    /** Gives the turn back; the caller then looks at {@link #hasLeft()} before it sleeps. */
+    public void giveBack()
+    {
+        taken = false;
+        VarHandle.fullFence();
+    }
+
+    /** @return true if a thread has the turn now. */
+    public boolean isTaken()
+    {
+        return taken;
+    }
+
+    /** @return true if work was left while the turn was taken, and nobody has taken it since. */
+    public boolean hasLeft()
+    {
+        return left;
+    }
+
+    /** @return why a caller's duty cycle failed, or null; the background thread ends the transport then. */
+    public Throwable failure()
+    {
+        return failure;
+    }
+
+    /** Something was enqueued: sees to it that it is looked at soon. Any thread. */
+    void wake()
+    {
+        if (taken)
+        {
+            leave();
+            if (taken)
+            {
+                return;
+            }
+        }
+        waker.wake();
+    }
+
+    /**
+     * A request was enqueued whose submitter waits: works on it in the calling thread, for a bounded time, unless
+     * others have the turn.
+     *
+     * @param request enqueued at one of the transport's endpoints.
+     */
+    void workFor(final NodeRequest request)
+    {
+        if (!shared || null != failure)
+        {
+            wake(); // opening and ending are for the background thread
+            return;
+        }
+        for (int i = 0; i < ATTEMPTS && NodeRequest.DONE != request.state(); i++)
+        {
+            if (tryTake())
+            {
+                takeTurn(request);
+                return;
+            }
+            if (0 == i)
+            {
+                leave();
+            }
+            else
+            {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private void leave()
+    {
+        if (!left)
+        {
+            left = true;
+        }
+        VarHandle.fullFence();
+    }
+
+    /** An interrupt is for the caller, not for the transport: it would close channels of the fabric's files. */
+    private void takeTurn(final NodeRequest request)
+    {
+        final boolean interrupted = Thread.interrupted();
+        final boolean mustGoOn = drive(request);
+        giveBack();
+        if ((mustGoOn || left) && !taken)
+        {
+            waker.wake();
+        }
+        if (interrupted)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns whether something is still under way. */
+    private boolean drive(final NodeRequest request)
+    {
+        try
+        {
+            int idlePolls = 0;
+            int pollsOfCycle = 0;
+            long untilNs = 0;
+            for (int i = 1; NodeRequest.DONE != request.state(); i++)
+            {
+                final int work = 0 == pollsOfCycle ? transport.doWork() : transport.poll();
+                idlePolls = work > 0 ? 0 : idlePolls + 1;
+                pollsOfCycle = work > 0 ? 0 : (pollsOfCycle + 1) % POLLS_PER_CYCLE;
+                if (idlePolls > SPINS || 0 == i % POLLS_PER_LOOK)
+                {
+                    final long nowNs = clock.nanoTime();
+                    untilNs = 0 == untilNs ? nowNs + MAX_TURN_NS : untilNs;
+                    if (nowNs - untilNs >= 0)
+                    {
+                        return true;
+                    }
+                }
+                if (idlePolls > SPINS)
+                {
+                    Thread.yield();
+                }
+            }
+            for (int i = 0; i < MAX_EXTRA_CYCLES && transport.isBusy(); i++)
+            {
+                transport.doWork();
+            }
+            return transport.isBusy();
+        }
+        catch (final RuntimeException | Error ex)
+        {
+            failure = ex;
+            return true;
+        }
+    }
+}

@@ -1,0 +1,291 @@
+package io.verbena.request.remote;
+
+import io.verbena.request.NodeRequest;
+
+import org.agrona.concurrent.SystemNanoClock;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Callers that wait, callers that do not, and a background thread share one transport. */
+@Timeout(120)
+class TransportTurnTest
+{
+    private static final long LONG_NS = TimeUnit.SECONDS.toNanos(30);
+
+    /** Answers each request some polls after it was taken out of the queue; notices two owners at once. */
+    private static final class CountingTransport implements TransportTurn.Transport
+    {
+        final ConcurrentLinkedQueue<NodeRequest> queue = new ConcurrentLinkedQueue<>();
+        final AtomicInteger owners = new AtomicInteger();
+        final AtomicInteger clashes = new AtomicInteger();
+        volatile int pollsPerAnswer = 2;
+        volatile RuntimeException error;
+        volatile Thread lastDriver;
+        volatile boolean sawInterrupt;
+        Runnable afterLook = () -> {};
+        private NodeRequest current;
+        private int pollsLeft;
+
+        @Override
+        public int doWork()
+        {
+            lastDriver = Thread.currentThread();
+            sawInterrupt |= Thread.currentThread().isInterrupted();
+            if (null != error)
+            {
+                throw error;
+            }
+            return poll();
+        }
+
+        @Override
+        public int poll()
+        {
+            clashes.addAndGet(owners.incrementAndGet() > 1 ? 1 : 0);
+            int work = 0;
+            if (null == current && null != (current = queue.poll()))
+            {
+                current.start();
+                pollsLeft = pollsPerAnswer;
+                work = 1;
+            }
+            else if (null != current && 0 == --pollsLeft)
+            {
+                final NodeRequest done = current;
+                current = null;
+                done.complete();
+                work = 1;
+            }
+            owners.decrementAndGet();
+            return work;
+        }
+
+        @Override
+        public boolean isBusy()
+        {
+            final boolean isBusy = null != current || !queue.isEmpty();
+            afterLook.run();
+            return isBusy;
+        }
+    }
+
+    private static final class Request extends NodeRequest
+    {
+        private final Thread submitter = Thread.currentThread();
+
+        @Override
+        protected void onDone()
+        {
+            LockSupport.unpark(submitter);
+        }
+
+        boolean await()
+        {
+            final long deadlineNs = System.nanoTime() + LONG_NS;
+            while (DONE != state() && deadlineNs - System.nanoTime() > 0)
+            {
+                LockSupport.parkNanos(LONG_NS);
+            }
+            return DONE == state();
+        }
+    }
+
+    private final CountingTransport transport = new CountingTransport();
+    private final Waker waker = new Waker();
+    private final TransportTurn turn = new TransportTurn(transport, waker, SystemNanoClock.INSTANCE);
+    private volatile boolean isEnding;
+
+    private Request enqueue()
+    {
+        final Request request = new Request();
+        request.queue();
+        transport.queue.add(request);
+        return request;
+    }
+
+    @Test
+    void shouldWorkInTheCallingThreadAndWakeNobody()
+    {
+        turn.share();
+        final Request request = enqueue();
+        waker.announce();
+        turn.workFor(request);
+        assertThat(request.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
+        assertThat(turn.isTaken()).isFalse();
+        assertThat(waker.isAnnounced()).isTrue();
+    }
+
+    @Test
+    void shouldOnlyWakeTheThreadWhileNotShared()
+    {
+        waker.announce();
+        turn.workFor(enqueue());
+        assertThat(transport.lastDriver).isNull();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldLeaveItToWhoHasTheTurn() throws InterruptedException
+    {
+        turn.share();
+        assertThat(turn.tryTake()).isTrue();
+        waker.announce();
+        final Thread caller = Thread.ofPlatform().start(() -> turn.workFor(enqueue()));
+        caller.join();
+        turn.giveBack();
+        assertThat(transport.lastDriver).isNull();
+        assertThat(turn.hasLeft()).isTrue();
+        assertThat(waker.isAnnounced()).as("the holder sees it").isTrue();
+        assertThat(turn.tryTake()).isTrue();
+        assertThat(turn.hasLeft()).isFalse();
+    }
+
+    @Test
+    void shouldWakeTheThreadForWhatIsLeftAfterATurn()
+    {
+        turn.share();
+        final Request own = enqueue();
+        enqueue();
+        transport.pollsPerAnswer = 20;
+        waker.announce();
+        turn.workFor(own);
+        assertThat(own.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    /** Another caller comes after the last look at the queues and before the turn is given back. */
+    @Test
+    void shouldWakeTheThreadForWhatWasLeftAfterTheLastLook()
+    {
+        turn.share();
+        waker.announce();
+        final AtomicInteger looks = new AtomicInteger();
+        transport.afterLook = () ->
+        {
+            if (2 == looks.incrementAndGet())
+            {
+                CompletableFuture.runAsync(() -> turn.workFor(enqueue()), (task) -> new Thread(task).start()).join();
+            }
+        };
+        turn.workFor(enqueue());
+        assertThat(looks.get()).isEqualTo(2);
+        assertThat(transport.queue).hasSize(1);
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    /** What never comes is not waited for here: the caller has its own deadline, and parks until then. */
+    @Test
+    void shouldEndItsTurnWhenNoAnswerComes()
+    {
+        turn.share();
+        transport.pollsPerAnswer = Integer.MAX_VALUE;
+        waker.announce();
+        final long startNs = System.nanoTime();
+        turn.workFor(enqueue());
+        assertThat(System.nanoTime() - startNs).isLessThan(LONG_NS);
+        assertThat(turn.isTaken()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldKeepAnInterruptForTheCallerAndFromTheTransport()
+    {
+        turn.share();
+        Thread.currentThread().interrupt();
+        final Request request = enqueue();
+        turn.workFor(request);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(request.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(transport.sawInterrupt).isFalse();
+    }
+
+    @Test
+    void shouldTellTheThreadThatADutyCycleFailed()
+    {
+        turn.share();
+        transport.error = new IllegalStateException("broken");
+        waker.announce();
+        turn.workFor(enqueue());
+        assertThat(turn.failure()).isSameAs(transport.error);
+        assertThat(turn.isTaken()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+        transport.lastDriver = null;
+        turn.workFor(enqueue());
+        assertThat(transport.lastDriver).as("nobody drives it further").isNull();
+    }
+
+    /** The background thread sleeps for longer than anybody waits: one lost wake-up fails this. */
+    @Test
+    void shouldAnswerAllWhenCallersAndTheThreadPassTheTurnOn() throws InterruptedException
+    {
+        turn.share();
+        final Thread background = Thread.ofPlatform().start(this::runBackground);
+        final AtomicInteger answered = new AtomicInteger();
+        final List<Thread> callers = new ArrayList<>();
+        for (int c = 0; c < 5; c++)
+        {
+            final boolean waits = c < 3;
+            callers.add(Thread.ofPlatform().start(() -> call(waits, answered)));
+        }
+        for (final Thread caller : callers)
+        {
+            caller.join();
+        }
+        isEnding = true;
+        waker.wake();
+        background.join();
+        assertThat(answered.get()).isEqualTo(5 * 20_000);
+        assertThat(transport.clashes.get()).isZero();
+    }
+
+    private void call(final boolean waits, final AtomicInteger answered)
+    {
+        for (int i = 0; i < 20_000; i++)
+        {
+            final Request request = enqueue();
+            if (waits)
+            {
+                turn.workFor(request);
+            }
+            else
+            {
+                turn.wake();
+            }
+            if (!request.await())
+            {
+                return;
+            }
+            answered.incrementAndGet();
+        }
+    }
+
+    private void runBackground()
+    {
+        while (!isEnding)
+        {
+            if (!turn.tryTake())
+            {
+                waker.announce();
+                waker.sleep(turn.isTaken() ? 2 * LONG_NS : 0);
+                continue;
+            }
+            final boolean hasWorked = transport.doWork() > 0;
+            waker.announce();
+            final boolean rests = !hasWorked && !transport.isBusy();
+            turn.giveBack();
+            waker.sleep(rests && !turn.hasLeft() && !isEnding ? 2 * LONG_NS : 0);
+        }
+    }
+}
