@@ -10,7 +10,7 @@ import java.util.ArrayList;
  */
 final class Batch
 {
-    /** Most requests of one step of an operation. */
+    /** Requests of a step for which there is room always; moving slots takes more where there is more. */
     static final int MAX_REQUESTS = 9;
     /** End of a chain. */
     static final int NONE = -1;

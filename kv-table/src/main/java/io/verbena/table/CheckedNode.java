@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
@@ -89,14 +90,21 @@ final class CheckedNode
         space.namedBytes += length;
     }
 
-    void noteIndex(final long subtableOffset, final String what, final StoreCheck check)
+    /** @return whether a subtable can lie there. */
+    boolean noteIndex(final long subtableOffset, final String what, final StoreCheck check)
     {
+        if (!isInside(subtableOffset, SubtableDescriptor.HEADER_BYTES))
+        {
+            check.problem(what + String.format(" at node %d is outside of a chunk: 0x%x", id(), subtableOffset));
+            return false;
+        }
         final int chunk = view.index(subtableOffset);
         if (!indexChunks.add(chunk) || view.state(chunk) != ChunkDescriptor.STATE_INDEX)
         {
             check.problem(what + " at node " + id() + ": its chunk " + chunk + " is " +
                 ChunkDescriptor.stateName(view.state(chunk)) + ", or another subtable's as well");
         }
+        return true;
     }
 
     /** Nothing is named in chunks that nobody has, or that are an index. */

@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.format.SizeClasses;
+
 /** Running totals of an engine, by operation kind where that makes sense. Written and read by the owner thread. */
 public final class EngineCounters
 {
@@ -25,6 +27,10 @@ public final class EngineCounters
     public long withdrawals;
     /** Tentative words of others that were removed. */
     public long kills;
+    /** Looks that met a split and went on where it leads. */
+    public long splitsFollowed;
+    /** Pairs of buckets whose slots an operation moved because it needed them. */
+    public long pairsHelped;
     /** Blocks read that turned out to be another key's. */
     public long falseMatches;
     /** Blocks read whose checksum did not fit. */
@@ -39,4 +45,10 @@ public final class EngineCounters
     public long unknownBlocks;
     /** Bytes of {@link #unknownBlocks}. */
     public long unknownBytes;
+
+    void noteUnknown(final int sizeClass)
+    {
+        unknownBlocks++;
+        unknownBytes += SizeClasses.lengthBytes(sizeClass);
+    }
 }

@@ -49,6 +49,22 @@ final class Guard
     static final int SCAN_LOOKS_AGAIN = 1 << 21;
     /** An insert places a word that readers take for absent until it has looked for rivals. */
     static final int TENTATIVE = 1 << 22;
+    /** A split freezes empty slots too. */
+    static final int FREEZE_EMPTY = 1 << 23;
+    /** A split kills tentative words, instead of moving them as if they were committed. */
+    static final int FREEZE_KILLS = 1 << 24;
+    /** A frozen word is never taken for the value of its key. */
+    static final int FROZEN_IS_NO_VALUE = 1 << 25;
+    /** A slot's word is moved to the same slot. */
+    static final int SAME_SLOT = 1 << 26;
+    /** The link stands in a bucket before its first slot is frozen. */
+    static final int LINK_FIRST = 1 << 27;
+    /** A subtable with slots that are not initialised is not split. */
+    static final int WHOLE_BEFORE_SPLIT = 1 << 28;
+    /** Slots of a new subtable are formatted as not initialised, instead of empty. */
+    static final int UNINITIALISED = 1 << 29;
+    /** Whoever moves a word lets its window begin where the new depth needs it. */
+    static final int RENEW_WINDOW = 1 << 30;
 
     private Guard()
     {

@@ -64,6 +64,8 @@ final class Inserts
         {
             runner.records.seal(op, 0, SlotWord.EMPTY);
         }
+        // Sealed for another subtable, perhaps; a block is bound to its word without the window.
+        op.ownWord = SlotWord.withWindow(op.ownWord, op.window);
         return true;
     }
 
@@ -121,6 +123,7 @@ final class Inserts
      */
     void stageClaim(final Operation op)
     {
+        op.peeked = false;
         if (!op.blockWritten)
         {
             runner.lookups().writeOwnBlock(op);
@@ -165,10 +168,10 @@ final class Inserts
         {
             runner.end(op, OperationResult.TABLE_CHANGED);
         }
-        else if (runner.lookups().seesRestructuring(op) && !runner.isDropped(Guard.RESTRUCTURING))
+        else if (runner.lookups().seesSplit(op))
         {
-            // b
-            runner.end(op, OperationResult.RESTRUCTURING);
+            // b: what is frozen may be of this key, and go on elsewhere.
+            withdraw(op);
         }
         else
         {

@@ -3,6 +3,7 @@ package io.verbena.table;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 
 /**
  * Finding a key: by its cached location, or by a look at both of its combined buckets and at every block there that
@@ -11,12 +12,21 @@ import io.verbena.table.format.SlotWord;
 final class Lookups
 {
     private static final int MAX_DAMAGED_LOOKS = 3;
+    /** Place of a word that is about to get another one: not worth to be remembered. */
+    private static final long NOWHERE = 0;
 
     private final OperationRunner runner;
+    private final SlotMoves slotMoves;
 
     Lookups(final OperationRunner runner)
     {
         this.runner = runner;
+        slotMoves = new SlotMoves(runner);
+    }
+
+    SlotMoves slotMoves()
+    {
+        return slotMoves;
     }
 
     /** Block first, slot second: the slot READ carries the proof that the block was current when the slot was read. */
@@ -34,7 +44,8 @@ final class Lookups
         final int block = op.base + Scratch.BLOCKS_OFFSET;
         final long word = runner.isDropped(Guard.SLOT_READ) ?
             op.targetWord : op.scratch.word(op.base + Scratch.SLOT_OFFSET);
-        if (word == op.targetWord)
+        if (word == op.targetWord ||
+            runner.isDropped(Guard.FROZEN_IS_NO_VALUE) && word == SlotWord.frozen(op.targetWord))
         {
             if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
             {
@@ -109,7 +120,24 @@ final class Lookups
     {
         op.pauseUntilNs = 0;
         op.judgesClaim = false;
+        op.locate();
+        op.peeked = false;
         stageBuckets(op);
+    }
+
+    /** Old and new words of each slot: a new one counts, and the old one where the new one is not initialised. */
+    void stagePeek(final Operation op)
+    {
+        op.pauseUntilNs = 0;
+        op.judgesClaim = false;
+        op.locate();
+        op.peeked = op.predecessor != 0;
+        stageBuckets(op);
+        for (int pair = 0; op.peeked && pair < op.pairCount; pair++)
+        {
+            runner.batch.read(op.base + Scratch.OLD_BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
+                BucketDescriptor.COMBINED_BYTES, op.pairOffsets[pair] - op.groupsOffset + op.predecessor);
+        }
     }
 
     void stageBuckets(final Operation op)
@@ -139,13 +167,21 @@ final class Lookups
         resolveCandidates(op);
     }
 
+    /** Also takes note of the splits that headers tell of. @return whether all buckets are those that were meant. */
     boolean headersFit(final Operation op)
     {
+        op.sawLink = false;
         for (int bucket = op.pairCount * 2 - 1; bucket >= 0; bucket--)
         {
-            if (op.bucketHeaderRead(bucket) != op.bucketHeader)
+            final long header = op.bucketHeaderRead(bucket);
+            if (header != op.bucketHeader)
             {
-                return false;
+                if (!SplitLink.isLink(header))
+                {
+                    return false;
+                }
+                op.sawLink = true;
+                op.table.learn(op.subtableSuffix, op.subtableDepth, op.groupsOffset, header);
             }
         }
         return true;
@@ -158,13 +194,14 @@ final class Lookups
         op.candidatesResolved = 0;
         op.unresolvedSeen = false;
         final long wanted = SlotWord.committed(op.fingerprint);
+        final boolean takesOldWords = op.peeked && OperationKind.isRead(op.kind);
         for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
         {
-            final long word = op.slotWord(slot);
+            final long word = takesOldWords ? slotMoves.peekedWord(op, slot) : op.slotWord(slot);
             if (SlotWord.kindAndFingerprint(word) == wanted && op.slotCounts(slot) && !op.isForeign(word))
             {
                 op.candidates[op.candidateCount] = word;
-                op.candidateOffsets[op.candidateCount++] = op.slotOffset(slot);
+                op.candidateOffsets[op.candidateCount++] = word == op.slotWord(slot) ? op.slotOffset(slot) : NOWHERE;
             }
         }
     }
@@ -253,7 +290,10 @@ final class Lookups
             runner.learn(op, word == op.bypassedWord);
             op.bypassedWord = 0;
         }
-        runner.remember(op, slotOffset, word, op.version, block);
+        if (slotOffset != NOWHERE)
+        {
+            runner.remember(op, slotOffset, word, op.version, block);
+        }
         switch (op.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);
@@ -308,9 +348,9 @@ final class Lookups
                 runner.retry(op, 0);
             }
         }
-        else if (seesRestructuring(op) && !runner.isDropped(Guard.RESTRUCTURING))
+        else if (seesSplit(op))
         {
-            runner.end(op, OperationResult.RESTRUCTURING);
+            followSplit(op);
         }
         else if (OperationKind.inserts(op.kind))
         {
@@ -322,15 +362,57 @@ final class Lookups
         }
     }
 
-    boolean seesRestructuring(final Operation op)
+    /** Whether the words seen are not enough for the answer "absent", nor to insert. */
+    boolean seesSplit(final Operation op)
     {
+        if (runner.isDropped(Guard.RESTRUCTURING))
+        {
+            return false;
+        }
+        boolean sees = op.sawLink;
+        final boolean isPeek = op.peeked && OperationKind.isRead(op.kind);
         for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
         {
-            if (SlotWord.isRestructuring(op.slotWord(slot)))
+            final long word = op.slotWord(slot);
+            sees |= SlotWord.isFrozen(word) || word == SlotWord.UNINITIALISED && !isPeek;
+        }
+        return sees;
+    }
+
+    /**
+     * The key was not found where the split has been, or has not come to yet. The link is in the header of every bucket
+     * with a frozen word; a look that missed it because the line was torn sees it when it is repeated.
+     */
+    private void followSplit(final Operation op)
+    {
+        if (op.sawLink)
+        {
+            op.frozenLooks = 0;
+            runner.counters.splitsFollowed++;
+            runner.go(op, Step.PEEK);
+        }
+        else if (slotMoves.seesFrozen(op))
+        {
+            if (op.frozenLooks++ == 0)
             {
-                return true;
+                runner.go(op, Step.LOOK);
+            }
+            else
+            {
+                runner.end(op, OperationResult.RESTRUCTURING);
             }
         }
-        return false;
+        else if (op.predecessor == 0)
+        {
+            runner.end(op, OperationResult.RESTRUCTURING);
+        }
+        else if (op.peeked)
+        {
+            slotMoves.begin(op);
+        }
+        else
+        {
+            runner.go(op, Step.PEEK);
+        }
     }
 }

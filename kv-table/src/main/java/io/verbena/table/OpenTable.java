@@ -7,7 +7,10 @@ import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import net.openhft.hashing.LongTupleHashFunction;
 
-/** A table that an engine works on: its descriptor, resolved. Made by {@link TableEngine#openTable}; immutable. */
+/**
+ * A table that an engine works on: its descriptor, resolved, and what it learned since. Made by {@link
+ * TableEngine#openTable}; owner thread of the engine only.
+ */
 public final class OpenTable
 {
     final LongTupleHashFunction hashFunction;
@@ -18,6 +21,7 @@ public final class OpenTable
     private final TableEngine engine;
     private final NodeLink[] links;
     private final long[] groupsOffsets;
+    final TableDirectory directory;
 
     OpenTable(final TableEngine engine, final TableDescriptor descriptor)
     {
@@ -27,6 +31,7 @@ public final class OpenTable
         tableId = descriptor.tableId();
         depth = descriptor.depth();
         groupCount = descriptor.groupCount();
+        directory = new TableDirectory(descriptor);
         links = new NodeLink[descriptor.subtableCount()];
         groupsOffsets = new long[links.length];
         for (int i = 0; i < links.length; i++)
@@ -42,6 +47,35 @@ public final class OpenTable
     public TableDescriptor descriptor()
     {
         return descriptor;
+    }
+
+    /** Takes note of a split; see {@link TableDirectory#learn}. */
+    void learn(final int suffix, final int ofDepth, final long groups, final long splitLink)
+    {
+        if (directory.learn(suffix, ofDepth, groups, splitLink))
+        {
+            link(suffix & descriptor.subtableCount() - 1).tombstones.leave();
+        }
+    }
+
+    /**
+     * Takes over the subtables of a newer descriptor of the same table. To be called before the node passes the epoch
+     * with which it heard of it: the memory of subtables that it does not name may be used for something else then.
+     */
+    void refresh(final TableDescriptor newer)
+    {
+        directory.refresh(newer);
+        for (final NodeLink node : links)
+        {
+            node.tombstones.leave();
+        }
+    }
+
+    /** @return the descriptor of the table with the subtables that are known by now. */
+    TableDescriptor presentDescriptor()
+    {
+        return new TableDescriptor(descriptor.name(), tableId, directory.depth(), groupCount, descriptor.hashSeed(),
+            directory.entries(descriptor));
     }
 
     boolean belongsTo(final TableEngine other)

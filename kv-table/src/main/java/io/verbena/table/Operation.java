@@ -50,6 +50,20 @@ public final class Operation
     long touched;
     int fingerprint;
     int window;
+    /** Of the subtable in which the operation looks. */
+    int subtableSuffix;
+    int subtableDepth;
+    long groupsOffset;
+    /** Groups of the subtable that is split into that one, or 0; and the link from there. */
+    long predecessor;
+    long splitLink;
+    /** Met a split link, or a frozen word without one, in the buckets looked at last. */
+    boolean sawLink;
+    int frozenLooks;
+    /** The last look took the old buckets in as well. */
+    boolean peeked;
+    /** Slots whose hashes were read, or which were moved, one bit each. */
+    int slotsDone;
     long bucketHeader;
     final long[] pairOffsets = new long[2];
     final int[] mainBuckets = new int[2];
@@ -98,8 +112,9 @@ public final class Operation
     boolean claimStands;
     long rivalOffset;
     long rivalWord;
-    final long[] victims = new long[MAX_SLOTS];
-    final long[] victimOffsets = new long[MAX_SLOTS];
+    /** Words to kill; when slots are moved, what the requests of the batch concern. */
+    final long[] victims = new long[Scratch.MAX_SWAPS];
+    final long[] victimOffsets = new long[Scratch.MAX_SWAPS];
     int victimCount;
 
     final long[] candidates = new long[MAX_SLOTS];
@@ -258,6 +273,48 @@ public final class Operation
             BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
+    /** Word of a slot in the subtable that is split, after a peek. */
+    long oldWord(final int slot)
+    {
+        return scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + slotPosition(slot));
+    }
+
+    void oldWord(final int slot, final long word)
+    {
+        scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + slotPosition(slot), word);
+    }
+
+    long oldSlotOffset(final int slot)
+    {
+        return slotOffset(slot) - groupsOffset + predecessor;
+    }
+
+    long oldBucketHeader(final int bucket)
+    {
+        return scratch.word(oldBucketAt(bucket));
+    }
+
+    void oldBucketHeader(final int bucket, final long header)
+    {
+        scratch.word(oldBucketAt(bucket), header);
+    }
+
+    long oldBucketOffset(final int bucket)
+    {
+        return pairOffsets[bucket / 2] + bucket % 2 * BucketDescriptor.BUCKET_BYTES - groupsOffset + predecessor;
+    }
+
+    private int oldBucketAt(final int bucket)
+    {
+        return base + Scratch.OLD_BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES;
+    }
+
+    /** Side of the split by which the subtable came to be. */
+    int splitSide()
+    {
+        return subtableSuffix >>> subtableDepth - 1;
+    }
+
     void addForeign(final long word)
     {
         foreignWords[foreignCount++ % FOREIGN_WORDS] = word;
@@ -275,14 +332,21 @@ public final class Operation
         return false;
     }
 
-    /** Finds the two combined buckets of the key; hash, table and link are set. */
-    void locate(final int suffix)
+    /** Finds the two combined buckets of the key, as far as the directory knows; hash and table are set. */
+    void locate()
     {
+        final TableDirectory directory = table.directory;
         final long low = hash.low();
+        final int entry = KeyHash.suffix(hash.high(), directory.depth());
+        subtableSuffix = directory.suffix(entry);
+        subtableDepth = directory.depth(entry);
+        groupsOffset = directory.groupsOffset(entry);
+        predecessor = directory.predecessor(entry);
+        splitLink = directory.splitLink(entry);
+        bucketHeader = directory.bucketHeader(entry);
         fingerprint = KeyHash.fingerprint(hash.high());
-        window = KeyHash.window(hash.high(), table.depth);
-        bucketHeader = table.bucketHeader(suffix);
-        final long groups = table.groupsOffset(suffix);
+        window = KeyHash.window(hash.high(), subtableDepth);
+        final long groups = groupsOffset;
         final int group1 = KeyHash.group1(low, table.groupCount);
         final int group2 = KeyHash.group2(low, table.groupCount);
         final int side1 = KeyHash.side1(low);
@@ -297,6 +361,15 @@ public final class Operation
         // Both sides of one group: the shared overflow is seen twice, last of side 0 and first of side 1; the copy in
         // the second pair is left out, else an insert meets itself as its rival.
         skippedBucket = group1 == group2 && side1 != side2 ? (side2 == 0 ? 3 : 2) : -1;
+    }
+
+    /** @return whether a slot lies in the deepest subtable of the key that is known. */
+    boolean isInPresentSubtable(final long slotOffset)
+    {
+        final TableDirectory directory = table.directory;
+        final long inSubtable =
+            slotOffset - directory.groupsOffset(KeyHash.suffix(hash.high(), directory.depth()));
+        return inSubtable >= 0 && inSubtable < (long)table.groupCount * BucketDescriptor.GROUP_BYTES;
     }
 
     /** Keeps nothing of what was read: from here on the operation may wait for the epoch. */
@@ -341,6 +414,9 @@ public final class Operation
         judgesClaim = false;
         unresolvedSeen = false;
         damagedLooks = 0;
+        frozenLooks = 0;
+        sawLink = false;
+        peeked = false;
         foreignCount = 0;
         version = 0;
         foundValueLength = 0;

@@ -66,6 +66,12 @@ public final class OperationKind
         return kind == INCREMENT || kind == APPEND;
     }
 
+    /** @return whether the kind changes nothing. */
+    static boolean isRead(final int kind)
+    {
+        return kind == GET || kind == EXISTS;
+    }
+
     /** @return whether the kind may create a key. */
     static boolean inserts(final int kind)
     {

@@ -1,7 +1,6 @@
 package io.verbena.table;
 
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import org.agrona.collections.IntArrayQueue;
 
@@ -282,7 +281,7 @@ final class OperationRunner
             case Step.CACHED_READ -> lookups.onCachedRead(op);
             case Step.FOLLOW -> lookups.onFollow(op);
             case Step.SLOT_READ -> lookups.onSlotRead(op);
-            case Step.LOOK -> lookups.scan(op);
+            case Step.LOOK, Step.PEEK -> lookups.scan(op);
             case Step.MATCH -> lookups.onMatch(op);
             case Step.SWAP -> swaps.onSwap(op);
             case Step.CLAIM -> inserts.onClaim(op);
@@ -292,6 +291,7 @@ final class OperationRunner
             case Step.MAKE_ROOM -> inserts.onMakeRoom(op);
             case Step.RESOLVE -> repeats.onSlot(op);
             case Step.RESOLVE_BLOCK -> repeats.onBlock(op);
+            case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().onStep(op);
             default -> throw new IllegalStateException("completion in step " + Step.name(op.step));
         }
     }
@@ -313,6 +313,8 @@ final class OperationRunner
             case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
             case Step.RESOLVE -> repeats.stageSlot(op);
             case Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
+            case Step.PEEK -> lookups.stagePeek(op);
+            case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().stage(op);
             default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
         }
     }
@@ -475,13 +477,13 @@ final class OperationRunner
         final boolean wrote = op.step == Step.CLAIM && !op.blockWritten;
         if (op.blockOffset != BlockAllocator.NONE && (wrote || Step.isDecisive(op.step)))
         {
-            countUnknown(op.blockClass);
+            counters.noteUnknown(op.blockClass);
             op.blockOffset = BlockAllocator.NONE;
             op.blockWritten = false;
         }
         if (op.step == Step.SWAP)
         {
-            countUnknown(SlotWord.sizeClass(op.targetWord));
+            counters.noteUnknown(SlotWord.sizeClass(op.targetWord));
         }
         // One that was left out of the sum it swapped had no effect itself, but its batch may have: that stays unknown.
         if (Step.isDecisive(op.step) && !op.overflows)
@@ -540,12 +542,6 @@ final class OperationRunner
     void learn(final Operation op, final boolean wasCurrent)
     {
         cache.learn(op.hash.low(), op.hash.high(), op.table.tableId, wasCurrent);
-    }
-
-    private void countUnknown(final int sizeClass)
-    {
-        counters.unknownBlocks++;
-        counters.unknownBytes += SizeClasses.lengthBytes(sizeClass);
     }
 
     /** Cleans up after an operation that was reported while this batch was under way. */

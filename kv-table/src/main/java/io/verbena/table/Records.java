@@ -41,8 +41,9 @@ final class Records
         op.ownVersion = nextVersion(replacedVersion);
         final int versionBits =
             (droppedGuards & Guard.VERSION_BITS) != 0 ? 0 : BlockVersion.slotBits(op.ownVersion);
-        op.ownWord =
-            SlotWord.committed(op.fingerprint, op.window, versionBits, op.blockClass, op.blockOffset);
+        // The slot may be one of a subtable that is split already, at a depth whose windows begin elsewhere.
+        final int window = predecessor == SlotWord.EMPTY ? op.window : SlotWord.window(predecessor);
+        op.ownWord = SlotWord.committed(op.fingerprint, window, versionBits, op.blockClass, op.blockOffset);
         BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
             op.ownVersion, clientId, op.sequence, op.hash.high(), predecessor);
         BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);

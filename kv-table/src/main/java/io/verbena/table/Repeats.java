@@ -71,7 +71,10 @@ final class Repeats
     void onSlot(final Operation op)
     {
         final int entry = attempts.find(op);
-        final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        final long found = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        // What a split has frozen is what was there last; then the key goes on elsewhere.
+        final long word = SlotWord.isFrozen(found) && SlotWord.namesBlock(found) ?
+            SlotWord.withKind(found, SlotWord.KIND_COMMITTED) : found;
         if (entry == Attempts.NONE)
         {
             runner.end(op, OperationResult.OUTCOME_UNKNOWN);
@@ -136,11 +139,13 @@ final class Repeats
     private void follow(final Operation op, final long word)
     {
         final int entry = attempts.find(op);
-        if (word == attempts.desiredWord(entry))
+        // The words in blocks may have the windows of other depths.
+        final long known = SlotWord.withoutWindow(word);
+        if (known == SlotWord.withoutWindow(attempts.desiredWord(entry)))
         {
             applied(op, entry);
         }
-        else if (word == attempts.expectedWord(entry))
+        else if (known == SlotWord.withoutWindow(attempts.expectedWord(entry)))
         {
             goOn(op);
         }

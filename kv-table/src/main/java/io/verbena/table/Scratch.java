@@ -19,10 +19,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * only between posting and completion.
  *
  * <pre>
- *  +-----------+-------+-----------------------+-----------------+------------------+---------+
- *  | CAS words | slot  | two combined buckets  | own block       | blocks read      | stagger |
- *  +-----------+-------+-----------------------+-----------------+------------------+---------+
- *     256         64       2 * 128               98,304            98,304              320
+ *  +-----------+-------+----------------------+------------------------+------------+-------------+---------+
+ *  | CAS words | slot  | two combined buckets | those they come from   | own block  | blocks read | stagger |
+ *  +-----------+-------+----------------------+------------------------+------------+-------------+---------+
+ *     256         64       2 * 128                2 * 128                98,304       98,304        320
  * </pre>
  */
 final class Scratch implements AutoCloseable
@@ -32,7 +32,9 @@ final class Scratch implements AutoCloseable
     static final int MAX_SWAPS = 32;
     static final int SLOT_OFFSET = SWAPS_OFFSET + MAX_SWAPS * Long.BYTES;
     static final int BUCKETS_OFFSET = SLOT_OFFSET + 64;
-    static final int OWN_BLOCK_OFFSET = BUCKETS_OFFSET + 2 * BucketDescriptor.COMBINED_BYTES;
+    /** The same buckets of the subtable that is split into the one of the others. */
+    static final int OLD_BUCKETS_OFFSET = BUCKETS_OFFSET + 2 * BucketDescriptor.COMBINED_BYTES;
+    static final int OWN_BLOCK_OFFSET = OLD_BUCKETS_OFFSET + 2 * BucketDescriptor.COMBINED_BYTES;
     static final int BLOCKS_OFFSET = OWN_BLOCK_OFFSET + SizeClasses.MAX_BLOCK_BYTES;
     static final int BLOCKS_CAPACITY = SizeClasses.MAX_BLOCK_BYTES;
     // Odd in lines, so that the same field of many slots does not fall into the same set of the CPU's caches.
@@ -123,6 +125,11 @@ final class Scratch implements AutoCloseable
     long word(final int offset)
     {
         return buffer.getLong(offset, LITTLE_ENDIAN);
+    }
+
+    void word(final int offset, final long word)
+    {
+        buffer.putLong(offset, word, LITTLE_ENDIAN);
     }
 
     @Override

@@ -14,6 +14,8 @@ final class Starts
 
     void start(final Operation op)
     {
+        // Anew, because an operation that waited outside of its epoch must not go to a subtable that is no more.
+        op.locate();
         if (op.repeats)
         {
             runner.repeats().start(op);

@@ -34,11 +34,18 @@ final class Step
     static final int COMBINED = 14;
     /** READ the slot of a write-hot key, or of one that was lost to another writer. */
     static final int SLOT_READ = 15;
+    /** READ both combined buckets, and those that their slots come from. */
+    static final int PEEK = 16;
+    /** Freeze slots of the subtable that is split. */
+    static final int FREEZE = 17;
+    /** READ hashes from blocks, where their words need another window. */
+    static final int READ_HASHES = 18;
+    /** Initialise slots of the subtable that is made by a split. */
+    static final int MOVE = 19;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room", "resolve", "resolve_block", "combined",
-        "slot_read" };
+        "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move" };
 
     private Step()
     {

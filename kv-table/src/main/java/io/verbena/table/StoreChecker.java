@@ -1,10 +1,12 @@
 package io.verbena.table;
 
+import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
-import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
@@ -102,7 +104,7 @@ public final class StoreChecker
                 continue;
             }
             check.tables().put(table.name(), new TableChecker(table, store)
-                .forStore(onlyNodeId, (id) -> nodes.containsKey(id) ? nodes.get(id).regionLengthBytes() : 0)
+                .forStore(onlyNodeId, this::regionLengthBytes)
                 .check());
         }
         for (final HeldStretch stretch : held)
@@ -112,6 +114,11 @@ public final class StoreChecker
         nodes.values().forEach((node) -> node.sum(!store.isLive()));
         keepLeftovers();
         return check;
+    }
+
+    private long regionLengthBytes(final int memoryNodeId)
+    {
+        return nodes.containsKey(memoryNodeId) ? nodes.get(memoryNodeId).regionLengthBytes() : 0;
     }
 
     private void readSuperblock(final int memoryNodeId)
@@ -138,23 +145,22 @@ public final class StoreChecker
         try (Arena arena = Arena.ofConfined())
         {
             tables = store.tables();
-            final TableWords words = new TableWords(store, new UnsafeBuffer(
-                arena.allocate(TableWords.BUFFER_BYTES, 64).address(), TableWords.BUFFER_BYTES));
+            final TableWords words = new TableWords(store, arena, this::regionLengthBytes);
             for (final TableDescriptor table : tables)
             {
-                for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+                for (final Subtable subtable : Subtable.of(table))
                 {
-                    final CheckedNode node = nodes.get(DirectoryEntry.memoryNodeId(table.entry(suffix)));
+                    final CheckedNode node = nodes.get(subtable.memoryNodeId());
                     if (node != null)
                     {
-                        noteWords(node, table, suffix, words);
+                        noteWords(node, table, subtable, words);
                     }
                 }
             }
             final UnsafeBuffer header = new UnsafeBuffer(
                 arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
             nodes.values().forEach((node) -> readHeaders(node, header));
-            tables.forEach(this::noteIndex);
+            tables.forEach((table) -> noteIndex(table, header));
             nodes.values().forEach((node) -> node.checkStates(check));
         }
         finally
@@ -164,13 +170,12 @@ public final class StoreChecker
     }
 
     private void noteWords(
-        final CheckedNode node, final TableDescriptor table, final int suffix, final TableWords words)
+        final CheckedNode node, final TableDescriptor table, final Subtable subtable, final TableWords words)
     {
-        int count;
-        for (int group = 0; group < table.groupCount(); group += count)
+        final TableWords.Sink sink = new TableWords.Sink()
         {
-            count = words.read(table, suffix, group);
-            words.forEach(table, suffix, group, count, (bucket) -> { }, (groupIndex, bucket, slotOffset, word) ->
+            @Override
+            public void onWord(final TableWords.Slot slot, final long word)
             {
                 if (SlotWord.isCommitted(word))
                 {
@@ -178,9 +183,19 @@ public final class StoreChecker
                 }
                 else if (SlotWord.isTentative(word) && check.leftovers().size() < MAX_LEFTOVERS)
                 {
-                    check.leftovers().add(new StoreCheck.Leftover(node.id(), table.name(), slotOffset, word));
+                    check.leftovers().add(new StoreCheck.Leftover(node.id(), table.name(), slot.offset(), word));
                 }
-            });
+            }
+
+            @Override
+            public void onWrongBucket(final Subtable wrong, final int group, final int bucket)
+            {
+                // told by the check of the table
+            }
+        };
+        for (int group = 0; group < table.groupCount(); group += TableWords.pieceLength(table, group))
+        {
+            words.forEach(table, subtable, group, sink);
         }
     }
 
@@ -205,21 +220,36 @@ public final class StoreChecker
         }
     }
 
-    private void noteIndex(final TableDescriptor table)
+    private void noteIndex(final TableDescriptor table, final UnsafeBuffer header)
     {
-        for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+        for (final Subtable subtable : Subtable.of(table))
         {
-            final long entry = table.entry(suffix);
-            final CheckedNode node = nodes.get(DirectoryEntry.memoryNodeId(entry));
+            final CheckedNode node = nodes.get(subtable.memoryNodeId());
             if (node != null)
             {
-                node.noteIndex(DirectoryEntry.subtableOffset(entry),
-                    "subtable " + suffix + " of table " + table.name(), check);
+                noteIndex(node, table, subtable, header);
             }
-            else if (0 == onlyNodeId || onlyNodeId == DirectoryEntry.memoryNodeId(entry))
+            else if (0 == onlyNodeId || onlyNodeId == subtable.memoryNodeId())
             {
-                check.problem("subtable " + suffix + " of table " + table.name() + " is at an unknown memory node");
+                check.problem(
+                    "subtable " + subtable.suffix() + " of table " + table.name() + " is at an unknown memory node");
             }
+        }
+    }
+
+    /** One that is split goes back when the table's descriptor does not name it any more. */
+    private void noteIndex(
+        final CheckedNode node, final TableDescriptor table, final Subtable subtable, final UnsafeBuffer header)
+    {
+        if (!node.noteIndex(subtable.offset(), "subtable " + subtable.suffix() + " of table " + table.name(), check))
+        {
+            return;
+        }
+        store.read(node.id(), subtable.offset(), header, SubtableDescriptor.HEADER_BYTES);
+        final long link = SubtableDescriptor.split(header, 0);
+        for (int side = 0; side < 2 && link != SplitLink.NONE && subtable.depth() < BucketDescriptor.MAX_DEPTH; side++)
+        {
+            noteIndex(node, table, subtable.child(link, side), header);
         }
     }
 

@@ -15,8 +15,10 @@ public final class TableCheck
     public long committed;
     /** Undecided inserts; in a table at rest, of dead inserters. */
     public long tentative;
-    /** Slots that belong to another level. */
+    /** Slots of new subtables whose word a split has not moved yet. */
     public long restructuring;
+    /** Subtables of which a split has begun and is not complete. */
+    public long splitsUnderWay;
     /** Bytes of all blocks that hold records. */
     public long blockBytes;
     /** Problems found, also those beyond the ones told. */
@@ -55,7 +57,7 @@ public final class TableCheck
     public String toString()
     {
         return "TableCheck{slots=" + slots + " committed=" + committed + " tentative=" + tentative +
-            " restructuring=" + restructuring + " blockBytes=" + blockBytes + " problems=" + problemCount + problems +
-            '}';
+            " restructuring=" + restructuring + " splitsUnderWay=" + splitsUnderWay + " blockBytes=" + blockBytes +
+            " problems=" + problemCount + problems + '}';
     }
 }

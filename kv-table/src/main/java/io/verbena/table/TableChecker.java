@@ -2,11 +2,11 @@ package io.verbena.table;
 
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
@@ -45,6 +45,21 @@ public final class TableChecker
     private UnsafeBuffer block;
     private UnsafeBuffer line;
     private TableCheck check;
+
+    private final TableWords.Sink sink = new TableWords.Sink()
+    {
+        @Override
+        public void onWord(final TableWords.Slot slot, final long word)
+        {
+            TableChecker.this.onWord(slot, word);
+        }
+
+        @Override
+        public void onWrongBucket(final Subtable subtable, final int group, final int bucket)
+        {
+            problem("bucket " + bucket + " of group " + group + " of " + subtable + " has a wrong header");
+        }
+    };
 
     private record KeyIdentity(long low, long high)
     {
@@ -91,13 +106,14 @@ public final class TableChecker
         {
             line = buffer(arena, SubtableDescriptor.HEADER_BYTES);
             block = buffer(arena, SizeClasses.MAX_BLOCK_BYTES);
-            final TableWords words = new TableWords(store, buffer(arena, TableWords.BUFFER_BYTES));
-            for (int suffix = 0; suffix < table.subtableCount() && !check.dropped; suffix++)
+            final TableWords words = new TableWords(store, arena, (node) -> regionLengthBytes.applyAsLong(node));
+            for (final Subtable subtable : Subtable.of(table))
             {
-                if (0 == onlyNodeId || onlyNodeId == nodeOf(suffix))
+                if (!check.dropped && (0 == onlyNodeId || onlyNodeId == subtable.memoryNodeId()))
                 {
+                    // Two slots of one key are in one subtable, or in those that took its place.
                     slotOfKey.clear();
-                    checkSubtable(suffix, words);
+                    checkSubtable(subtable, words);
                 }
             }
         }
@@ -109,29 +125,26 @@ public final class TableChecker
         return new UnsafeBuffer(arena.allocate(lengthBytes, 64).address(), lengthBytes);
     }
 
-    private int nodeOf(final int suffix)
+    /** A piece at a time, as the table stands then: old subtables go when those that take their place are whole. */
+    private void checkSubtable(final Subtable subtable, final TableWords words)
     {
-        return DirectoryEntry.memoryNodeId(table.entry(suffix));
-    }
-
-    private void checkSubtable(final int suffix, final TableWords words)
-    {
-        if (!checkHeader(suffix))
+        if (!areHeadersSound(subtable))
         {
             return;
         }
-        int count;
-        for (int group = 0; group < table.groupCount() && !check.dropped; group += count)
+        for (int group = 0; group < table.groupCount() && !check.dropped;
+            group += TableWords.pieceLength(table, group))
         {
             store.hold();
             try
             {
-                final int first = group;
-                count = words.read(table, suffix, first);
-                words.forEach(table, suffix, first, count,
-                    (bucket) -> problem("bucket " + bucket % BucketDescriptor.BUCKETS_PER_GROUP + " of group " +
-                        bucket / BucketDescriptor.BUCKETS_PER_GROUP + " of subtable " + suffix + " has a wrong header"),
-                    (groupIndex, bucket, slot, word) -> checkSlot(suffix, groupIndex, bucket, slot, word));
+                for (final Subtable present : Subtable.of(presentTable()))
+                {
+                    if (present.isWithin(subtable))
+                    {
+                        words.forEach(table, present, group, sink);
+                    }
+                }
             }
             finally
             {
@@ -140,32 +153,77 @@ public final class TableChecker
         }
     }
 
-    private boolean checkHeader(final int suffix)
+    private boolean areHeadersSound(final Subtable subtable)
     {
         store.hold();
         try
         {
-            store.read(nodeOf(suffix), DirectoryEntry.subtableOffset(table.entry(suffix)), line,
-                SubtableDescriptor.HEADER_BYTES);
-            SubtableDescriptor.check(line, 0);
-            if (SubtableDescriptor.tableId(line, 0) == table.tableId() &&
-                SubtableDescriptor.suffix(line, 0) == suffix &&
-                SubtableDescriptor.groupCount(line, 0) == table.groupCount() &&
-                SubtableDescriptor.hashSeed(line, 0) == table.hashSeed())
+            boolean areSound = true;
+            for (final Subtable present : Subtable.of(presentTable()))
             {
-                return true;
+                areSound &= !present.isWithin(subtable) || isHeaderSound(present, null);
             }
-            problem("subtable " + suffix + " at node " + nodeOf(suffix) + " belongs to another table");
-        }
-        catch (final FormatException ex)
-        {
-            problem("subtable " + suffix + " at node " + nodeOf(suffix) + ": " + ex.getMessage());
+            return areSound;
         }
         finally
         {
             store.release();
         }
-        return false;
+    }
+
+    /** Of a subtable, and of those that take its place; the parent if its slots may still be on their way. */
+    private boolean isHeaderSound(final Subtable subtable, final Subtable parent)
+    {
+        if (!subtable.isWithin(regionLengthBytes.applyAsLong(subtable.memoryNodeId()), table.groupCount()))
+        {
+            problem(subtable + " lies outside of the memory");
+            return false;
+        }
+        store.read(subtable.memoryNodeId(), subtable.offset(), line, SubtableDescriptor.HEADER_BYTES);
+        try
+        {
+            SubtableDescriptor.check(line, 0);
+        }
+        catch (final FormatException ex)
+        {
+            problem(subtable + ": " + ex.getMessage());
+            return false;
+        }
+        if (SubtableDescriptor.tableId(line, 0) != table.tableId() ||
+            SubtableDescriptor.suffix(line, 0) != subtable.suffix() ||
+            SubtableDescriptor.depth(line, 0) != subtable.depth() ||
+            SubtableDescriptor.groupCount(line, 0) != table.groupCount() ||
+            SubtableDescriptor.hashSeed(line, 0) != table.hashSeed())
+        {
+            problem(subtable + " belongs to another table");
+            return false;
+        }
+        final long link = SubtableDescriptor.split(line, 0);
+        final long predecessor = SubtableDescriptor.predecessor(line, 0);
+        if (!store.isLive() && predecessor != 0 &&
+            (parent == null || predecessor != parent.offset() || link != SplitLink.NONE))
+        {
+            problem(subtable + String.format(
+                " waits for slots of the one at 0x%x, which is not split into it, or is split itself before they came",
+                predecessor));
+        }
+        if (link == SplitLink.NONE)
+        {
+            return true;
+        }
+        final boolean isWhole = SplitLink.isComplete(link);
+        check.splitsUnderWay += isWhole ? 0 : 1;
+        return isHeaderSound(subtable.child(link, 0), isWhole ? null : subtable) &
+            isHeaderSound(subtable.child(link, 1), isWhole ? null : subtable);
+    }
+
+    private TableDescriptor presentTable()
+    {
+        if (!store.isLive())
+        {
+            return table;
+        }
+        return store.tables().stream().filter((other) -> other.tableId() == table.tableId()).findFirst().orElse(table);
     }
 
     /** Memory of a table that was dropped meanwhile may be somebody else's: then nothing is wrong with it. */
@@ -181,31 +239,32 @@ public final class TableChecker
         }
     }
 
-    private void checkSlot(
-        final int suffix, final int groupIndex, final int bucket, final long slotOffset, final long seenWord)
+    private void onWord(final TableWords.Slot slot, final long seenWord)
     {
         check.slots++;
         check.tentative += SlotWord.isTentative(seenWord) ? 1 : 0;
-        check.restructuring += SlotWord.isRestructuring(seenWord) ? 1 : 0;
+        check.restructuring += slot.isOld() || SlotWord.isRestructuring(seenWord) ? 1 : 0;
         if (SlotWord.isCommitted(seenWord))
         {
             check.committed++;
             check.blockBytes += SizeClasses.lengthBytes(SlotWord.sizeClass(seenWord));
         }
+        final int node = slot.home().memoryNodeId();
         long word = seenWord;
         for (int look = 0; look < MAX_LOOKS; look++)
         {
-            final String problem = judge(suffix, groupIndex, bucket, word);
-            final long again = problem == null || !store.isLive() ? word : word(nodeOf(suffix), slotOffset);
+            final String problem = judge(slot, word);
+            final long again =
+                problem == null || !store.isLive() ? word : slot.counting(word(node, slot.offset()));
             if (again == word)
             {
                 if (problem != null)
                 {
-                    problem(where(suffix, slotOffset, word) + problem);
+                    problem(where(slot, word) + problem);
                 }
                 else if (SlotWord.isCommitted(word))
                 {
-                    checkUnique(suffix, slotOffset, word);
+                    checkUnique(slot, word);
                 }
                 return;
             }
@@ -214,9 +273,9 @@ public final class TableChecker
         check.unsettled++;
     }
 
-    private static String where(final int suffix, final long slotOffset, final long word)
+    private static String where(final TableWords.Slot slot, final long word)
     {
-        return String.format("slot 0x%x of subtable %d, %s: ", slotOffset, suffix, SlotWord.toString(word));
+        return slot + ", " + SlotWord.toString(word) + ": ";
     }
 
     private long word(final int node, final long slotOffset)
@@ -226,30 +285,36 @@ public final class TableChecker
     }
 
     /** @return what is wrong with a word and its block, or null; leaves the hash of its key. */
-    private String judge(final int suffix, final int groupIndex, final int bucket, final long word)
+    private String judge(final TableWords.Slot slot, final long word)
     {
+        if (SlotWord.isRestructuring(word))
+        {
+            // In a live table its next word may have come since; the old one was read before.
+            return store.isLive() ? null : "no split will give it another word";
+        }
         if (!SlotWord.isCommitted(word))
         {
-            return word == SlotWord.EMPTY || SlotWord.isTentative(word) || SlotWord.isRestructuring(word) ? null :
+            return word == SlotWord.EMPTY || SlotWord.isTentative(word) ? null :
                 String.format("there is no such word %016x", word);
         }
-        if (isOutside(nodeOf(suffix), word))
+        final int node = slot.home().memoryNodeId();
+        if (isOutside(node, word))
         {
             return "its block lies outside of the memory";
         }
-        if (!readBlock(nodeOf(suffix), word))
+        if (!readBlock(node, word))
         {
             return "its block is damaged or was rewritten";
         }
         if (BlockDescriptor.tableId(block, 0) != table.tableId() ||
-            KeyHash.suffix(hash.high(), table.depth()) != suffix ||
+            KeyHash.suffix(hash.high(), slot.home().depth()) != slot.home().suffix() ||
             KeyHash.fingerprint(hash.high()) != SlotWord.fingerprint(word) ||
-            KeyHash.window(hash.high(), table.depth()) != SlotWord.window(word) ||
+            KeyHash.window(hash.high(), slot.windowDepth()) != SlotWord.window(word) ||
             BlockDescriptor.keyHash(block, 0) != hash.high())
         {
             return "its block holds a key that does not belong to this word";
         }
-        return belongs(groupIndex, bucket) ? null : "its key does not belong to this bucket";
+        return belongs(slot.group(), slot.bucket()) ? null : "its key does not belong to this bucket";
     }
 
     private boolean isOutside(final int node, final long word)
@@ -271,21 +336,21 @@ public final class TableChecker
         return true;
     }
 
-    private void checkUnique(final int suffix, final long slotOffset, final long word)
+    private void checkUnique(final TableWords.Slot slot, final long word)
     {
         final KeyIdentity key = new KeyIdentity(hash.low(), hash.high());
-        final Long otherSlot = slotOfKey.put(key, slotOffset);
-        if (otherSlot != null && (!store.isLive() || isInBoth(nodeOf(suffix), key, otherSlot, slotOffset)))
+        final int node = slot.home().memoryNodeId();
+        final Long otherSlot = slotOfKey.put(key, slot.offset());
+        if (otherSlot != null && (!store.isLive() || isInBoth(node, key, otherSlot, slot.offset())))
         {
-            problem(where(suffix, slotOffset, word) + String.format("its key is also in slot 0x%x", otherSlot));
+            problem(where(slot, word) + String.format("its key is also in slot 0x%x", otherSlot));
         }
         if (findsSharedBlocks)
         {
-            final Long sharer = slotOfBlock.put((long)nodeOf(suffix) << 48 | SlotWord.blockOffset(word), slotOffset);
+            final Long sharer = slotOfBlock.put((long)node << 48 | SlotWord.blockOffset(word), slot.offset());
             if (sharer != null)
             {
-                problem(where(suffix, slotOffset, word) +
-                    String.format("its block is also named by slot 0x%x", sharer));
+                problem(where(slot, word) + String.format("its block is also named by slot 0x%x", sharer));
             }
         }
     }

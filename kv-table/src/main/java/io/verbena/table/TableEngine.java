@@ -36,6 +36,7 @@ public final class TableEngine implements AutoCloseable
     private final Int2ObjectHashMap<NodeLink> links = new Int2ObjectHashMap<>();
     private final TableScan scan;
     private TableCreator creator;
+    private final EngineSplits splits;
     private long sequence;
     private long repeatedSequence;
     private boolean closed;
@@ -61,6 +62,7 @@ public final class TableEngine implements AutoCloseable
             operations[i] = new Operation(i, scratch);
         }
         scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards());
+        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration.droppedGuards());
         runner = new OperationRunner(
             operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks();
@@ -127,6 +129,7 @@ public final class TableEngine implements AutoCloseable
         {
             creator.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
+        splits.onDetached(link);
         if (scan.isInFlightAt(link))
         {
             scan.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
@@ -144,6 +147,11 @@ public final class TableEngine implements AutoCloseable
         if (cookie == TableScan.COOKIE)
         {
             scan.onComplete(status);
+            return;
+        }
+        if (cookie == SplitBatch.COOKIE)
+        {
+            splits.onComplete(status);
             return;
         }
         if (cookie == TableCreator.COOKIE)
@@ -193,10 +201,9 @@ public final class TableEngine implements AutoCloseable
 
     /**
      * Makes the next operation begun a repetition of one whose outcome was told as unknown: same kind, table, key,
-     * value and operand. Whatever became of the first attempt, the two together take effect once at most. If it is
-     * found to have taken effect, its result is told; if not, the operation is done now; if that cannot be found out
-     * (too late, or hidden behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be
-     * asked for again.
+     * value and operand. Whatever became of the first attempt, the two together take effect once at most. If it took
+     * effect, its result is told; if not, the operation is done now; if that cannot be found out (too late, or hidden
+     * behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be asked for again.
      *
      * @param operationSequence {@link Operation#sequence()} of the first attempt, at this engine.
      */
@@ -327,9 +334,7 @@ public final class TableEngine implements AutoCloseable
         op.touched = runner.cache.touch(op.hash.high());
         scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
         op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
-        final int suffix = KeyHash.suffix(op.hash.high(), table.depth);
-        op.link = table.link(suffix);
-        op.locate(suffix);
+        op.link = table.link(KeyHash.suffix(op.hash.high(), table.depth));
         runner.begin(op);
         return true;
     }
@@ -347,7 +352,7 @@ public final class TableEngine implements AutoCloseable
         {
             worked += creator.poll(runner.nowNs);
         }
-        return worked;
+        return worked + splits.poll(runner.nowNs);
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -458,7 +463,7 @@ public final class TableEngine implements AutoCloseable
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
-        long oldest = Math.min(epochs.heldEpoch(), scan.heldEpoch());
+        long oldest = Math.min(Math.min(epochs.heldEpoch(), scan.heldEpoch()), splits.heldEpoch());
         for (final Operation op : operations)
         {
             // One that waits for memory or for another writer has read nothing yet. It must not hold up the very epoch
@@ -488,6 +493,12 @@ public final class TableEngine implements AutoCloseable
         }
         creator = new TableCreator(this, protectionDomain, attributes, plan.descriptor(), deadlineNs);
         return creator;
+    }
+
+    /** @return the engine's splits of subtables. */
+    public EngineSplits splits()
+    {
+        return splits;
     }
 
     /** @return the engine's one scan. */
@@ -544,6 +555,7 @@ public final class TableEngine implements AutoCloseable
         {
             creator.close();
         }
+        splits.close();
         scan.close();
         memory.close();
     }

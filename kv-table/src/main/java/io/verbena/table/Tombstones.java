@@ -29,7 +29,19 @@ final class Tombstones
     {
         private final LongArrayQueue offsets = new LongArrayQueue(Long.MIN_VALUE);
         private final LongArrayQueue words = new LongArrayQueue(Long.MIN_VALUE);
+        /** Complemented where the word is not to be cleared. */
         private final LongArrayQueue epochs = new LongArrayQueue(Long.MIN_VALUE);
+        /** Of the first so many words none is to be cleared. */
+        private int left;
+
+        /**
+         * A subtable was split: nobody can tell when the memory of its slots is used for something else, so all words
+         * are left to those who need the slots. They are known still, for repetitions.
+         */
+        void leave()
+        {
+            left = words.size();
+        }
     }
 
     void add(final Operation op, final long slotOffset, final long word)
@@ -37,9 +49,11 @@ final class Tombstones
         final Queue queue = op.link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
+            // Not cleared in a subtable that was found to be split since: see Queue.leave.
+            final long epoch = runner.epochs.epoch();
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
-            queue.epochs.addLong(runner.epochs.epoch());
+            queue.epochs.addLong(op.isInPresentSubtable(slotOffset) ? epoch : ~epoch);
         }
     }
 
@@ -71,12 +85,19 @@ final class Tombstones
         final Queue queue = op.link.tombstones;
         for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
         {
-            if (!runner.epochs.isReusable(queue.epochs.peekLong()))
+            final long epoch = queue.epochs.peekLong();
+            if (!runner.epochs.isReusable(epoch < 0 ? ~epoch : epoch))
             {
                 return;
             }
             queue.epochs.pollLong();
-            runner.batch.swap(FIRST_RESULT + i, queue.offsets.pollLong(), queue.words.pollLong(), SlotWord.EMPTY);
+            final long offset = queue.offsets.pollLong();
+            final long word = queue.words.pollLong();
+            if (epoch >= 0 && queue.left == 0)
+            {
+                runner.batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
+            }
+            queue.left = Math.max(0, queue.left - 1);
         }
     }
 }

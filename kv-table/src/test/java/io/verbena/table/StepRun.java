@@ -3,11 +3,15 @@ package io.verbena.table;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
@@ -29,7 +33,11 @@ final class StepRun implements AutoCloseable
     private static final int CHUNK_STRIDE = 1 << 15;
     private static final int BLOCK_BYTES = 192;
     private static final int LONGER_BLOCK_BYTES = 256;
+    private static final int SUBTABLES_AT = CHUNKS_AT + 8 * CHUNK_STRIDE;
+    private static final int SUBTABLES = 64;
+    private static final int MAX_SPLIT_DEPTH = 9;
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
+    private static final List<Long> HIGHS = COLLIDING.stream().map(StepRun::highOf).toList();
 
     /** What a run may contain; drawn from its seed unless a test says otherwise. */
     static final class Shape
@@ -49,6 +57,8 @@ final class StepRun implements AutoCloseable
         int cacheEntries;
         int droppedGuards;
         int pauseOneIn;
+        /** One turn of a node in so many begins a split; 0: none does. */
+        int splitOneIn;
         int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
 
         static Shape of(final long seed)
@@ -77,6 +87,17 @@ final class StepRun implements AutoCloseable
             return shape;
         }
 
+        /** Subtables that are split all the time, under operations that go on. */
+        static Shape splitting(final long seed)
+        {
+            final Shape shape = seed % 3 == 0 ? repeating(seed) : of(seed);
+            final Random random = new Random(seed * 13 + 5);
+            shape.operations = 100;
+            shape.keys = 1 + random.nextInt(4);
+            shape.splitOneIn = 2 << random.nextInt(5);
+            return shape;
+        }
+
         /** Connections that break often, and operations of unknown outcome that are begun again. */
         static Shape repeating(final long seed)
         {
@@ -99,7 +120,12 @@ final class StepRun implements AutoCloseable
     private final RaceWorkload workload;
     private final List<Node> nodes = new ArrayList<>();
     private final TablePlan plan = TablePlan.ofShape("race", 77, HASH_SEED, 0, 1, new int[]{NODE});
+    private final Deque<Long> freeSubtables = new ArrayDeque<>();
+    /** Offset and epoch of subtables that are not needed any more. */
+    private final List<long[]> retiredSubtables = new ArrayList<>();
+    private final TableDirectory catalog;
     private long nowNs = 1_000_000;
+    private long splits;
     private long epoch = 1;
 
     /** A compute node: an engine, its clients, its view of the epoch. */
@@ -115,6 +141,8 @@ final class StepRun implements AutoCloseable
         private int pausedFor;
         private boolean dead;
         private boolean fenced;
+        private TableSplit split;
+        private final long[] splitMemory = new long[2];
 
         private Node(final int id)
         {
@@ -159,6 +187,10 @@ final class StepRun implements AutoCloseable
                 return;
             }
             engine.poll();
+            if (shape.splitOneIn > 0)
+            {
+                goOnSplitting();
+            }
             engine.beginGroup();
             for (int i = shape.groups ? shape.clients : 1; i > 0; i--)
             {
@@ -172,14 +204,47 @@ final class StepRun implements AutoCloseable
                 if (heard < epoch)
                 {
                     heard = epoch;
+                    table.refresh(catalogDescriptor());
                 }
                 engine.onEpoch(heard, safeEpoch());
             }
         }
 
+        private void goOnSplitting()
+        {
+            if (split != null && split.isFinished())
+            {
+                endSplit();
+            }
+            else if (split == null && random.nextInt(shape.splitOneIn) == 0 && !workload.isAllBegun() &&
+                freeSubtables.size() >= 2)
+            {
+                final int bits = table.directory.depth();
+                final int suffix = KeyHash.suffix(HIGHS.get(random.nextInt(shape.keys)), bits);
+                if (table.directory.depth(suffix) < MAX_SPLIT_DEPTH)
+                {
+                    splitMemory[0] = freeSubtables.poll();
+                    splitMemory[1] = freeSubtables.poll();
+                    split = engine.splits().begin(table, suffix, splitMemory[0], splitMemory[1],
+                        nowNs + (random.nextInt(4) == 0 ? random.nextInt(40_000) : 50_000_000L));
+                }
+            }
+        }
+
+        private void endSplit()
+        {
+            if (!split.usesGivenMemory())
+            {
+                freeSubtables.add(splitMemory[0]);
+                freeSubtables.add(splitMemory[1]);
+            }
+            splits += split.state() == TableSplit.State.DONE ? 1 : 0;
+            split = null;
+        }
+
         private boolean isBusy()
         {
-            return !dead && (engine.active() > 0 || !port[0].isIdle());
+            return !dead && (engine.active() > 0 || split != null || !port[0].isIdle());
         }
     }
 
@@ -195,6 +260,11 @@ final class StepRun implements AutoCloseable
             "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
         workload.isRepeating = shape.repeats;
         format();
+        catalog = new TableDirectory(plan.descriptor());
+        for (int i = 0; i < SUBTABLES; i++)
+        {
+            freeSubtables.add((long)SUBTABLES_AT + i * plan.subtableBytes());
+        }
         for (int i = 0; i < shape.engines; i++)
         {
             nodes.add(new Node(i + 1));
@@ -209,7 +279,7 @@ final class StepRun implements AutoCloseable
     /** The table, with words of inserters that died in some of its slots. */
     private void format()
     {
-        final UnsafeBuffer memory = fabric.addMemory(NODE, CHUNKS_AT + 8 * CHUNK_STRIDE);
+        final UnsafeBuffer memory = fabric.addMemory(NODE, SUBTABLES_AT + SUBTABLES * 256);
         plan.place(NODE, TABLE_AT);
         SubtableDescriptor.write(memory, TABLE_AT, 77, 0, 0, 1, HASH_SEED, 0);
         final TreeSet<Integer> dead = new TreeSet<>();
@@ -236,13 +306,17 @@ final class StepRun implements AutoCloseable
 
     private static int fingerprintOfKeys()
     {
+        return KeyHash.fingerprint(HIGHS.get(0));
+    }
+
+    private static long highOf(final byte[] key)
+    {
         final KeyHash hash = new KeyHash();
         try (Arena arena = Arena.ofConfined())
         {
-            hash.compute(KeyHash.function(HASH_SEED),
-                arena.allocateFrom(ValueLayout.JAVA_BYTE, COLLIDING.get(0)));
+            hash.compute(KeyHash.function(HASH_SEED), arena.allocateFrom(ValueLayout.JAVA_BYTE, key));
         }
-        return KeyHash.fingerprint(hash.high());
+        return hash.high();
     }
 
     private long safeEpoch()
@@ -260,6 +334,11 @@ final class StepRun implements AutoCloseable
      */
     private void coordinate()
     {
+        if (random.nextBoolean())
+        {
+            publish();
+        }
+        reuseSubtables();
         if (safeEpoch() >= epoch - 1)
         {
             epoch++;
@@ -273,6 +352,41 @@ final class StepRun implements AutoCloseable
                 node.fenced = true;
             }
         }
+    }
+
+    /** Some node tells all others which splits are complete, which retires the subtables that are not named then. */
+    private void publish()
+    {
+        for (int entry = 0; entry < 1 << catalog.depth(); entry++)
+        {
+            final long groups = catalog.groupsOffset(entry);
+            final long subtable = groups - SubtableDescriptor.GROUPS_OFFSET;
+            final long link = fabric.memory(NODE)
+                .getLong((int)subtable + SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN);
+            if (SplitLink.isComplete(link) &&
+                catalog.learn(catalog.suffix(entry), catalog.depth(entry), groups, link))
+            {
+                retiredSubtables.add(new long[]{ subtable, epoch });
+            }
+        }
+    }
+
+    private void reuseSubtables()
+    {
+        retiredSubtables.removeIf(retired ->
+        {
+            final boolean isReusable = safeEpoch() >= retired[1] + EpochTracker.REUSE_DISTANCE;
+            if (isReusable && retired[0] != TABLE_AT)
+            {
+                freeSubtables.add(retired[0]);
+            }
+            return isReusable;
+        });
+    }
+
+    private TableDescriptor catalogDescriptor()
+    {
+        return new TableDescriptor("race", 77, catalog.depth(), 1, HASH_SEED, catalog.entries(plan.descriptor()));
     }
 
     private void fault()
@@ -359,7 +473,7 @@ final class StepRun implements AutoCloseable
 
     private String verdict()
     {
-        final TableCheck check = new TableChecker(plan.descriptor(), fabric::read).check();
+        final TableCheck check = new TableChecker(catalogDescriptor(), fabric::read).check();
         if (!check.isSound())
         {
             return "seed " + seed + ": " + check;
@@ -401,6 +515,17 @@ final class StepRun implements AutoCloseable
         return workload.repeated[result];
     }
 
+    /** Splits brought to their ends. */
+    long splits()
+    {
+        return splits;
+    }
+
+    int depth()
+    {
+        return catalog.depth();
+    }
+
     EngineCounters counters()
     {
         final EngineCounters sum = new EngineCounters();
@@ -416,6 +541,8 @@ final class StepRun implements AutoCloseable
             sum.cacheHits += counters.cacheHits;
             sum.cacheStale += counters.cacheStale;
             sum.unknownBlocks += counters.unknownBlocks;
+            sum.splitsFollowed += counters.splitsFollowed;
+            sum.pairsHelped += counters.pairsHelped;
             for (int i = 0; i < sum.results.length; i++)
             {
                 sum.results[i] += counters.results[i];

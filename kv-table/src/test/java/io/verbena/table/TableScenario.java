@@ -17,6 +17,7 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +41,7 @@ final class TableScenario implements SimExplorer.Scenario
     private static final int CHUNK_BYTES = 1024;
     private static final int CHUNKS_AT = 8192;
     private static final int REGION_BYTES = 1 << 14;
+    private static final int SUBTABLES_AT = CHUNKS_AT + 5 * CHUNK_BYTES;
     private static final int PREPARER = 0;
     /** In the place of an operation: the first engine is taken for ended, cut off, and its chunk taken back. */
     static final int FENCE = -1;
@@ -47,6 +49,9 @@ final class TableScenario implements SimExplorer.Scenario
     static final int RECLAIM = -2;
     /** In the place of an operation: as {@link #FENCE}, but the engine is cut off last. */
     static final int LATE_FENCE = -3;
+    /** In the place of an operation: the subtable is split. */
+    static final int SPLIT = -4;
+    private static final long NEVER_NS = Long.MAX_VALUE / 2;
     private static final LinearChecker<?> CHECKER =
         new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
 
@@ -57,14 +62,21 @@ final class TableScenario implements SimExplorer.Scenario
      * @param isPresent whether the key is there before.
      * @param isCached  whether each engine knows its location.
      * @param guards    dropped.
+     * @param isMoving  whether a split has begun before, and moved all slots but a few.
      */
-    record Race(int[] kinds, boolean isPresent, boolean isCached, int guards)
+    record Race(int[] kinds, boolean isPresent, boolean isCached, int guards, boolean isMoving)
     {
+        Race(final int[] kinds, final boolean isPresent, final boolean isCached, final int guards)
+        {
+            this(kinds, isPresent, isCached, guards, false);
+        }
+
         @Override
         public String toString()
         {
             return Arrays.stream(kinds).mapToObj(Race::name).toList() +
-                (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold");
+                (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold") +
+                (isMoving ? " moving" : "");
         }
 
         private static String name(final int kind)
@@ -74,6 +86,7 @@ final class TableScenario implements SimExplorer.Scenario
                 case FENCE -> "fence";
                 case RECLAIM -> "reclaim";
                 case LATE_FENCE -> "late fence";
+                case SPLIT -> "split";
                 default -> OperationKind.name(kind);
             };
         }
@@ -86,6 +99,7 @@ final class TableScenario implements SimExplorer.Scenario
         private TableEngine engine;
         private SimQueuePairPort port;
         private OpenTable table;
+        private TableSplit split;
 
         private EngineActor(final int index)
         {
@@ -101,7 +115,7 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public boolean isDone()
         {
-            return engine.active() == 0;
+            return engine.active() == 0 && (split == null || split.isFinished());
         }
 
         @Override
@@ -179,6 +193,10 @@ final class TableScenario implements SimExplorer.Scenario
                 run.finish(actors[i]);
             }
         }
+        if (race.isMoving)
+        {
+            moveMostSlots();
+        }
         for (int i = 1; i < actors.length; i++)
         {
             if (isEngine(i))
@@ -191,7 +209,12 @@ final class TableScenario implements SimExplorer.Scenario
     /** Not a reaper. */
     private boolean isEngine(final int i)
     {
-        return i == PREPARER || race.kinds[i - 1] >= 0;
+        return i == PREPARER || race.kinds[i - 1] >= 0 || race.kinds[i - 1] == SPLIT;
+    }
+
+    private boolean isClient(final int i)
+    {
+        return isEngine(i) && race.kinds[i - 1] != SPLIT;
     }
 
     private void addReaper(
@@ -241,6 +264,38 @@ final class TableScenario implements SimExplorer.Scenario
             BucketDescriptor.SLOTS_OFFSET, SlotWord.withKind(SlotWord.committed(KeyHash.fingerprint(hash.high()),
             KeyHash.window(hash.high(), 0), 9, 1, CHUNKS_AT + CHUNK_BYTES / 2), SlotWord.KIND_TENTATIVE),
             LITTLE_ENDIAN);
+    }
+
+    /** As a splitter does that dies then: all slots but the key's, and the first of each bucket. */
+    private void moveMostSlots()
+    {
+        final long offset0 = SUBTABLES_AT;
+        final long offset1 = offset0 + plan.subtableBytes();
+        final long link = SplitLink.of(offset0, offset1);
+        for (int side = 0; side < 2; side++)
+        {
+            final int at = (int)SplitLink.offset(link, side);
+            SubtableDescriptor.write(memory, at, 7, side, 1, 1, HASH_SEED, TABLE_AT);
+            for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+            {
+                memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
+                    BucketDescriptor.header(7, side, 1), LITTLE_ENDIAN);
+            }
+        }
+        memory.putLong(TABLE_AT + SubtableDescriptor.SPLIT_OFFSET, link, LITTLE_ENDIAN);
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            final int at = SubtableDescriptor.GROUPS_OFFSET +
+                slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES;
+            final int wordAt = at + BucketDescriptor.SLOTS_OFFSET +
+                slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+            memory.putLong(TABLE_AT + at, link, LITTLE_ENDIAN);
+            final long word = memory.getLong(TABLE_AT + wordAt, LITTLE_ENDIAN);
+            final boolean stays = word != SlotWord.EMPTY || slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
+            memory.putLong((int)offset0 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
+            memory.putLong((int)offset1 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
+            memory.putLong(TABLE_AT + wordAt, stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
+        }
     }
 
     private void addActor(
@@ -320,8 +375,15 @@ final class TableScenario implements SimExplorer.Scenario
     {
         outcomes[i] = null;
         types[i] = EventType.INFO;
-        final long deadlineNs = Long.MAX_VALUE / 2;
+        final long deadlineNs = NEVER_NS;
         final TableEngine engine = actors[i].engine;
+        if (kind == SPLIT)
+        {
+            final long offset = SUBTABLES_AT + 2L * i * plan.subtableBytes();
+            actors[i].split =
+                engine.splits().begin(actors[i].table, 0, offset, offset + plan.subtableBytes(), NEVER_NS);
+            return;
+        }
         if (kind == OperationKind.INCREMENT)
         {
             engine.beginIncrement(actors[i].table, key, 0, 8, 1000L * i, deadlineNs, 0);
@@ -356,6 +418,22 @@ final class TableScenario implements SimExplorer.Scenario
     {
         begin(PREPARER, OperationKind.GET);
         run.finish(actors[PREPARER]);
+        final String problem = splits() ? problemOfSplit() : problemOfWords();
+        if (problem != null)
+        {
+            return race + ": " + problem;
+        }
+        final String verdict = verdicts.computeIfAbsent(Arrays.toString(outcomes), outcome -> judge());
+        return verdict.isEmpty() ? null : verdict;
+    }
+
+    private boolean splits()
+    {
+        return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind == SPLIT);
+    }
+
+    private String problemOfWords()
+    {
         int committed = 0;
         for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
         {
@@ -363,12 +441,21 @@ final class TableScenario implements SimExplorer.Scenario
                 BucketDescriptor.SLOTS_OFFSET + slot % 7 * BucketDescriptor.SLOT_BYTES;
             committed += SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? 1 : 0;
         }
-        if (committed > 1)
+        return committed > 1 ? "two committed words of one key" : null;
+    }
+
+    private String problemOfSplit()
+    {
+        for (final EngineActor actor : actors)
         {
-            return race + ": two committed words of one key";
+            if (actor.split != null && actor.split.state() == TableSplit.State.FAILED)
+            {
+                return actor.split.toString();
+            }
         }
-        final String verdict = verdicts.computeIfAbsent(Arrays.toString(outcomes), outcome -> judge());
-        return verdict.isEmpty() ? null : verdict;
+        final TableCheck check = new TableChecker(plan.descriptor(),
+            (node, offset, target, lengthBytes) -> target.putBytes(0, memory, (int)offset, lengthBytes)).check();
+        return check.isSound() ? null : check.toString();
     }
 
     private String judge()
@@ -380,14 +467,14 @@ final class TableScenario implements SimExplorer.Scenario
         }
         for (int i = 1; i < actors.length; i++)
         {
-            if (isEngine(i))
+            if (isClient(i))
             {
                 history.invoke(i, function(race.kinds[i - 1]), 0, input(i));
             }
         }
         for (int i = 1; i < actors.length; i++)
         {
-            if (isEngine(i))
+            if (isClient(i))
             {
                 history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
             }

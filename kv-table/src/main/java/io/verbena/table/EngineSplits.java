@@ -1,0 +1,96 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+/**
+ * The splits of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
+ */
+public final class EngineSplits
+{
+    private final ProtectionDomain protectionDomain;
+    private final DeviceAttributes attributes;
+    private final EpochTracker epochs;
+    private final int droppedGuards;
+    private Scratch scratch;
+    private TableSplit split;
+
+    EngineSplits(
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final EpochTracker epochs,
+        final int droppedGuards)
+    {
+        this.protectionDomain = protectionDomain;
+        this.attributes = attributes;
+        this.epochs = epochs;
+        this.droppedGuards = droppedGuards;
+    }
+
+    /**
+     * Begins to split the subtable of a suffix, or goes on with a split of it that has begun; driven by the engine's
+     * poll.
+     *
+     * @param table      opened by this engine.
+     * @param suffix     directory bits of a key in it, as many as the deepest subtable known has.
+     * @param offset0    of memory at its node, for the keys with split bit 0; 0: only finishes a split that has begun.
+     * @param offset1    of the same for the others.
+     * @param deadlineNs after which it fails, to be begun again by anybody.
+     * @return its progress; one at a time.
+     */
+    public TableSplit begin(
+        final OpenTable table, final int suffix, final long offset0, final long offset1, final long deadlineNs)
+    {
+        if (split != null && !split.isFinished())
+        {
+            throw new IllegalStateException("one subtable is split at a time: wait for " + split);
+        }
+        if (scratch == null)
+        {
+            scratch = SplitBatch.allocateScratch(protectionDomain, attributes);
+        }
+        split = new TableSplit(
+            table, suffix, offset0, offset1, scratch, droppedGuards, epochs.epoch(), deadlineNs);
+        return split;
+    }
+
+    int poll(final long nowNs)
+    {
+        return split == null ? 0 : split.poll(nowNs);
+    }
+
+    void onComplete(final int status)
+    {
+        if (split != null)
+        {
+            split.onComplete(status);
+        }
+    }
+
+    void onDetached(final NodeLink link)
+    {
+        if (split != null && split.isInFlightAt(link))
+        {
+            split.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
+    }
+
+    /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
+    long heldEpoch()
+    {
+        return split == null ? Long.MAX_VALUE : split.heldEpoch();
+    }
+
+    void close()
+    {
+        if (split != null)
+        {
+            split.close();
+        }
+        if (scratch != null)
+        {
+            scratch.close();
+        }
+    }
+}

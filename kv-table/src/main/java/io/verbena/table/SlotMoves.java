@@ -1,0 +1,311 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SlotWord;
+
+/**
+ * Moves the slots that an operation needs from a subtable that is split, so that nobody waits for the splitter: each
+ * old slot is frozen, then the same slot of the new one is initialised from it. Whoever comes second finds it done.
+ * Section "Splits" of {@code docs/protocol/growth.md}; {@link TableSplit} does the same to whole subtables.
+ */
+final class SlotMoves
+{
+    private final OperationRunner runner;
+
+    SlotMoves(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    /** @return word to which a split turns another one. */
+    static long frozen(final long word, final int droppedGuards)
+    {
+        if ((droppedGuards & Guard.FREEZE_EMPTY) != 0 && word == SlotWord.EMPTY)
+        {
+            return SlotWord.EMPTY;
+        }
+        if ((droppedGuards & Guard.FREEZE_KILLS) != 0 && SlotWord.isTentative(word))
+        {
+            return SlotWord.withKind(word, SlotWord.KIND_FROZEN);
+        }
+        return SlotWord.frozen(word);
+    }
+
+    /** @return whether there is nothing to freeze any more. */
+    static boolean isFrozen(final long word, final int droppedGuards)
+    {
+        return SlotWord.isFrozen(word) || word == SlotWord.EMPTY && (droppedGuards & Guard.FREEZE_EMPTY) != 0;
+    }
+
+    /**
+     * @param frozen    word of the old slot.
+     * @param depth     of the new subtables.
+     * @param side      of one of them.
+     * @param renews    whether the window begins anew with this depth.
+     * @param newWindow then: the window, if the word goes to this side.
+     * @return what the slot of that side becomes.
+     */
+    static long moved(
+        final long frozen, final int depth, final int side, final boolean renews, final int newWindow)
+    {
+        if (!SlotWord.namesBlock(frozen) || SlotWord.side(frozen, depth - 1) != side)
+        {
+            return SlotWord.EMPTY;
+        }
+        final long word = SlotWord.withKind(frozen, SlotWord.KIND_COMMITTED);
+        return renews ? SlotWord.withWindow(word, newWindow) : word;
+    }
+
+    /** @return the word that counts for a reader: the new one, or what the old one will become on its side. */
+    long peekedWord(final Operation op, final int slot)
+    {
+        final long word = op.slotWord(slot);
+        return word == SlotWord.UNINITIALISED ?
+            moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0) : word;
+    }
+
+    boolean seesFrozen(final Operation op)
+    {
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (SlotWord.isFrozen(op.slotWord(slot)))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Old and new words were read, and some of the new ones are missing. */
+    void begin(final Operation op)
+    {
+        for (int bucket = 2 * op.pairCount - 1; bucket >= 0; bucket--)
+        {
+            final long header = op.oldBucketHeader(bucket);
+            if (header != op.splitLink && header != TableDirectory.parentHeader(op.bucketHeader))
+            {
+                runner.end(op, OperationResult.TABLE_CHANGED);
+                return;
+            }
+        }
+        runner.counters.pairsHelped++;
+        freezeOrMove(op);
+    }
+
+    /** Stages the step that an operation is at. */
+    void stage(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.FREEZE -> stageFreeze(op);
+            case Step.READ_HASHES -> stageReadHashes(op);
+            default -> stageMove(op);
+        }
+    }
+
+    void onStep(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.FREEZE -> onFreeze(op);
+            case Step.READ_HASHES -> onReadHashes(op);
+            default -> onMove(op);
+        }
+    }
+
+    private void freezeOrMove(final Operation op)
+    {
+        boolean isFrozen = true;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            final long old = op.oldWord(slot);
+            if (isPending(op, slot))
+            {
+                if (old == SlotWord.UNINITIALISED)
+                {
+                    // A subtable that is split has been initialised as a whole.
+                    runner.end(op, OperationResult.RESTRUCTURING);
+                    return;
+                }
+                isFrozen &= isFrozen(old, runner.droppedGuards);
+            }
+        }
+        op.slotsDone = 0;
+        if (!isFrozen)
+        {
+            runner.go(op, Step.FREEZE);
+        }
+        else
+        {
+            runner.go(op, renews(op) && hasHashToRead(op) ? Step.READ_HASHES : Step.MOVE);
+        }
+    }
+
+    private static boolean isPending(final Operation op, final int slot)
+    {
+        return op.slotWord(slot) == SlotWord.UNINITIALISED && op.slotCounts(slot);
+    }
+
+    private boolean renews(final Operation op)
+    {
+        return SlotWord.beginsWindow(op.subtableDepth) && !runner.isDropped(Guard.RENEW_WINDOW);
+    }
+
+    private int room(final Operation op)
+    {
+        return Math.min(Scratch.MAX_SWAPS, op.link.port.space());
+    }
+
+    /** Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. */
+    private void stageFreeze(final Operation op)
+    {
+        final int room = room(op);
+        op.victimCount = 0;
+        for (int bucket = 0; bucket < 2 * op.pairCount && !runner.isDropped(Guard.LINK_FIRST); bucket++)
+        {
+            final long header = op.oldBucketHeader(bucket);
+            if (header != op.splitLink && bucket != op.skippedBucket)
+            {
+                runner.batch.swap(op.victimCount, op.oldBucketOffset(bucket), header, op.splitLink);
+                op.victims[op.victimCount++] = -1 - bucket;
+            }
+        }
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && op.victimCount < room; slot++)
+        {
+            final long word = op.oldWord(slot);
+            if (isPending(op, slot) && !isFrozen(word, runner.droppedGuards))
+            {
+                runner.batch.swap(
+                    op.victimCount, op.oldSlotOffset(slot), word, frozen(word, runner.droppedGuards));
+                op.victims[op.victimCount++] = slot;
+            }
+        }
+    }
+
+    private void onFreeze(final Operation op)
+    {
+        for (int i = 0; i < op.victimCount; i++)
+        {
+            final long found = op.swapResult(i);
+            if (op.victims[i] < 0)
+            {
+                final int bucket = (int)(-1 - op.victims[i]);
+                op.oldBucketHeader(bucket, found == op.oldBucketHeader(bucket) ? op.splitLink : found);
+            }
+            else
+            {
+                final int slot = (int)op.victims[i];
+                final long expected = op.oldWord(slot);
+                op.oldWord(slot, found == expected ? frozen(expected, runner.droppedGuards) : found);
+            }
+        }
+        freezeOrMove(op);
+    }
+
+    private boolean goesHere(final Operation op, final int slot)
+    {
+        final long old = op.oldWord(slot);
+        return isPending(op, slot) && SlotWord.namesBlock(old) &&
+            SlotWord.side(old, op.subtableDepth - 1) == op.splitSide();
+    }
+
+    private boolean hasHashToRead(final Operation op)
+    {
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (goesHere(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a block holds by now may be another key's: then its slot is initialised, and nobody takes this hash. */
+    private void stageReadHashes(final Operation op)
+    {
+        final int room = room(op);
+        int reads = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && reads < room; slot++)
+        {
+            if (goesHere(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            {
+                runner.batch.read(hashAt(op, slot), Long.BYTES,
+                    SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET);
+                op.victims[reads++] = slot;
+            }
+        }
+        op.victimCount = reads;
+    }
+
+    /** The slots of the batch that is answered now are done. */
+    private static void noteDone(final Operation op)
+    {
+        for (int i = 0; i < op.victimCount; i++)
+        {
+            op.slotsDone |= 1 << (int)op.victims[i];
+        }
+    }
+
+    private static int hashAt(final Operation op, final int slot)
+    {
+        return op.base + Scratch.BLOCKS_OFFSET + slot * Long.BYTES;
+    }
+
+    private void onReadHashes(final Operation op)
+    {
+        noteDone(op);
+        if (hasHashToRead(op))
+        {
+            runner.go(op, Step.READ_HASHES);
+        }
+        else
+        {
+            op.slotsDone = 0;
+            runner.go(op, Step.MOVE);
+        }
+    }
+
+    /** The other side's slots are left to those who need them. A lost swap means that somebody else has done it. */
+    private void stageMove(final Operation op)
+    {
+        final int room = room(op);
+        final boolean renews = renews(op);
+        int swaps = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && swaps < room; slot++)
+        {
+            if (isPending(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            {
+                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
+                runner.batch.swap(swaps, op.slotOffset(targetSlot(slot)), SlotWord.UNINITIALISED,
+                    moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
+                op.victims[swaps++] = slot;
+            }
+        }
+        op.victimCount = swaps;
+    }
+
+    /** Without the guard: the next slot of the bucket. */
+    private int targetSlot(final int slot)
+    {
+        final int inBucket = slot % BucketDescriptor.SLOTS_PER_BUCKET;
+        return runner.isDropped(Guard.SAME_SLOT) ?
+            slot - inBucket + (inBucket + 1) % BucketDescriptor.SLOTS_PER_BUCKET : slot;
+    }
+
+    private void onMove(final Operation op)
+    {
+        noteDone(op);
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (isPending(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            {
+                runner.go(op, Step.MOVE);
+                return;
+            }
+        }
+        runner.go(op, Step.LOOK);
+    }
+}

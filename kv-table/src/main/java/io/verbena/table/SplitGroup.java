@@ -1,0 +1,312 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
+
+/**
+ * One group of a subtable that is split: reads it, puts the link into its bucket headers and freezes its slots, then
+ * initialises the slots of both new subtables. Owner thread of the engine only.
+ */
+final class SplitGroup
+{
+    private enum Step
+    {
+        READ, FREEZE, READ_HASHES, MOVE, DONE
+    }
+
+    private static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
+
+    private final SplitBatch batch;
+    private final int tableId;
+    private final int droppedGuards;
+    private Step step = Step.DONE;
+    private long oldOffset;
+    private long oldHeader;
+    private int newDepth;
+    private long link;
+    private boolean isLinkOurs;
+    private int group;
+    private int done;
+    private int doneBefore;
+    private String failure;
+
+    SplitGroup(final SplitBatch batch, final int tableId, final int droppedGuards)
+    {
+        this.batch = batch;
+        this.tableId = tableId;
+        this.droppedGuards = droppedGuards;
+    }
+
+    /** @param isFresh whether nobody else can have moved slots of it but operations that needed them. */
+    void begin(
+        final long offset, final int suffix, final int depth, final long splitLink, final boolean isFresh,
+        final int index)
+    {
+        oldOffset = offset;
+        oldHeader = BucketDescriptor.header(tableId, suffix, depth);
+        newDepth = depth + 1;
+        link = splitLink;
+        isLinkOurs = isFresh;
+        group = index;
+        done = 0;
+        failure = null;
+        step = Step.READ;
+    }
+
+    boolean isDone()
+    {
+        return step == Step.DONE;
+    }
+
+    /** @return why it cannot go on, or null. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return records in its slots. */
+    int records()
+    {
+        int records = 0;
+        for (int slot = 0; slot < SLOTS; slot++)
+        {
+            records += SlotWord.namesBlock(oldWord(slot)) ? 1 : 0;
+        }
+        return records;
+    }
+
+    private boolean isDropped(final int guard)
+    {
+        return (droppedGuards & guard) != 0;
+    }
+
+    void stage()
+    {
+        doneBefore = done;
+        switch (step)
+        {
+            case READ -> stageRead();
+            case FREEZE -> stageFreeze();
+            case READ_HASHES -> stageReadHashes();
+            case MOVE -> stageMove();
+            default -> throw new IllegalStateException("nothing to do: " + this);
+        }
+    }
+
+    /** What was staged was not posted. */
+    void unstage()
+    {
+        done = doneBefore;
+    }
+
+    void onComplete()
+    {
+        switch (step)
+        {
+            case READ -> onRead();
+            case FREEZE -> onFreeze();
+            case READ_HASHES -> onReadHashes();
+            case MOVE -> step = nextMove() < 2 * SLOTS ? Step.MOVE : Step.DONE;
+            default -> throw new IllegalStateException("nothing was posted: " + this);
+        }
+    }
+
+    private void stageRead()
+    {
+        batch.read(SplitBatch.GROUP_AT, BucketDescriptor.GROUP_BYTES, groupOffset(oldOffset, group));
+        for (int side = 0; side < 2 && !isLinkOurs; side++)
+        {
+            batch.read(SplitBatch.NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES, BucketDescriptor.GROUP_BYTES,
+                groupOffset(SplitLink.offset(link, side), group));
+        }
+    }
+
+    /** Whether a slot may have to be moved; what others did since the group was read costs a lost swap only. */
+    private boolean isPending(final int slot, final int side)
+    {
+        return isLinkOurs || batch.word(SplitBatch.NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES +
+            wordAt(slot) - SplitBatch.GROUP_AT) == SlotWord.UNINITIALISED;
+    }
+
+    private void onRead()
+    {
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            final long header = batch.word(headerAt(bucket));
+            if (header != link && header != oldHeader)
+            {
+                failure = "bucket of another subtable: group=" + group + " bucket=" + bucket;
+                return;
+            }
+        }
+        freezeOrMove();
+    }
+
+    private void freezeOrMove()
+    {
+        boolean isFrozen = true;
+        for (int slot = 0; slot < SLOTS; slot++)
+        {
+            final long word = oldWord(slot);
+            if (word == SlotWord.UNINITIALISED && !isDropped(Guard.WHOLE_BEFORE_SPLIT))
+            {
+                failure = "a slot of the subtable that is split is not initialised: group=" + group + " slot=" + slot;
+                return;
+            }
+            isFrozen &= SlotMoves.isFrozen(word, droppedGuards);
+        }
+        done = 0;
+        if (!isFrozen)
+        {
+            step = Step.FREEZE;
+        }
+        else if (nextMove() == 2 * SLOTS)
+        {
+            step = Step.DONE;
+        }
+        else
+        {
+            step = nextHash() < SLOTS ? Step.READ_HASHES : Step.MOVE;
+        }
+    }
+
+    private void stageFreeze()
+    {
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP && !isDropped(Guard.LINK_FIRST); bucket++)
+        {
+            final long header = batch.word(headerAt(bucket));
+            if (header != link)
+            {
+                batch.swap(-1 - bucket,
+                    groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES, header, link);
+            }
+        }
+        for (int slot = 0; slot < SLOTS && batch.hasRoom(); slot++)
+        {
+            final long word = oldWord(slot);
+            if (!SlotMoves.isFrozen(word, droppedGuards))
+            {
+                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMoves.frozen(word, droppedGuards));
+            }
+        }
+    }
+
+    private void onFreeze()
+    {
+        for (int i = 0; i < batch.posted(); i++)
+        {
+            final int slot = batch.item(i);
+            final long found = batch.result(i);
+            if (slot < 0)
+            {
+                final int at = headerAt(-1 - slot);
+                batch.word(at, found == batch.word(at) ? link : found);
+            }
+            else
+            {
+                final long expected = oldWord(slot);
+                batch.word(wordAt(slot), found == expected ? SlotMoves.frozen(expected, droppedGuards) : found);
+            }
+        }
+        freezeOrMove();
+    }
+
+    private boolean renews()
+    {
+        return SlotWord.beginsWindow(newDepth) && !isDropped(Guard.RENEW_WINDOW);
+    }
+
+    /** @return the next slot from {@link #done} on whose hash is needed, or all slots. */
+    private int nextHash()
+    {
+        int slot = done;
+        while (slot < SLOTS && !(renews() && SlotWord.namesBlock(oldWord(slot))))
+        {
+            slot++;
+        }
+        return slot;
+    }
+
+    private void stageReadHashes()
+    {
+        for (int slot = nextHash(); slot < SLOTS && batch.hasRoom(); slot = nextHash())
+        {
+            batch.readItem(slot, SplitBatch.HASHES_AT + slot * Long.BYTES,
+                SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET);
+            done = slot + 1;
+        }
+    }
+
+    private void onReadHashes()
+    {
+        if (nextHash() == SLOTS)
+        {
+            done = 0;
+            step = Step.MOVE;
+        }
+    }
+
+    /** Both sides of a slot, slot after slot. */
+    private void stageMove()
+    {
+        for (; done < 2 * SLOTS && batch.hasRoom(); done++)
+        {
+            final int slot = done / 2;
+            final int side = done % 2;
+            if (isPending(slot, side))
+            {
+                final int window = renews() ?
+                    KeyHash.window(batch.word(SplitBatch.HASHES_AT + slot * Long.BYTES), newDepth) : 0;
+                batch.swap(slot, slotOffset(SplitLink.offset(link, side), slot), SlotWord.UNINITIALISED,
+                    SlotMoves.moved(oldWord(slot), newDepth, side, renews(), window));
+            }
+        }
+    }
+
+    private int nextMove()
+    {
+        int next = done;
+        while (next < 2 * SLOTS && !isPending(next / 2, next % 2))
+        {
+            next++;
+        }
+        return next;
+    }
+
+    static long groupOffset(final long subtable, final int group)
+    {
+        return subtable + SubtableDescriptor.GROUPS_OFFSET + (long)group * BucketDescriptor.GROUP_BYTES;
+    }
+
+    private long slotOffset(final long subtable, final int slot)
+    {
+        return groupOffset(subtable, group) + wordAt(slot) - SplitBatch.GROUP_AT;
+    }
+
+    private static int headerAt(final int bucket)
+    {
+        return SplitBatch.GROUP_AT + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
+    }
+
+    private static int wordAt(final int slot)
+    {
+        return SplitBatch.GROUP_AT +
+            slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
+    private long oldWord(final int slot)
+    {
+        return batch.word(wordAt(slot));
+    }
+
+    @Override
+    public String toString()
+    {
+        return "SplitGroup{" + group + " step=" + step + " done=" + done + '}';
+    }
+}

@@ -1,0 +1,68 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.rdma.sim.SimExplorationReport;
+import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.sim.SimExplorerOptions;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Every order of the verbs of a split and an operation, with either of them crashing between any two verbs.
+ * <em>Moving</em>: another splitter has moved all slots but four before it died; that is explored to the end. Else the
+ * split begins with the race, and every order of the first verbs is explored. A small part by default, all with
+ * {@code -Dverbena.table.allSplits=true}.
+ */
+class SplitScheduleTest
+{
+    private static final boolean ALL = Boolean.getBoolean("verbena.table.allSplits");
+    private static final int ALL_STEPS = 400;
+    private static final int STATES = 3;
+
+    private static SimExplorationReport explore(
+        final TableScenario.Race race, final int mostCrashes, final int mostSteps)
+    {
+        final Map<String, String> verdicts = new HashMap<>();
+        return new SimExplorer(new SimExplorerOptions().mostSteps(mostSteps).mostCrashes(mostCrashes),
+            () -> new TableScenario(race, verdicts)).explore();
+    }
+
+    /** Cheap ones: absent keys that an operation may insert or move slots for make ten times the states. */
+    private static boolean isSmall(final int kind, final int state)
+    {
+        return state == 2 || OperationKind.isRead(kind);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, true, 400", "0, false, 24", "1, true, 400", "1, false, 24"})
+    void shouldBeLinearizableWhileASplitGoesOn(final int mostCrashes, final boolean isMoving, final int mostSteps)
+    {
+        long states = 0;
+        long runs = 0;
+        double schedules = 0;
+        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        {
+            for (int state = 0; state < STATES; state++)
+            {
+                if (!ALL && !isSmall(kind, state))
+                {
+                    continue;
+                }
+                final TableScenario.Race race =
+                    new TableScenario.Race(new int[]{kind, TableScenario.SPLIT}, state > 0, state > 1, 0, isMoving);
+                final SimExplorationReport report = explore(race, mostCrashes, mostSteps);
+                assertThat(report.violation()).as(race + ": " + report).isNull();
+                assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(mostSteps == ALL_STEPS);
+                states += report.states();
+                runs += report.runs();
+                schedules += report.schedules();
+            }
+        }
+        System.out.println("crashes=" + mostCrashes + " moving=" + isMoving + " states=" + states + " runs=" + runs +
+            " schedules=" + schedules);
+        assertThat(schedules).isGreaterThan(1_000);
+    }
+}
