@@ -29,6 +29,9 @@ public final class EmbeddedCluster implements AutoCloseable
     private static final int QUIET_LOOKS = 4;
     private static final long QUIET_PAUSE_NS = 150_000_000;
 
+    /** Compute nodes, memory nodes, meta server: what the fabric waits for when the JVM shuts down. */
+    private static final int CLOSING_STEPS = 3;
+
     private final EmbeddedServers servers;
     private final long stepTimeoutNs;
     private final long closeTimeoutNs;
@@ -68,6 +71,7 @@ public final class EmbeddedCluster implements AutoCloseable
                 cluster.addComputeNode();
             }
             Runtime.getRuntime().addShutdownHook(cluster.shutdownHook);
+            servers.awaitCloseAtExit(CLOSING_STEPS * cluster.closeTimeoutNs);
             return cluster;
         }
         catch (final RuntimeException ex)

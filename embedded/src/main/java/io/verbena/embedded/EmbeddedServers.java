@@ -109,6 +109,12 @@ final class EmbeddedServers
         return fabric.openDevice(name);
     }
 
+    /** The cluster closes the fabric itself when the JVM shuts down: compute nodes finish what they began first. */
+    void awaitCloseAtExit(final long timeoutNs)
+    {
+        fabric.awaitCloseAtExit(timeoutNs);
+    }
+
     /** Keeps all servers from sleeping, for somebody who is about to call them several times in a row. */
     void keepAwake(final long durationNs)
     {
