@@ -7,7 +7,6 @@ import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
-import io.verbena.request.ComputeEndpoint;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.remote.RequestServer;
 import io.verbena.table.HeldStretch;
@@ -17,7 +16,6 @@ import org.slf4j.LoggerFactory;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** A compute node with the server for its clients, both on one thread. */
@@ -28,9 +26,11 @@ public final class ComputeNodeRole implements Role
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
     private static final int MAX_CLIENTS = 64;
     private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
-    /** How long clients are given to notice, and to go: they look twice a second. */
+    /** How long clients have to notice, and to go, since one of them asked something last: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
-    private static final long SPACE_TIMEOUT_NS = 500_000_000;
+    /** What the node holds is counted this often at most when it works, and this often at least. */
+    private static final long SPACE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_SPACE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Device device;
     private final CompletionChannel channel;
@@ -42,9 +42,30 @@ public final class ComputeNodeRole implements Role
     private volatile Map<String, Integer> carriers = Map.of();
     private volatile Map<String, Integer> nodeCarriers = Map.of();
     private volatile long served;
+    private volatile Map<String, Object> space = Map.of();
+    private long countedOperations = -1;
+    private long countedNs;
     private long nextStatNs;
     private boolean isLeaving;
-    private long leavingSinceNs;
+    private long lastAskedNs;
+
+    /** Asks the node what it holds; answered on the thread of both. */
+    private final class SpaceCount extends ControlRequest
+    {
+        SpaceCount(final long deadlineNs)
+        {
+            super(Kind.SPACE, null, 0, deadlineNs);
+        }
+
+        @Override
+        protected void onDone()
+        {
+            if (result() instanceof final NodeSpace counted)
+            {
+                publish(counted);
+            }
+        }
+    }
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
@@ -132,14 +153,47 @@ public final class ComputeNodeRole implements Role
             connections = server.connections();
             carriers = server.carriers();
         }
-        served = server.served();
         final long nowNs = device.clock().nanoTime();
+        if (served != server.served())
+        {
+            served = server.served();
+            lastAskedNs = nowNs;
+        }
         if (nextStatNs - nowNs <= 0)
         {
             nextStatNs = nowNs + STAT_NS;
             nodeCarriers = node.carriers();
+            countSpace(nowNs);
         }
         return work;
+    }
+
+    /** Counted on this thread and published, so that who looks at the figures waits for nobody. */
+    private void countSpace(final long nowNs)
+    {
+        final long sinceNs = nowNs - countedNs;
+        final boolean isDue = countedOperations < 0 || sinceNs >= LONGEST_SPACE_NS ||
+            sinceNs >= SPACE_NS && (countedOperations != node.operationCount() || isReclaiming());
+        if (isDue && ComputeNode.State.SERVING == node.state())
+        {
+            countedOperations = node.operationCount();
+            countedNs = nowNs;
+            node.endpoint().submit(new SpaceCount(nowNs + LONGEST_SPACE_NS));
+        }
+    }
+
+    private void publish(final NodeSpace counted)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("held_bytes", counted.held().stream().mapToLong(HeldStretch::lengthBytes).sum());
+        figures.put("unknown_bytes", counted.unknownBytes());
+        figures.put("reclaiming", counted.isReclaiming());
+        space = figures;
+    }
+
+    private boolean isReclaiming()
+    {
+        return Boolean.TRUE.equals(space.get("reclaiming"));
     }
 
     @Override
@@ -168,7 +222,7 @@ public final class ComputeNodeRole implements Role
     public void drain()
     {
         isLeaving = true;
-        leavingSinceNs = device.clock().nanoTime();
+        lastAskedNs = device.clock().nanoTime();
         server.drain();
         if (ComputeNode.State.SERVING != node.state())
         {
@@ -180,7 +234,7 @@ public final class ComputeNodeRole implements Role
     public boolean isDrained()
     {
         final boolean haveClientsGone =
-            0 == server.connections() || device.clock().nanoTime() - leavingSinceNs > LINGER_NS;
+            0 == server.connections() || device.clock().nanoTime() - lastAskedNs > LINGER_NS;
         return 0 == server.owed() && haveClientsGone &&
             (ComputeNode.State.LEFT == node.state() || ComputeNode.State.FAILED == node.state());
     }
@@ -198,7 +252,7 @@ public final class ComputeNodeRole implements Role
         figures.put("node_carriers", nodeCarriers);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
-        figures.putAll(space());
+        figures.putAll(space);
         figures.put("began_ns", beganNs);
         if (null != start)
         {
@@ -210,43 +264,6 @@ public final class ComputeNodeRole implements Role
         figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", node.failure());
         return figures;
-    }
-
-    /** What it holds of the memory nodes; empty when it does not say so in time. */
-    private Map<String, Object> space()
-    {
-        final CountDownLatch answered = new CountDownLatch(1);
-        final ControlRequest request = new ControlRequest(
-            ControlRequest.Kind.SPACE, null, 0, device.clock().nanoTime() + SPACE_TIMEOUT_NS)
-        {
-            @Override
-            protected void onDone()
-            {
-                answered.countDown();
-            }
-        };
-        final Map<String, Object> figures = new LinkedHashMap<>();
-        if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) && await(answered) &&
-            request.result() instanceof final NodeSpace space)
-        {
-            figures.put("held_bytes", space.held().stream().mapToLong(HeldStretch::lengthBytes).sum());
-            figures.put("unknown_bytes", space.unknownBytes());
-            figures.put("reclaiming", space.isReclaiming());
-        }
-        return figures;
-    }
-
-    private static boolean await(final CountDownLatch answered)
-    {
-        try
-        {
-            return answered.await(SPACE_TIMEOUT_NS, TimeUnit.NANOSECONDS);
-        }
-        catch (final InterruptedException ex)
-        {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     private static long microseconds(final long ns)

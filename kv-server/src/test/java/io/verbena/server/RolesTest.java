@@ -124,6 +124,27 @@ class RolesTest
     }
 
     @Test
+    void shouldTellWhatAComputeNodeHoldsWithoutAskingItsThread()
+    {
+        startMemoryNode();
+        final ComputeNodeRole role = ComputeNodeRole.open(fabric, locator());
+        final RoleRunner runner = start(role);
+        try (KvClient client = client())
+        {
+            client.createTable("t", new TableOptions(100)).put(new byte[]{1}, new byte[]{1}, STEP_NS);
+            final long deadlineNs = System.nanoTime() + STEP_NS;
+            while (!(role.health().get("held_bytes") instanceof final Long bytes && bytes > 0))
+            {
+                assertThat(System.nanoTime() - deadlineNs).as("%s", role.health()).isNegative();
+                Thread.onSpinWait();
+            }
+        }
+        runner.stop();
+        assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        assertThat(role.health()).as("when there is no thread that could answer").containsKey("held_bytes");
+    }
+
+    @Test
     void shouldServeAndDrainWithoutAFailedOperation()
     {
         startMemoryNode();
