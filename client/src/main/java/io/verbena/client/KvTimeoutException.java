@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-/** The deadline passed and the operation was not applied and will not be; it may be repeated at will. */
+/** The deadline passed; a write was not applied and will not be, a read had no answer. It may be repeated at will. */
 public final class KvTimeoutException extends KvException
 {
     private static final long serialVersionUID = 1L;

@@ -58,7 +58,8 @@ final class Verdict
 
     static KvException timedOut(final OperationRequest request)
     {
-        return new KvTimeoutException(facts(request) + " was not applied before its deadline");
+        return new KvTimeoutException(facts(request) + " was not " +
+            (request.kind().isRead() ? "answered" : "applied") + " before its deadline");
     }
 
     /**

@@ -168,7 +168,10 @@ class RoutedKvClientTest
     {
         final StubNode node = node(1, (request) -> {});
 
-        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(KvTimeoutException.class);
+        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(KvTimeoutException.class)
+            .hasMessage("PUT in table " + table.name() + " was not applied before its deadline");
+        assertThatThrownBy(() -> table.get(KEY, SHORT_NS)).isInstanceOf(KvTimeoutException.class)
+            .hasMessage("GET in table " + table.name() + " was not answered before its deadline");
 
         assertThat(node.seen().getFirst().start()).as("a late node must not be able to start it").isFalse();
     }
