@@ -33,6 +33,12 @@ public final class OfflineCheckpoint
             return false;
         }
 
+        if (!fabric.hasNamed(folder.memoryName()))
+        {
+            // The host was restarted, say: what there is, is in the checkpoint before. No memory is made to look at.
+            return true;
+        }
+
         try (Device device = fabric.openDevice("checkpoint");
             ProtectionDomain domain = device.allocateProtectionDomain();
             MemoryRegion region =
@@ -42,7 +48,7 @@ public final class OfflineCheckpoint
 
             if (null == superblock)
             {
-                // The host was restarted: what there is, is in the checkpoint before.
+                // A start that was killed before it restored anything: what there is, is in the checkpoint before.
                 return true;
             }
 

@@ -84,6 +84,16 @@ class StoppedMemoryTest
         });
     }
 
+    @Test
+    void shouldMakeNoMemoryForACheckpointOfWhatIsNotThere()
+    {
+        try (MemoryFolder folder = folder())
+        {
+            assertThat(OfflineCheckpoint.make(fabric, folder)).as("the one before is good").isTrue();
+        }
+        assertThat(fabric.hasNamed(name())).isFalse();
+    }
+
     private void assertRecordIsThere()
     {
         assertThat(fabric.hasNamed(name())).isTrue();

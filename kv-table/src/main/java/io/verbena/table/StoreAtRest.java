@@ -10,36 +10,12 @@ import org.agrona.MutableDirectBuffer;
  * @param reader of its memory.
  * @param tables all there are.
  */
-record StoreAtRest(RegionReader reader, List<TableDescriptor> tables) implements CheckedStore
+record StoreAtRest(RegionReader reader, List<TableDescriptor> tables) implements UnchangedStore
 {
     @Override
     public void read(
         final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
     {
         reader.read(memoryNodeId, offset, target, lengthBytes);
-    }
-
-    @Override
-    public boolean isLive()
-    {
-        return false;
-    }
-
-    @Override
-    public void hold()
-    {
-        // nobody changes anything
-    }
-
-    @Override
-    public void release()
-    {
-        // see above
-    }
-
-    @Override
-    public boolean awaitOthers()
-    {
-        return true;
     }
 }

@@ -59,14 +59,17 @@ public final class MetaServerCommand implements Callable<Integer>
     public Integer call()
     {
         RoleProcess.log();
+        final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
+        final boolean hadToken = Files.exists(tokenPath);
         Fabric fabric = null;
         MetaServerRole role = null;
         try
         {
-            Files.createDirectories(data);
-            final ClusterToken token = ClusterToken.readOrCreate(null == tokenFile ? data.resolve("token") : tokenFile);
+            final ClusterAddress address = ClusterAddress.parse(listen);
             fabric = Fabrics.open(fabricName);
-            role = MetaServerRole.open(fabric, fabricName, ClusterAddress.parse(listen), token, data, fresh);
+            Files.createDirectories(data);
+            final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
+            role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh);
         }
         catch (final BootstrapException ex)
         {
@@ -83,11 +86,31 @@ public final class MetaServerCommand implements Callable<Integer>
         }
         finally
         {
-            if (null == role && null != fabric)
+            if (null == role)
             {
-                fabric.close();
+                undo(fabric, hadToken ? null : tokenPath);
             }
         }
         return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + role.address());
+    }
+
+    /** A token of a cluster that never was would be taken for the secret of the next one. */
+    private static void undo(final Fabric fabric, final Path token)
+    {
+        if (null != fabric)
+        {
+            fabric.close();
+        }
+        try
+        {
+            if (null != token)
+            {
+                Files.deleteIfExists(token);
+            }
+        }
+        catch (final IOException ignore)
+        {
+            // Why there is no meta server is what is told.
+        }
     }
 }

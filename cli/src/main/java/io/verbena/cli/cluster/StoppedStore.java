@@ -13,6 +13,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.RepairableStore;
 import io.verbena.table.SpaceReport;
 import io.verbena.table.StoreCheck;
+import io.verbena.table.UnchangedStore;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
@@ -27,7 +28,7 @@ import java.util.TreeMap;
  * The memory of a cluster whose processes have ended without {@code down}, and its tables. Holds the cluster's lock: no
  * other command starts or removes it meanwhile. One thread.
  */
-final class StoppedStore implements RepairableStore, AutoCloseable
+final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseable
 {
     private final LocalCluster cluster;
     private final Fabric fabric;
@@ -164,30 +165,6 @@ final class StoppedStore implements RepairableStore, AutoCloseable
     public List<TableDescriptor> tables()
     {
         return tables;
-    }
-
-    @Override
-    public boolean isLive()
-    {
-        return false;
-    }
-
-    @Override
-    public void hold()
-    {
-        // nobody changes anything
-    }
-
-    @Override
-    public void release()
-    {
-        // see above
-    }
-
-    @Override
-    public boolean awaitOthers()
-    {
-        return true;
     }
 
     @Override

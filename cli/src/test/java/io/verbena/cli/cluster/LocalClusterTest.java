@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.CommandLines;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -87,6 +89,28 @@ class LocalClusterTest
     {
         assertThatThrownBy(() -> StoppedStore.open(folder)).isInstanceOf(CommandFailedException.class)
             .hasMessageContaining(why);
+    }
+
+    @Test
+    void shouldLeaveNoTokenOfAMetaServerThatDidNotStart() throws IOException
+    {
+        final Path data = directory.resolve("data");
+        final List<String> command = List.of(
+            "meta-server", "--data", data.toString(), "--listen", "verbena://127.0.0.1:0", "--fabric");
+        final List<String> onNothing = new ArrayList<>(command);
+        onNothing.add("nonsense");
+        assertThat(CommandLines.run(onNothing).err()).contains("nonsense").hasLineCount(1);
+        assertThat(data).doesNotExist();
+
+        Files.createDirectories(data.resolve("meta/poems"));
+        final List<String> onFabric = new ArrayList<>(command);
+        onFabric.add("soft:" + directory.resolve("fabric"));
+        assertThat(CommandLines.run(onFabric).err()).contains("'poems'").hasLineCount(1);
+        assertThat(data.resolve("token")).doesNotExist();
+        Files.writeString(data.resolve("token"), "ab".repeat(32));
+        Files.setPosixFilePermissions(data.resolve("token"), PosixFilePermissions.fromString("rw-------"));
+        assertThat(CommandLines.run(onFabric).err()).contains("'poems'");
+        assertThat(data.resolve("token")).as("one that was there before").hasContent("ab".repeat(32));
     }
 
     @Test
