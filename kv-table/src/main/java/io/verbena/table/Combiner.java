@@ -17,11 +17,27 @@ final class Combiner
 {
     private final OperationRunner runner;
     private final Operation[] leaders;
+    private final int droppedGuards;
 
-    Combiner(final OperationRunner runner, final int operationSlots)
+    Combiner(final OperationRunner runner, final int operationSlots, final int droppedGuards)
     {
         this.runner = runner;
+        this.droppedGuards = droppedGuards;
         leaders = new Operation[Integer.highestOneBit(operationSlots) * 2];
+    }
+
+    private boolean isDropped(final int guard)
+    {
+        return (droppedGuards & guard) != 0;
+    }
+
+    /** The decisive batch of a leader is posted; nothing follows from that. */
+    void onPosted(final Operation leader)
+    {
+        if (isDropped(CombinerGuard.MEMBERS_TOLD_LAST))
+        {
+            finish(leader, OperationResult.STORED);
+        }
     }
 
     private static boolean combines(final int kind)
@@ -172,7 +188,7 @@ final class Combiner
         }
         Operation last = first;
         Operation before = null;
-        while (last.next != null && last.next.kind == first.kind)
+        while (last.next != null && (last.next.kind == first.kind || isDropped(CombinerGuard.ONE_KIND)))
         {
             before = last;
             last = last.next;
@@ -234,7 +250,8 @@ final class Combiner
             return;
         }
         final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
-        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats)
+        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats &&
+            !isDropped(CombinerGuard.MEMBER_NOTED))
         {
             // Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with
             // it. One that looks for its own lost attempt was noted with all of its members.
@@ -305,7 +322,7 @@ final class Combiner
         while (member != null)
         {
             final Operation next = member.next;
-            if (member.reported)
+            if (member.reported && !isDropped(CombinerGuard.AGAIN_WITHOUT_TOLD))
             {
                 leader.firstMember = before == null ? next : leader.firstMember;
                 if (before != null)

@@ -55,7 +55,7 @@ final class OperationRunner
         contention = new Contention(
             configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
         controlsContention = configuration.controlsContention();
-        combiner = new Combiner(this, operations.length);
+        combiner = new Combiner(this, operations.length, configuration.droppedCombinerGuards());
         droppedGuards = configuration.droppedGuards();
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
@@ -339,6 +339,10 @@ final class OperationRunner
         {
             op.version = op.ownVersion;
             report(op, OperationResult.STORED);
+        }
+        else if (op.firstMember != null && Step.isDecisive(op.step))
+        {
+            combiner.onPosted(op);
         }
     }
 

@@ -23,6 +23,7 @@ public final class TableEngineConfiguration
     private boolean repeatsLostOutcomes;
     private boolean controlsContention = true;
     private int droppedGuards;
+    private int droppedCombinerGuards;
 
     /** @return most operations under way at once, 1 to 4096. */
     public int operationSlots()
@@ -217,6 +218,18 @@ public final class TableEngineConfiguration
     TableEngineConfiguration dropGuards(final int guards)
     {
         droppedGuards = guards;
+        return this;
+    }
+
+    int droppedCombinerGuards()
+    {
+        return droppedCombinerGuards;
+    }
+
+    /** As {@link #dropGuards}, with bits of {@link CombinerGuard}. */
+    TableEngineConfiguration dropCombinerGuards(final int guards)
+    {
+        droppedCombinerGuards = guards;
         return this;
     }
 

@@ -29,6 +29,16 @@ class ExhaustiveScheduleTest
     /** Of three actors: those of the operations that race with reclamation. */
     private static final int[] TRIPLE_KINDS = {
         OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.REPLACE, OperationKind.DELETE};
+    private static final int[] THREE_KINDS = {
+        OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+        OperationKind.REPLACE, OperationKind.DELETE};
+    private static final int THREE_STEPS = Integer.getInteger("verbena.table.threeSteps", 12);
+    private static final int COMBINED = 3;
+    private static final int COMBINED_STEPS = Integer.getInteger("verbena.table.combinedSteps", 14);
+    private static final int[][] COMBINED_KINDS = {
+        {OperationKind.PUT}, {OperationKind.INCREMENT},
+        {OperationKind.PUT, OperationKind.PUT}, {OperationKind.INCREMENT, OperationKind.INCREMENT},
+        {OperationKind.PUT, OperationKind.INCREMENT}};
     private static final int TRIPLE_STEPS = Integer.getInteger("verbena.table.tripleSteps", 16);
 
     /** Sums over many races. */
@@ -147,6 +157,66 @@ class ExhaustiveScheduleTest
         final Totals totals = exploreReaper(TableScenario.RECLAIM, 1);
         totals.report("reclaimed, one crash");
         assertThat(totals.states).as(totals.toString()).isGreaterThan(20_000);
+    }
+
+    /** Three writers of each engine that go together: one leads, two become a batch when it has ended. */
+    @Test
+    void shouldBeLinearizableWhenCombinedWritersCrashBetweenAnyTwoVerbs() throws IOException
+    {
+        final Totals totals = new Totals();
+        for (final int[] kinds : COMBINED_KINDS)
+        {
+            for (int state = 0; state < STATES; state++)
+            {
+                final boolean isEndless = state == 0 && mayInsert(kinds[kinds.length - 1]) && kinds.length > 1;
+                final TableScenario.Race race =
+                    new TableScenario.Race(kinds, state > 0, state > 1, 0, false, COMBINED, 0);
+                final SimExplorationReport report =
+                    explore(race, kinds.length, false, isEndless ? COMBINED_STEPS : ALL_STEPS);
+                assertThat(report.violation()).as(race + ": " + report).isNull();
+                totals.add(report);
+            }
+        }
+        totals.report("combined writers, up to two crashes");
+        assertThat(totals.schedules).as(totals.toString()).isGreaterThan(100_000);
+    }
+
+    /** Three engines: as far as the first verbs of those that hinder each other. */
+    @Test
+    void shouldBeLinearizableInEveryScheduleOfThree() throws IOException
+    {
+        final Totals totals = new Totals();
+        for (int one = 0; one < THREE_KINDS.length; one++)
+        {
+            for (int two = 0; two <= one; two++)
+            {
+                for (int three = 0; three <= two; three++)
+                {
+                    for (int state = 0; state < STATES; state++)
+                    {
+                        final TableScenario.Race race = new TableScenario.Race(
+                            new int[]{THREE_KINDS[one], THREE_KINDS[two], THREE_KINDS[three]}, state > 0, state > 1, 0);
+                        final SimExplorationReport report = explore(race, 0, false, THREE_STEPS);
+                        assertThat(report.violation()).as(race + ": " + report).isNull();
+                        totals.add(report);
+                    }
+                }
+            }
+        }
+        totals.report("triples");
+        assertThat(totals.schedules).as(totals.toString()).isGreaterThan(1_000_000);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"MEMBERS_TOLD_LAST, 7, 2", "MEMBERS_TOLD_LAST, 2, 0"})
+    void shouldFindViolationWhenGuardOfTheCombinerIsDropped(final String guard, final int kind, final int state)
+        throws ReflectiveOperationException
+    {
+        final int bit = (int)CombinerGuard.class.getDeclaredField(guard).get(null);
+        final TableScenario.Race broken =
+            new TableScenario.Race(new int[]{kind, kind}, state > 0, state > 1, 0, false, COMBINED, bit);
+        final SimExplorationReport report = explore(broken, 1, false, MOST_STEPS);
+        assertThat(report.violation()).as(report.toString()).isNotNull();
     }
 
     private static Totals exploreReaper(final int reaper, final int mostCrashes)

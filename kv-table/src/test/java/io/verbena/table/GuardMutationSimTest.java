@@ -10,6 +10,34 @@ class GuardMutationSimTest
 {
     private static final int MOST_SEEDS = 3000;
 
+    /** Increments of one key by many clients of few engines, whose connections break often. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"MEMBERS_TOLD_LAST", "ONE_KIND", "MEMBER_NOTED", "AGAIN_WITHOUT_TOLD"})
+    void shouldFindViolationWhenGuardOfTheCombinerIsDropped(final String guard) throws ReflectiveOperationException
+    {
+        final int bits = (int)CombinerGuard.class.getDeclaredField(guard).get(null);
+        String found = null;
+        long seed = 0;
+        while (found == null && ++seed <= MOST_SEEDS)
+        {
+            final StepRun.Shape shape = StepRun.Shape.repeating(seed);
+            shape.droppedCombinerGuards = bits;
+            shape.keys = 1;
+            shape.engines = 2;
+            shape.clients = 5;
+            shape.operations = 150;
+            shape.shortDeadlines = true;
+            shape.kinds = new int[]{
+                OperationKind.PUT, OperationKind.INCREMENT, OperationKind.INCREMENT, OperationKind.INCREMENT};
+            try (StepRun run = new StepRun(seed, shape))
+            {
+                found = run.run();
+            }
+        }
+        System.out.println(guard + " shown by seed " + seed);
+        assertThat(found).as("violation with guard %s dropped", guard).isNotNull();
+    }
+
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "RE_READ", "SLOT_READ", "KEY_CHECK", "FAILED_KILL", "COMMIT", "WRITE_BEFORE_CAS", "KILL", "NEVER_RETURNED_WORD",

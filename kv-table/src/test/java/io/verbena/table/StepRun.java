@@ -56,6 +56,7 @@ final class StepRun implements AutoCloseable
         boolean repeatsLost;
         int cacheEntries;
         int droppedGuards;
+        int droppedCombinerGuards;
         int pauseOneIn;
         /** One turn of a node in so many begins a split; 0: none does. */
         int splitOneIn;
@@ -153,7 +154,7 @@ final class StepRun implements AutoCloseable
                     .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
                     .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
                     .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost)
-                    .dropGuards(shape.droppedGuards));
+                    .dropGuards(shape.droppedGuards).dropCombinerGuards(shape.droppedCombinerGuards));
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);

@@ -63,12 +63,31 @@ final class TableScenario implements SimExplorer.Scenario
      * @param isCached  whether each engine knows its location.
      * @param guards    dropped.
      * @param isMoving  whether a split has begun before, and moved all slots but a few.
+     * @param combined  operations of its kind that each engine begins together, 1 or more: from the third on a batch.
+     * @param combinerGuards dropped as well.
      */
-    record Race(int[] kinds, boolean isPresent, boolean isCached, int guards, boolean isMoving)
+    record Race(
+        int[] kinds,
+        boolean isPresent,
+        boolean isCached,
+        int guards,
+        boolean isMoving,
+        int combined,
+        int combinerGuards)
     {
         Race(final int[] kinds, final boolean isPresent, final boolean isCached, final int guards)
         {
             this(kinds, isPresent, isCached, guards, false);
+        }
+
+        Race(
+            final int[] kinds,
+            final boolean isPresent,
+            final boolean isCached,
+            final int guards,
+            final boolean isMoving)
+        {
+            this(kinds, isPresent, isCached, guards, isMoving, 1, 0);
         }
 
         @Override
@@ -76,7 +95,7 @@ final class TableScenario implements SimExplorer.Scenario
         {
             return Arrays.stream(kinds).mapToObj(Race::name).toList() +
                 (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold") +
-                (isMoving ? " moving" : "");
+                (isMoving ? " moving" : "") + (combined > 1 ? " " + combined + " each" : "");
         }
 
         private static String name(final int kind)
@@ -149,9 +168,9 @@ final class TableScenario implements SimExplorer.Scenario
         final int count = race.kinds.length + 1;
         actors = new EngineActor[count];
         devices = new SimDevice[count];
-        outcomes = new String[count];
-        outputs = new Object[count];
-        types = new EventType[count];
+        outcomes = new String[count * race.combined];
+        outputs = new Object[count * race.combined];
+        types = new EventType[count * race.combined];
     }
 
     @Override
@@ -201,9 +220,18 @@ final class TableScenario implements SimExplorer.Scenario
         {
             if (isEngine(i))
             {
-                begin(i, race.kinds[i - 1]);
+                for (int n = 0; n < race.combined; n++)
+                {
+                    begin(i, race.kinds[i - 1], operation(i, n));
+                }
             }
         }
+    }
+
+    /** Number of the n-th operation of an engine, from 0. */
+    private int operation(final int engine, final int n)
+    {
+        return engine * race.combined + n;
     }
 
     /** Not a reaper. */
@@ -312,9 +340,9 @@ final class TableScenario implements SimExplorer.Scenario
         devices[i] = device;
         run.addActor(device, actor, i != PREPARER);
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
-            new TableEngineConfiguration().operationSlots(1).writerNumber(i + 1).locationCacheEntries(4)
-                .versionClock(() -> 1L << 50).operationListener(op -> note(i, op)).chunkSource(node -> { })
-                .dropGuards(race.guards));
+            new TableEngineConfiguration().operationSlots(race.combined).writerNumber(i + 1).locationCacheEntries(4)
+                .versionClock(() -> 1L << 50).operationListener(op -> note((int)op.correlationId(), op))
+                .chunkSource(node -> { }).dropGuards(race.guards).dropCombinerGuards(race.combinerGuards));
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
         actor.engine.attach(NODE, actor.port);
         actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
@@ -373,8 +401,13 @@ final class TableScenario implements SimExplorer.Scenario
 
     private void begin(final int i, final int kind)
     {
-        outcomes[i] = null;
-        types[i] = EventType.INFO;
+        begin(i, kind, operation(i, 0));
+    }
+
+    private void begin(final int i, final int kind, final int operation)
+    {
+        outcomes[operation] = null;
+        types[operation] = EventType.INFO;
         final long deadlineNs = NEVER_NS;
         final TableEngine engine = actors[i].engine;
         if (kind == SPLIT)
@@ -386,18 +419,24 @@ final class TableScenario implements SimExplorer.Scenario
         }
         if (kind == OperationKind.INCREMENT)
         {
-            engine.beginIncrement(actors[i].table, key, 0, 8, 1000L * i, deadlineNs, 0);
+            engine.beginIncrement(actors[i].table, key, 0, 8, deltaOf(operation), deadlineNs, operation);
         }
         else if (OperationKind.storesValue(kind))
         {
-            final MemorySegment value = MemorySegment.ofArray(new long[]{100 + i, 100 + i});
+            final MemorySegment value = MemorySegment.ofArray(new long[]{100 + operation, 100 + operation});
             engine.begin(kind, actors[i].table, key, 0, 8, value, 0, kind == OperationKind.APPEND ? 16 : 8,
-                initialVersion, deadlineNs, 0);
+                initialVersion, deadlineNs, operation);
         }
         else
         {
-            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, deadlineNs, 0);
+            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, deadlineNs, operation);
         }
+    }
+
+    /** Each sum of some of them tells which. */
+    private static long deltaOf(final int operation)
+    {
+        return 1000L << operation;
     }
 
     @Override
@@ -465,16 +504,16 @@ final class TableScenario implements SimExplorer.Scenario
         {
             history.invoke(PREPARER, "put", 0, 100L).ok(PREPARER, initialVersion);
         }
-        for (int i = 1; i < actors.length; i++)
+        for (int i = race.combined; i < outcomes.length; i++)
         {
-            if (isClient(i))
+            if (isClient(i / race.combined))
             {
-                history.invoke(i, function(race.kinds[i - 1]), 0, input(i));
+                history.invoke(i, function(race.kinds[i / race.combined - 1]), 0, input(i));
             }
         }
-        for (int i = 1; i < actors.length; i++)
+        for (int i = race.combined; i < outcomes.length; i++)
         {
-            if (isClient(i))
+            if (isClient(i / race.combined))
             {
                 history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
             }
@@ -492,11 +531,11 @@ final class TableScenario implements SimExplorer.Scenario
 
     private Object input(final int i)
     {
-        return switch (race.kinds[i - 1])
+        return switch (race.kinds[i / race.combined - 1])
         {
             case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
                 OperationKind.APPEND -> 100L + i;
-            case OperationKind.INCREMENT -> 1000L * i;
+            case OperationKind.INCREMENT -> deltaOf(i);
             case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
             case OperationKind.DELETE_VERSION -> initialVersion;
             default -> null;
