@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The tables of guards and traps in {@code docs/protocol} hold: each guard of the code stands in one, and each row
- * names a test that is there and, for a guard, leaves it out.
+ * names a test that is there and, for a guard, leaves it out and asserts what then happens; and the code asks for each.
  */
 class GuardTablesTest
 {
@@ -24,6 +24,11 @@ class GuardTablesTest
     private static final Pattern GUARD = Pattern.compile("`([A-Z][A-Z_]+)`");
     private static final Pattern CONSTANT = Pattern.compile("static final int ([A-Z_]+) =");
     private static final Pattern TEST = Pattern.compile("`(\\w+Test)(?:\\.(\\w+))?`");
+    private static final Pattern COMMENT = Pattern.compile("//.*|/\\*(?s:.*?)\\*/");
+    private static final Pattern TEST_METHOD =
+        Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
+    /** How a test comes from the name of a guard, in its annotation, to the guard. */
+    private static final Pattern BY_NAME = Pattern.compile("Guards?\\.class\\.get\\w*Field\\((?:guard|name)\\)|Flaw flaw");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of("LOOK_BEFORE_PASS", "CLOSE_DROPPED", "INDEX_WAIT", "RESTORED");
     /** A fault for tests, no guard. */
@@ -72,6 +77,41 @@ class GuardTablesTest
         return text.substring(Math.max(0, text.lastIndexOf("\n    }\n", begin)), end < 0 ? text.length() : end);
     }
 
+    /** Whether a test, or one of several, leaves a guard out and asserts something then. */
+    private static boolean leavesOut(final String text, final String guard)
+    {
+        final Matcher test = TEST_METHOD.matcher(COMMENT.matcher(text).replaceAll("") + "\n    }\n");
+        final Pattern inCode = Pattern.compile("(?:Guard|Guards|Flaw|DurableNodes)\\." + guard + "\\b");
+        final Pattern inAnnotation = Pattern.compile("\"[^\"]*\\b" + guard + "\\b[^\"]*\"");
+        while (test.find())
+        {
+            final String method = test.group();
+            final boolean isNamed = inCode.matcher(method).find() ||
+                inAnnotation.matcher(method).find() && BY_NAME.matcher(method).find();
+            if (isNamed && method.contains("assert"))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A guard that no code asks for cannot be left out. */
+    private static void checkUse(final String file, final List<String> offences)
+    {
+        final String type = file.replace(".java", "");
+        final String code = SourceTree.files(".java").stream()
+            .filter((path) -> path.toString().contains("/src/main/") && !path.endsWith(file))
+            .map((path) -> COMMENT.matcher(SourceTree.text(path)).replaceAll("")).collect(Collectors.joining());
+        for (final String guard : constants(file))
+        {
+            if (!Pattern.compile("(?:isDropped\\(|& )" + type + "\\." + guard + "\\b").matcher(code).find())
+            {
+                offences.add(file + ": no code leaves out " + guard);
+            }
+        }
+    }
+
     /** Guards named by the rows of a page, with the rows. */
     private static Map<String, List<String>> rows(final String page)
     {
@@ -109,7 +149,7 @@ class GuardTablesTest
                 {
                     final String text = text(tests, test.group(1), test.group(2));
                     shown++;
-                    if (text == null || !Pattern.compile("\\b" + guard + "\\b").matcher(text).find())
+                    if (text == null || !leavesOut(text, guard))
                     {
                         offences.add(page + ": " + test.group() + " does not leave out " + guard);
                     }
@@ -128,9 +168,29 @@ class GuardTablesTest
         final List<String> offences = new ArrayList<>();
         final Set<String> guards = constants("Guard.java");
         assertThat(guards).hasSizeGreaterThan(20);
+        guards.addAll(constants("CombinerGuard.java"));
         check("point-operations.md", guards, offences);
         check("reclamation.md", constants("ReclaimGuard.java"), offences);
+        check("durability.md", constants("DurabilityGuard.java"), offences);
+        List.of("Guard.java", "CombinerGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
+            .forEach((file) -> checkUse(file, offences));
         assertThat(offences).isEmpty();
+    }
+
+    /** The check itself: neither a comment nor a test that does not reach the guard is taken for one that does. */
+    @Test
+    void shouldTellTestsThatLeaveAGuardOut()
+    {
+        final String head = "class T\n{\n    @Test\n    void shouldX()\n    {\n        ";
+        final String end = "\n    }\n}\n";
+        assertThat(leavesOut(head + "assertThat(run(Guard.KILL)).isNotNull();" + end, "KILL")).isTrue();
+        assertThat(leavesOut(head + "assertThat(run(Guard.KILLED)).isNotNull();" + end, "KILL")).isFalse();
+        assertThat(leavesOut(head + "// Guard.KILL\n        assertThat(run(0));" + end, "KILL")).isFalse();
+        assertThat(leavesOut(head + "run(Guard.KILL);" + end, "KILL")).isFalse();
+        final String csv = "class T\n{\n    @ParameterizedTest\n    @CsvSource({\"KILL, 1\"})\n" +
+            "    void shouldX(final String guard)\n    {\n        ";
+        assertThat(leavesOut(csv + "assertThat(run(guard));" + end, "KILL")).isFalse();
+        assertThat(leavesOut(csv + "assertThat(run(Guard.class.getDeclaredField(guard)));" + end, "KILL")).isTrue();
     }
 
     @Test
