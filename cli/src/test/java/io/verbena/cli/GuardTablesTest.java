@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +29,8 @@ class GuardTablesTest
     private static final Pattern TEST_METHOD =
         Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
     /** How a test comes from the name of a guard, in its annotation, to the guard. */
-    private static final Pattern BY_NAME = Pattern.compile("Guards?\\.class\\.get\\w*Field\\((?:guard|name)\\)|Flaw flaw");
+    private static final Pattern BY_NAME =
+        Pattern.compile("Guards?\\.class\\.get\\w*Field\\((?:guard|name)\\)|Flaw flaw");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of("LOOK_BEFORE_PASS", "CLOSE_DROPPED", "INDEX_WAIT", "RESTORED");
     /** A fault for tests, no guard. */
@@ -112,11 +114,11 @@ class GuardTablesTest
         }
     }
 
-    /** Guards named by the rows of a page, with the rows. */
-    private static Map<String, List<String>> rows(final String page)
+    /** Guards named by the rows of a page or several, with the rows. */
+    private static Map<String, List<String>> rows(final String... pages)
     {
         final Map<String, List<String>> rows = new TreeMap<>();
-        final Matcher row = ROW.matcher(page(page));
+        final Matcher row = ROW.matcher(Arrays.stream(pages).map(GuardTablesTest::page).collect(Collectors.joining()));
         while (row.find())
         {
             final String firstCell = row.group(1).substring(0, row.group(1).indexOf('|') < 0 ?
@@ -130,10 +132,11 @@ class GuardTablesTest
         return rows;
     }
 
-    private static void check(final String page, final Set<String> guards, final List<String> offences)
+    private static void check(final Set<String> guards, final List<String> offences, final String... pages)
     {
         final Map<String, String> tests = tests();
-        final Map<String, List<String>> rows = rows(page);
+        final Map<String, List<String>> rows = rows(pages);
+        final String page = String.join(", ", pages);
         for (final String guard : guards)
         {
             if (!rows.containsKey(guard))
@@ -169,9 +172,9 @@ class GuardTablesTest
         final Set<String> guards = constants("Guard.java");
         assertThat(guards).hasSizeGreaterThan(20);
         guards.addAll(constants("CombinerGuard.java"));
-        check("point-operations.md", guards, offences);
-        check("reclamation.md", constants("ReclaimGuard.java"), offences);
-        check("durability.md", constants("DurabilityGuard.java"), offences);
+        check(guards, offences, "point-operations.md", "growth.md");
+        check(constants("ReclaimGuard.java"), offences, "reclamation.md");
+        check(constants("DurabilityGuard.java"), offences, "durability.md");
         List.of("Guard.java", "CombinerGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
             .forEach((file) -> checkUse(file, offences));
         assertThat(offences).isEmpty();
