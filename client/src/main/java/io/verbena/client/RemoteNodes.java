@@ -125,8 +125,8 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
     @Override
     public int doWork()
     {
-        int work = raas.poll();
         final long nowNs = clock.nanoTime();
+        int work = raas.poll(nowNs);
         work += pollEndpoints(nowNs);
         if (null != listing && listing.isDone())
         {
@@ -144,7 +144,7 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
     @Override
     public int poll()
     {
-        return raas.poll();
+        return raas.pollCompletions();
     }
 
     /** @return true if an answer is awaited. */

@@ -47,6 +47,8 @@ public final class ComputeNode implements Agent
 
     /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
     private static final int MAX_ACCEPTS = 32;
+    /** After a longer sleep the engine is told the time before it begins operations: 1 ms. */
+    private static final long STALE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Pause before joining again: 20 ms. */
     private static final long REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Longest sleep of a node that has nothing to do: 50 ms. */
@@ -65,6 +67,7 @@ public final class ComputeNode implements Agent
     private final AtomicLong operationCount = new AtomicLong();
     private NodeSession session;
     private long answeredAtLastLook;
+    private long lastCycleNs;
     private long joinBeganNs;
     private long rejoinAtNs;
     private volatile int nodeId;
@@ -209,30 +212,44 @@ public final class ComputeNode implements Agent
     @Override
     public int doWork()
     {
-        final long nowNs = clock.nanoTime();
+        return doWork(clock.nanoTime());
+    }
+
+    /**
+     * As {@link #doWork()}.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    public int doWork(final long nowNs)
+    {
         if (State.LEFT == state || State.FAILED == state)
         {
             return refuseAll("node has stopped");
         }
-        int workCount = null == session ? pollRejoin(nowNs) : session.poll(nowNs);
+        // First, so that what completes within its doorbell is found in the same cycle.
+        int workCount = State.SERVING == state && isServing(nowNs) ? takeRequests(nowNs) : 0;
+        workCount += null == session ? pollRejoin(nowNs) : session.poll(nowNs);
         if (null != session)
         {
             noteMetaServer(session.isMetaServerAway());
             workCount += followSession(nowNs);
         }
-        if (null != session && session.isServing(nowNs))
-        {
-            workCount += takeRequests(nowNs);
-        }
-        else
+        if (!isServing(nowNs))
         {
             workCount += refuseAll(State.LEAVING == state ? "node leaves" : "node joins");
         }
+        lastCycleNs = nowNs;
         if (desk.answeredCount() != operationCount.getPlain())
         {
             operationCount.lazySet(desk.answeredCount());
         }
         return workCount;
+    }
+
+    private boolean isServing(final long nowNs)
+    {
+        return null != session && session.isServing(nowNs);
     }
 
     private void noteMetaServer(final boolean isAway)
@@ -323,6 +340,10 @@ public final class ComputeNode implements Agent
         if (queue.isEmpty())
         {
             return 0;
+        }
+        if (nowNs - lastCycleNs > STALE_NS)
+        {
+            desk.tellTime(nowNs);
         }
         // What has gathered in the queue goes out together.
         desk.beginGroup();

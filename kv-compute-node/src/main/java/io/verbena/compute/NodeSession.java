@@ -236,7 +236,7 @@ final class NodeSession implements AutoCloseable
 
     int poll(final long nowNs)
     {
-        int workCount = raas.poll() + metaLink.poll(nowNs);
+        int workCount = raas.poll(nowNs) + metaLink.poll(nowNs);
         workCount += switch (step)
         {
             case REGISTERING -> pollRegistering();
@@ -442,8 +442,8 @@ final class NodeSession implements AutoCloseable
 
     private int pollServing(final long nowNs)
     {
-        return pollLinks(nowNs) + engine.poll() + tables.poll(desk) + desk.poll() + pollTasks(nowNs) + catalog.poll() +
-            pollIndexReturns();
+        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
+            catalog.poll() + pollIndexReturns();
     }
 
     private int pollLinks(final long nowNs)

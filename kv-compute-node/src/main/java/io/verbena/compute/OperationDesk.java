@@ -171,6 +171,12 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         }
     }
 
+    /** Lets the engine know the time, which it has from its last poll otherwise. */
+    void tellTime(final long nowNs)
+    {
+        engine.poll(nowNs);
+    }
+
     /** Operations accepted until {@link #endGroup()} share doorbells. */
     void beginGroup()
     {

@@ -142,7 +142,9 @@ public final class ComputeNodeRole implements Role
     @Override
     public int doWork()
     {
-        int work = server.doWork() + node.doWork();
+        final long nowNs = device.clock().nanoTime();
+        int work = server.doWork(nowNs) + node.doWork(nowNs);
+        work += work > 0 ? server.sendAnswers() : 0;
         if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state())
         {
             node.leave();
@@ -153,7 +155,6 @@ public final class ComputeNodeRole implements Role
             connections = server.connections();
             carriers = server.carriers();
         }
-        final long nowNs = device.clock().nanoTime();
         if (served != server.served())
         {
             served = server.served();

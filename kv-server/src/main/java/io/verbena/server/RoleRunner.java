@@ -142,7 +142,10 @@ public final class RoleRunner
             while (!stopping && role.failure().isEmpty())
             {
                 final int work = role.doWork();
-                ready = role.isReady();
+                if (ready != role.isReady())
+                {
+                    ready = !ready;
+                }
                 idle(work);
             }
             failure = role.failure();

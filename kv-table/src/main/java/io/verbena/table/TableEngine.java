@@ -65,7 +65,7 @@ public final class TableEngine implements AutoCloseable
         splits = new EngineSplits(protectionDomain, attributes, epochs, configuration.droppedGuards());
         runner = new OperationRunner(
             operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
-        readClocks();
+        readClocks(clock.nanoTime());
     }
 
     /**
@@ -339,20 +339,22 @@ public final class TableEngine implements AutoCloseable
         return true;
     }
 
-    /** Duty cycle: goes on with operations that waited, and ends those whose deadline has passed. @return work done. */
+    /** As {@link #poll(long)}, now. @return work done. */
     public int poll()
+    {
+        return poll(clock.nanoTime());
+    }
+
+    /** Duty cycle: goes on with operations that waited, ends those whose deadline has passed. @return work done. */
+    public int poll(final long nowNs)
     {
         if (closed)
         {
             return 0;
         }
-        readClocks();
-        int worked = runner.unpark() + scan.poll(runner.nowNs) + runner.expireDue();
-        if (creator != null)
-        {
-            worked += creator.poll(runner.nowNs);
-        }
-        return worked + splits.poll(runner.nowNs);
+        readClocks(nowNs);
+        final int worked = runner.unpark() + scan.poll(nowNs) + runner.expireDue();
+        return worked + (creator == null ? 0 : creator.poll(nowNs)) + splits.poll(nowNs);
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -590,9 +592,9 @@ public final class TableEngine implements AutoCloseable
         }
     }
 
-    private void readClocks()
+    private void readClocks(final long nowNs)
     {
-        runner.nowNs = clock.nanoTime();
+        runner.nowNs = nowNs;
         runner.records.clockNs = versionClock.nanoTime();
     }
 }

@@ -225,6 +225,17 @@ public final class RaasContext implements AutoCloseable
      */
     public int poll()
     {
+        return poll(clock.nanoTime());
+    }
+
+    /**
+     * As {@link #poll()}.
+     *
+     * @param nowNs time now, by {@link #clock()}.
+     * @return how much was done.
+     */
+    public int poll(final long nowNs)
+    {
         if (isPolling)
         {
             throw new RaasMisuseException("poll() called from a callback of poll()");
@@ -232,7 +243,7 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            return pollOnce();
+            return pollOnce(nowNs);
         }
         finally
         {
@@ -240,20 +251,20 @@ public final class RaasContext implements AutoCloseable
         }
     }
 
-    private int pollOnce()
+    private int pollOnce(final long nowNs)
     {
         int work = completions.poll();
         if (pool.needsPoll())
         {
-            work += pool.poll(clock.nanoTime());
+            work += pool.poll(nowNs);
         }
         if (!rpcClient.isIdle())
         {
-            work += rpcClient.poll(clock.nanoTime());
+            work += rpcClient.poll(nowNs);
         }
         for (int i = 0; i < servers.size(); i++)
         {
-            work += servers.get(i).poll(clock.nanoTime());
+            work += servers.get(i).poll(nowNs);
         }
         retiredRegions.poll();
         while (!deferredErrors.isEmpty())
@@ -261,6 +272,29 @@ public final class RaasContext implements AutoCloseable
             configuration.errorHandler().onError(deferredErrors.poll());
         }
         return work;
+    }
+
+    /**
+     * Polls completions and calls listeners, and nothing else of what {@link #poll()} does: for who waits for one of
+     * them, and calls {@link #poll()} soon again.
+     *
+     * @return how much was done.
+     */
+    public int pollCompletions()
+    {
+        if (isPolling)
+        {
+            throw new RaasMisuseException("pollCompletions() called from a callback of poll()");
+        }
+        isPolling = true;
+        try
+        {
+            return completions.poll();
+        }
+        finally
+        {
+            isPolling = false;
+        }
     }
 
     /** @return whether a call, or the other end of a connection being made, is waited for: deadlines run. */

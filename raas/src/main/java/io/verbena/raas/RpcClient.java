@@ -69,6 +69,25 @@ public final class RpcClient implements AutoCloseable
         final long timeoutNs,
         final RpcReplyListener listener)
     {
+        return callUntil(
+            vqp, method, request, offset, lengthBytes, context.clock().nanoTime() + timeoutNs, listener);
+    }
+
+    /**
+     * As {@link #call}, until an instant.
+     *
+     * @param deadlineNs by the clock of the context; covers waiting for the connection and for room at the peer.
+     * @return as {@link #call}.
+     */
+    public long callUntil(
+        final VirtualQp vqp,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final long deadlineNs,
+        final RpcReplyListener listener)
+    {
         if (lengthBytes < 0 || lengthBytes > MAX_MESSAGE_BYTES || method != (method & 0xFFFF))
         {
             throw new RaasMisuseException("call of method " + method + " with " + lengthBytes +
@@ -88,16 +107,19 @@ public final class RpcClient implements AutoCloseable
         }
         final int index = free.popInt();
         final CallSlot slot = slots[index];
-        final long deadlineNs = context.clock().nanoTime() + timeoutNs;
         slot.open(vqp, listener, deadlineNs, lengthBytes);
         earliestDeadlineNs =
             outstandingCalls == 0 || deadlineNs - earliestDeadlineNs < 0 ? deadlineNs : earliestDeadlineNs;
         final int start = requests.offset(index);
         MessageHeaderDescriptor.encode(requests.buffer(), start, method, lengthBytes, slot.generation());
         requests.buffer().putBytes(start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, request, offset, lengthBytes);
-        queued.addInt(index);
         outstandingCalls++;
-        return callId(index);
+        final long callId = callId(index);
+        if (!queued.isEmpty() || vqp.state() != VirtualQp.State.READY || !send(index))
+        {
+            queued.addInt(index);
+        }
+        return callId;
     }
 
     /** @return calls whose listener has not been called. */

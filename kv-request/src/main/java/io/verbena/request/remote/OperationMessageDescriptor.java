@@ -9,7 +9,6 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 
 /**
  * An operation as a message, {@code docs/format/kv-messages.md}; little-endian.
@@ -152,16 +151,16 @@ final class OperationMessageDescriptor
      * Fills a request from a message that was checked.
      *
      * @param body       where key and value begin in {@code bodyBuffer}, or -1: right behind the table's name.
+     * @param names      of tables asked for before.
      * @param deadlineNs on the local clock.
      */
     static void decode(
         final DirectBuffer buffer, final int offset, final DirectBuffer bodyBuffer, final int body,
-        final OperationRequest request, final long deadlineNs)
+        final TableNames names, final OperationRequest request, final long deadlineNs)
     {
         final RequestKind kind = KINDS[(buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF) - 1];
-        final byte[] name = new byte[(int)buffer.getLong(offset + NAME_LENGTH_OFFSET, ORDER)];
-        buffer.getBytes(offset + NAME_OFFSET, name);
-        final int keyOffset = body >= 0 ? body : offset + NAME_OFFSET + name.length;
+        final int nameLength = (int)buffer.getLong(offset + NAME_LENGTH_OFFSET, ORDER);
+        final int keyOffset = body >= 0 ? body : offset + NAME_OFFSET + nameLength;
         final byte[] key = new byte[buffer.getInt(offset + KEY_LENGTH_OFFSET, ORDER)];
         bodyBuffer.getBytes(keyOffset, key);
         final int valueLength = buffer.getInt(offset + VALUE_LENGTH_OFFSET, ORDER);
@@ -170,8 +169,8 @@ final class OperationMessageDescriptor
         {
             bodyBuffer.getBytes(keyOffset + key.length, value);
         }
-        final TableReference table = new TableReference(
-            new String(name, StandardCharsets.UTF_8), buffer.getInt(offset + TABLE_ID_OFFSET, ORDER));
+        final TableReference table =
+            names.table(buffer.getInt(offset + TABLE_ID_OFFSET, ORDER), buffer, offset + NAME_OFFSET, nameLength);
         request.ask(kind, table, key, value, buffer.getLong(offset + EXPECTED_VERSION_OFFSET, ORDER), deadlineNs);
     }
 

@@ -9,6 +9,7 @@ import io.verbena.request.ControlRequest;
 import io.verbena.request.NodeRequest;
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
+import io.verbena.request.TableReference;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -33,6 +34,9 @@ final class RequestSender
     private final RpcClient rpc;
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
     private final ArrayDeque<Transfer> transfers = new ArrayDeque<>();
+    private final ArrayDeque<OperationCall> freeCalls = new ArrayDeque<>();
+    private TableReference lastTable;
+    private byte[] lastName;
     private long nextTransferId = ThreadLocalRandom.current().nextLong() | 1;
     private int callsUnderWay;
 
@@ -66,7 +70,7 @@ final class RequestSender
             final int length = Math.min(TransferDescriptor.MAX_PART_BYTES, bytes.length - offset);
             called += length;
             final int head = TransferDescriptor.encode(id, bytes.length, offset, length, scratch, 0);
-            if (!call(method(), encodeBytes(head, offset, length), remainingNs(request.deadlineNs(), nowNs),
+            if (!call(method(), encodeBytes(head, offset, length), nowNs + remainingNs(request.deadlineNs(), nowNs),
                 (callId, status, payload, at, replyLength) ->
                     onPart(offset, length, status, payload, at, replyLength)))
             {
@@ -211,6 +215,23 @@ final class RequestSender
         }
     }
 
+    /** Hears of the answer to an operation; used again for the next one. */
+    private final class OperationCall implements RpcReplyListener
+    {
+        private OperationRequest request;
+
+        @Override
+        public void onReply(
+            final long callId, final RpcStatus status, final DirectBuffer payload, final int offset,
+            final int lengthBytes)
+        {
+            final OperationRequest answered = request;
+            request = null;
+            freeCalls.push(this);
+            onAnswer(answered, status, payload, offset, lengthBytes);
+        }
+    }
+
     RequestSender(final RaasContext raas, final VirtualQp vqp)
     {
         this.raas = raas;
@@ -272,7 +293,7 @@ final class RequestSender
             }
             return;
         }
-        final byte[] name = request.table().name().getBytes(StandardCharsets.UTF_8);
+        final byte[] name = name(request.table());
         if (OperationMessageDescriptor.fitsOneMessage(request, name.length))
         {
             final int head = OperationMessageDescriptor.encodeHead(
@@ -285,6 +306,17 @@ final class RequestSender
             return;
         }
         sendInParts(request, name, nowNs);
+    }
+
+    /** Bytes of a table's name; the last ones are kept, since most requests ask for the same table again. */
+    private byte[] name(final TableReference table)
+    {
+        if (lastTable != table)
+        {
+            lastTable = table;
+            lastName = table.name().getBytes(StandardCharsets.UTF_8);
+        }
+        return lastName;
     }
 
     private void sendInParts(final OperationRequest request, final byte[] name, final long nowNs)
@@ -320,10 +352,12 @@ final class RequestSender
 
     private void callOperation(final OperationRequest request, final int lengthBytes, final long nowNs)
     {
-        final RpcReplyListener listener = (callId, status, payload, offset, length) ->
-            onAnswer(request, status, payload, offset, length);
-        if (!call(RequestMethod.OPERATION, lengthBytes, remainingNs(request.deadlineNs(), nowNs), listener))
+        final OperationCall call = freeCalls.isEmpty() ? new OperationCall() : freeCalls.pop();
+        call.request = request;
+        if (!call(RequestMethod.OPERATION, lengthBytes, nowNs + remainingNs(request.deadlineNs(), nowNs), call))
         {
+            call.request = null;
+            freeCalls.push(call);
             Refusals.answer(request, OperationAnswer.NOT_SERVING, null, "connection is lost");
         }
     }
@@ -385,7 +419,7 @@ final class RequestSender
         final int length = ControlMessageDescriptor.encode(
             request.kind(), name, request.expectedRecords(), leftNs, scratch, 0);
         final boolean isCalled = call(
-            RequestMethod.CONTROL, length, remainingNs(request.deadlineNs(), nowNs),
+            RequestMethod.CONTROL, length, nowNs + remainingNs(request.deadlineNs(), nowNs),
             (callId, status, payload, offset, replyLength) ->
                 onControlAnswer(request, names, status, payload, offset, replyLength));
         if (!isCalled)
@@ -427,9 +461,9 @@ final class RequestSender
     }
 
     private boolean call(
-        final int method, final int lengthBytes, final long timeoutNs, final RpcReplyListener listener)
+        final int method, final int lengthBytes, final long deadlineNs, final RpcReplyListener listener)
     {
-        final boolean isCalled = rpc.call(vqp, method, scratch, 0, lengthBytes, timeoutNs, listener) > 0;
+        final boolean isCalled = rpc.callUntil(vqp, method, scratch, 0, lengthBytes, deadlineNs, listener) > 0;
         callsUnderWay += isCalled ? 1 : 0;
         return isCalled;
     }

@@ -53,6 +53,9 @@ public final class RequestServer implements Agent, AutoCloseable
     private final ConcurrentLinkedQueue<Served> completed = new ConcurrentLinkedQueue<>();
     private final ArrayDeque<Served> unsent = new ArrayDeque<>();
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
+    /** When the duty cycle began. */
+    private long cycleNs;
+    private final TableNames names = new TableNames();
     private long served;
     private int owed;
     private boolean isDraining;
@@ -204,9 +207,31 @@ public final class RequestServer implements Agent, AutoCloseable
     @Override
     public int doWork()
     {
-        final int work = raas.poll() + sendUnsent() + sendCompleted();
-        transfers.expire(clock.nanoTime());
+        return doWork(clock.nanoTime());
+    }
+
+    /**
+     * As {@link #doWork()}.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    public int doWork(final long nowNs)
+    {
+        cycleNs = nowNs;
+        final int work = raas.poll(nowNs) + sendAnswers();
+        transfers.expire(nowNs);
         return work;
+    }
+
+    /**
+     * Sends what the node has answered: for who runs the node on the same thread, after its duty cycle.
+     *
+     * @return answers sent.
+     */
+    public int sendAnswers()
+    {
+        return sendUnsent() + sendCompleted();
     }
 
     @Override
@@ -310,7 +335,7 @@ public final class RequestServer implements Agent, AutoCloseable
         }
         final DeferredReply deferred = reply.defer();
         final ServedOperation request = new ServedOperation(deferred);
-        OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, request,
+        OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, names, request,
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
         if (!submit(request))
         {
@@ -353,7 +378,7 @@ public final class RequestServer implements Agent, AutoCloseable
 
     private long deadlineNs(final long timeoutNs)
     {
-        return clock.nanoTime() + Math.clamp(timeoutNs, 0, MAX_TIMEOUT_NS);
+        return cycleNs + Math.clamp(timeoutNs, 0, MAX_TIMEOUT_NS);
     }
 
     private int sendCompleted()

@@ -58,7 +58,7 @@ class KvMessagesTest
                 "02000000" + "01000000" + "0200000000000000" + "c3bc" + "0a0b" + "0c");
         final RemoteRig.Operation decoded = new RemoteRig.Operation();
         OperationMessageDescriptor.check(buffer, AT, 53);
-        OperationMessageDescriptor.decode(buffer, AT, buffer, -1, decoded, 77);
+        OperationMessageDescriptor.decode(buffer, AT, buffer, -1, new TableNames(), decoded, 77);
         assertThat(decoded.kind()).isEqualTo(RequestKind.REPLACE);
         assertThat(decoded.table()).isEqualTo(new TableReference("ü", 7));
         assertThat(decoded.key()).containsExactly(0x0A, 0x0B);

@@ -230,12 +230,26 @@ class RemoteRequestTest
         final RemoteRig.Operation put = rig.submit(RequestKind.PUT, KEY, bytes(16_000));
         rig.client.poll();
         rig.endpoint.poll(rig.nowNs());
-        rig.server.doWork();
         rig.server.close();
         rig.isServerStopped = true;
         rig.runUntil(() -> put.doneCount > 0);
         assertThat(put.answer()).as("its parts were sent, but not the operation itself")
             .isEqualTo(OperationAnswer.NOT_SERVING);
         assertThat(rig.node.records).isEmpty();
+    }
+
+    /** What a lone caller on an idle node pays for: one look on each side, and nothing waits for another cycle. */
+    @Test
+    void shouldSendRequestAndAnswerWithinTheCyclesThatHaveThem()
+    {
+        rig.connected().runUntil(() -> !rig.endpoint.isBusy());
+        final RemoteRig.Operation put = rig.submit(RequestKind.PUT, KEY, KEY);
+        rig.endpoint.poll(rig.nowNs());
+        rig.server.doWork();
+        rig.node.answerAll();
+        assertThat(rig.server.sendAnswers()).isEqualTo(1);
+        assertThat(rig.client.pollCompletions()).isPositive();
+        assertThat(put.doneCount).isEqualTo(1);
+        assertThat(put.answer()).isEqualTo(OperationAnswer.STORED);
     }
 }
