@@ -38,6 +38,11 @@ abstract class ControlDispatcher implements RpcHandler
         }
         try
         {
+            if (isPutOff(method))
+            {
+                putOff(request, offset, lengthBytes, reply);
+                return RpcReply.DEFERRED;
+            }
             final int length = dispatch(caller, method, request, offset, lengthBytes, reply.buffer(), reply.offset());
             return length != UNKNOWN_METHOD ? length : reply.refuse(
                 "this " + serviceName + " does not know method " + method + " (" + ControlMethod.name(method) +
@@ -47,6 +52,18 @@ abstract class ControlDispatcher implements RpcHandler
         {
             return ControlHeaderDescriptor.encodeFailure(reply.buffer(), reply.offset(), reply.capacity(), ex);
         }
+    }
+
+    /** Whether a method's answer may be given later. */
+    boolean isPutOff(final int method)
+    {
+        return false;
+    }
+
+    /** Takes such a call, and has the reply put off, or refuses it. */
+    void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+    {
+        throw new IllegalStateException("no method is answered later");
     }
 
     /** Answers one call; returns the length of the reply or {@link #UNKNOWN_METHOD}. */

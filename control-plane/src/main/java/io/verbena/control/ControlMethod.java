@@ -12,6 +12,7 @@ final class ControlMethod
     static final int TABLES = 7;
     static final int DROP_TABLE = 8;
     static final int NODES = 9;
+    static final int AWAIT_NEWS = 10;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -37,6 +38,7 @@ final class ControlMethod
             case TABLES -> "tables";
             case DROP_TABLE -> "dropTable";
             case NODES -> "nodes";
+            case AWAIT_NEWS -> "awaitNews";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

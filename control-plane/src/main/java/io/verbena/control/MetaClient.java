@@ -63,6 +63,22 @@ public final class MetaClient
     }
 
     /**
+     * Asks to hear of news; see {@link MetaService#awaitNews}. One such call of a node at a time is awaited.
+     *
+     * @param request   what this node knows.
+     * @param timeoutNs deadline; may be long.
+     * @return the call, which ends when there are news.
+     */
+    public ControlCall<Void> awaitNews(final NewsRequest request, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.AWAIT_NEWS,
+            (buffer, offset) -> NewsDescriptor.encode(request, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
      * Leaves; send it after the last access to any memory.
      *
      * @param nodeId      of this node.

@@ -1,6 +1,7 @@
 package io.verbena.control;
 
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -47,6 +48,19 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
             default -> UNKNOWN_METHOD;
         };
+    }
+
+    @Override
+    boolean isPutOff(final int method)
+    {
+        return ControlMethod.AWAIT_NEWS == method;
+    }
+
+    @Override
+    void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+    {
+        final NewsRequest news = NewsDescriptor.decode(request, offset, lengthBytes);
+        service.awaitNews(news, new NewsAnswer(reply.defer()));
     }
 
     private int heartbeat(

@@ -4,7 +4,8 @@ import io.verbena.raas.PeerIdentity;
 
 /**
  * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
- * once. Says no by {@link ControlException}; any other exception reaches the caller as a refusal.
+ * once, but for {@link #awaitNews}. Says no by {@link ControlException}; any other exception reaches the caller as a
+ * refusal.
  */
 public interface MetaService
 {
@@ -27,6 +28,15 @@ public interface MetaService
      * @return epochs and the new lease.
      */
     Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs);
+
+    /**
+     * A node that rests would hear of news, which make its next heartbeat due: then it gets the answer. The lease is
+     * not touched. Does not throw.
+     *
+     * @param request what it knows.
+     * @param answer  given when there are news, or the node asks anew; not before this returns.
+     */
+    void awaitNews(NewsRequest request, NewsAnswer answer);
 
     /**
      * A node leaves for good and will touch no memory any more.

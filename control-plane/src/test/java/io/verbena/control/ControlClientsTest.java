@@ -116,6 +116,21 @@ class ControlClientsTest
     }
 
     @Test
+    void shouldTellOfNewsWhenThereAreSome()
+    {
+        final ControlCall<Void> news = meta.awaitNews(new NewsRequest(7, 2, 42, 3), TIMEOUT_NS);
+        await(meta.heartbeat(7, 2, 41, false, TIMEOUT_NS));
+        assertThat(news.isDone()).as("told when there are some").isFalse();
+        assertThat(metaService.asked).containsExactly(
+            "NewsRequest[nodeId=7, incarnation=2, epoch=42, membershipVersion=3]", "heartbeat 7 2 41");
+        final NewsAnswer answer = metaService.awaited.getFirst();
+        assertThat(answer.isOver()).isFalse();
+        assertThat(answer.give()).isTrue();
+        assertThat(await(news).status()).isEqualTo(ControlStatus.OK);
+        assertThat(answer.isOver()).isTrue();
+    }
+
+    @Test
     void shouldManageTables()
     {
         assertThat(await(meta.allocateTableId(TIMEOUT_NS)).result()).isEqualTo(1);

@@ -13,6 +13,7 @@ final class RecordingMetaService implements MetaService
     static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000, 99);
 
     final List<String> asked = new ArrayList<>();
+    final List<NewsAnswer> awaited = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();
     private final TreeMap<String, TableEntry> tables = new TreeMap<>();
     boolean isBroken;
@@ -31,6 +32,13 @@ final class RecordingMetaService implements MetaService
     {
         asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
         return new Heartbeat(42, 41, 3, 9);
+    }
+
+    @Override
+    public void awaitNews(final NewsRequest request, final NewsAnswer answer)
+    {
+        asked.add(request.toString());
+        awaited.add(answer);
     }
 
     @Override

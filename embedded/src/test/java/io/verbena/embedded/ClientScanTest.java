@@ -92,6 +92,7 @@ class ClientScanTest
     {
         final KvTable table = client.table("scanned");
         final AtomicBoolean isOver = new AtomicBoolean();
+        final CompletableFuture<Void> begun = new CompletableFuture<>();
         final CompletableFuture<Integer> writer = CompletableFuture.supplyAsync(() ->
         {
             int round = 0;
@@ -101,9 +102,12 @@ class ClientScanTest
                 table.put(key(number), ByteBuffer.allocate(Integer.BYTES + round % 300).putInt(number).array());
                 table.put(key(RECORDS + number % 50), new byte[4]);
                 table.delete(key(RECORDS + number % 50));
+                begun.complete(null);
             }
             return round;
         });
+        // The walks may take less time than a busy machine needs to start a thread.
+        CompletableFuture.anyOf(begun, writer).join();
         for (int i = 0; i < 5; i++)
         {
             final Map<Integer, Integer> met = new HashMap<>();

@@ -73,6 +73,7 @@ final class SimCluster implements AutoCloseable
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
+    private long heartbeatNs = LEASE_NS / 20;
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -247,6 +248,12 @@ final class SimCluster implements AutoCloseable
         return client;
     }
 
+    /** Of compute nodes that are added from now on. */
+    void heartbeatNs(final long intervalNs)
+    {
+        heartbeatNs = intervalNs;
+    }
+
     /** Starts a compute node; it takes operations as soon as it serves. */
     Compute addComputeNode()
     {
@@ -256,7 +263,7 @@ final class SimCluster implements AutoCloseable
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0)
-                .operationSlots(8).heartbeatIntervalNs(LEASE_NS / 20)
+                .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
         final Compute compute = new Compute(machine, node);

@@ -114,8 +114,10 @@ public final class ComputeNodeConfiguration
      * Epochs, and with them the reuse of memory, cannot advance faster than the slowest node's heartbeats: a block that
      * was overwritten is free again after about eight of these.
      *
-     * @param heartbeatIntervalNs pause between heartbeats of a node at work, well below the lease; default 25 ms. An
-     *                            idle node pauses four times as long, at most a quarter of its lease.
+     * @param heartbeatIntervalNs pause between heartbeats of a node at work, well below the lease; default 25 ms. One
+     *                            that only waits for epochs pauses four times as long, at most a quarter of its lease.
+     *                            One that does nothing renews its lease five times while it lasts, and sooner when the
+     *                            meta server has news.
      * @return this.
      */
     public ComputeNodeConfiguration heartbeatIntervalNs(final long heartbeatIntervalNs)

@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
+import io.verbena.control.NewsRequest;
 import io.verbena.control.Registration;
 import io.verbena.table.TableEngine;
 
@@ -13,14 +14,20 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Sends heartbeats and knows how long this registration may act. The lease counts from before the request that renewed
- * it was sent, on the local clock, so it ends here before it ends at the meta server. Owned by the node's thread.
+ * Sends heartbeats and knows how long this registration may act. At work it beats often, and so hears of epochs; at
+ * rest a few times in a lease, and the meta server says when it should sooner ({@link NewsRequest}). The lease counts
+ * from before the request that renewed it was sent, on the local clock, so it ends here before it ends at the meta
+ * server. Owned by the node's thread.
  */
 final class LeaseKeeper
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);
-    /** An idle node beats more slowly by this factor. */
-    private static final int IDLE_FACTOR = 4;
+    /** A node that only waits for epochs beats more slowly by this factor than one at work. */
+    private static final int WAITING_FACTOR = 4;
+    /** A node that rests renews its lease so often while it lasts. */
+    private static final int BEATS_PER_LEASE = 5;
+    /** How long a request to hear of news may go unanswered until it is made again. */
+    private static final long NEWS_TIMEOUT_NS = 60_000_000_000L;
 
     private final MetaLink metaLink;
     private final TableEngine engine;
@@ -30,11 +37,17 @@ final class LeaseKeeper
     private final int nodeId;
     private final int incarnation;
     private final long intervalNs;
-    private final long idleIntervalNs;
+    private final long waitingIntervalNs;
+    private final long restingIntervalNs;
     private final long timeoutNs;
     private final LongSupplier operationCount;
     private long operationsAtLastBeat;
     private ControlCall<Heartbeat> call;
+    private ControlCall<Void> news;
+    private long heardEpoch;
+    private long heardVersion;
+    private boolean isResting;
+    private long lastAtNs;
     private long nextAtNs;
     private long leaseEndsNs;
     private boolean lost;
@@ -56,10 +69,14 @@ final class LeaseKeeper
         incarnation = registration.incarnation();
         leaseEndsNs = registered.calledAtNs() + registration.leaseNs();
         intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
-        idleIntervalNs = Math.min(IDLE_FACTOR * intervalNs, registration.leaseNs() / 4);
+        waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
+        restingIntervalNs = Math.max(waitingIntervalNs, registration.leaseNs() / BEATS_PER_LEASE);
+        heardEpoch = registration.epoch();
+        heardVersion = registration.membershipVersion();
         this.operationCount = operationCount;
         timeoutNs = Math.min(configuration.callTimeoutNs(), registration.leaseNs() / 2);
-        nextAtNs = registered.calledAtNs() + intervalNs;
+        lastAtNs = registered.calledAtNs();
+        nextAtNs = lastAtNs + intervalNs;
     }
 
     /**
@@ -84,6 +101,36 @@ final class LeaseKeeper
 
     int poll(final long nowNs)
     {
+        return pollNews() + pollBeat(nowNs);
+    }
+
+    /** While it rests, the meta server tells when somebody waits for this node, or what it knows is old. */
+    private int pollNews()
+    {
+        if (null != news && news.isDone())
+        {
+            // However it ended: without it, what is new is heard by heartbeats only.
+            news = null;
+            hasten();
+            return 1;
+        }
+        if (null == news && isResting && null == call && metaLink.isUsable())
+        {
+            news = metaLink.client().awaitNews(
+                new NewsRequest(nodeId, incarnation, heardEpoch, heardVersion), NEWS_TIMEOUT_NS);
+            return 1;
+        }
+        return 0;
+    }
+
+    private void hasten()
+    {
+        isResting = false;
+        nextAtNs = Math.min(nextAtNs - lastAtNs, intervalNs) + lastAtNs;
+    }
+
+    private int pollBeat(final long nowNs)
+    {
         if (null != call)
         {
             if (!call.isDone())
@@ -93,20 +140,32 @@ final class LeaseKeeper
             onAnswer(nowNs);
             return 1;
         }
+        if (isResting && (operationCount.getAsLong() != operationsAtLastBeat || wantsEpochs.getAsBoolean()))
+        {
+            hasten();
+        }
         if (nowNs - nextAtNs >= 0 && !metaLink.isUsable())
         {
             onUnheard(nowNs, metaLink.failure());
         }
         else if (nowNs - nextAtNs >= 0)
         {
-            call = metaLink.client().heartbeat(
-                nodeId, incarnation, passedEpoch.getAsLong(), wantsEpochs.getAsBoolean(), timeoutNs);
-            final long operations = operationCount.getAsLong();
-            nextAtNs = nowNs + (operations == operationsAtLastBeat ? idleIntervalNs : intervalNs);
-            operationsAtLastBeat = operations;
+            beat(nowNs);
             return 1;
         }
         return 0;
+    }
+
+    private void beat(final long nowNs)
+    {
+        final boolean isWaiting = wantsEpochs.getAsBoolean();
+        call = metaLink.client().heartbeat(nodeId, incarnation, passedEpoch.getAsLong(), isWaiting, timeoutNs);
+        final long operations = operationCount.getAsLong();
+        final boolean isIdle = operations == operationsAtLastBeat;
+        isResting = isIdle && !isWaiting;
+        lastAtNs = nowNs;
+        nextAtNs = nowNs + (isResting ? restingIntervalNs : isIdle ? waitingIntervalNs : intervalNs);
+        operationsAtLastBeat = operations;
     }
 
     /** @return whether the meta server did not answer last. */
@@ -147,6 +206,8 @@ final class LeaseKeeper
             leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
             engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
             catalog.onHeartbeat(heartbeat);
+            heardEpoch = heartbeat.epoch();
+            heardVersion = heartbeat.membershipVersion();
         }
         else if (ControlStatus.UNKNOWN_NODE == ended.status())
         {
@@ -154,7 +215,8 @@ final class LeaseKeeper
         }
         else
         {
-            // Retried at the next interval; the lease goes on running.
+            // Retried soon; the lease goes on running.
+            hasten();
             onUnheard(nowNs, ended.failure());
         }
     }

@@ -26,7 +26,7 @@ import java.util.function.Function;
 public final class Checkpointer implements AutoCloseable
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long END_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final MemoryFolder folder;

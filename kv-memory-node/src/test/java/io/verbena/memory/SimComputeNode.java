@@ -37,6 +37,9 @@ final class SimComputeNode implements Agent
     Registration registration;
     long epoch;
     long safeEpoch;
+    long version;
+    int beats;
+    private boolean rests;
     boolean lost;
     int succeeded;
     int failed;
@@ -110,8 +113,8 @@ final class SimComputeNode implements Agent
         {
             // It runs no operation that outlives a duty cycle, so it has passed what it heard before.
             renewing = meta.heartbeat(
-                registration.nodeId(), registration.incarnation(), epoch - 1, true, TIMEOUT_NS);
-            nextHeartbeatNs = nowNs + registration.leaseNs() / 20;
+                registration.nodeId(), registration.incarnation(), epoch - 1, !rests, TIMEOUT_NS);
+            nextHeartbeatNs = nowNs + registration.leaseNs() / (rests ? 3 : 20);
             return 1;
         }
 
@@ -119,8 +122,10 @@ final class SimComputeNode implements Agent
         {
             if (ControlStatus.OK == renewing.status())
             {
+                beats++;
                 epoch = renewing.result().epoch();
                 safeEpoch = renewing.result().safeEpoch();
+                version = renewing.result().membershipVersion();
             }
 
             lost |= ControlStatus.UNKNOWN_NODE == renewing.status();
@@ -129,6 +134,12 @@ final class SimComputeNode implements Agent
         }
 
         return 0;
+    }
+
+    /** From its next heartbeat on it only renews its lease, three times while it lasts, and waits for no epoch. */
+    void rest()
+    {
+        rests = true;
     }
 
     VirtualQp connect(final MemoryNode memory, final PeerAddress address)

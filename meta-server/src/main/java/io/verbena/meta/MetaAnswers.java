@@ -4,6 +4,8 @@ import io.verbena.control.ControlException;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
 import io.verbena.control.MetaService;
+import io.verbena.control.NewsAnswer;
+import io.verbena.control.NewsRequest;
 import io.verbena.control.NodePage;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
@@ -42,6 +44,7 @@ final class MetaAnswers implements MetaService
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
     private final NodeDirectory directory;
+    private final NewsDesk news;
     private final IntHashSet tableIdsToCome = new IntHashSet();
     private long failedWrites;
 
@@ -50,8 +53,10 @@ final class MetaAnswers implements MetaService
         final MetaLedger ledger,
         final MembershipConductor conductor,
         final TableCatalog catalog,
-        final NodeDirectory directory)
+        final NodeDirectory directory,
+        final NewsDesk news)
     {
+        this.news = news;
         this.clock = clock;
         this.ledger = ledger;
         this.conductor = conductor;
@@ -109,6 +114,12 @@ final class MetaAnswers implements MetaService
 
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs());
+    }
+
+    @Override
+    public void awaitNews(final NewsRequest request, final NewsAnswer answer)
+    {
+        news.await(request, answer);
     }
 
     /** Leaving twice is no error: the first answer may have been lost. */

@@ -52,6 +52,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
+    private final NewsDesk news;
     private final MetaAnswers answers;
     private final FenceLinks fenceLinks;
     private final RpcServer server;
@@ -79,7 +80,8 @@ public final class MetaServer implements Agent, AutoCloseable
         ledger = MembershipConductor.openLedger(store, state, newClusterId());
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
-        answers = new MetaAnswers(clock, ledger, conductor, catalog, directory);
+        news = new NewsDesk(conductor);
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, directory, news);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
@@ -143,14 +145,14 @@ public final class MetaServer implements Agent, AutoCloseable
             workCount += runMembership(nowNs);
         }
 
-        return workCount;
+        return workCount + news.poll();
     }
 
     /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */
     public long idleNs()
     {
         final long nowNs = clock.nanoTime();
-        return raas.isWaiting() || retryStoreAtNs - nowNs > 0 ? 0 : conductor.idleNs(nowNs);
+        return raas.isWaiting() || news.isBusy() || retryStoreAtNs - nowNs > 0 ? 0 : conductor.idleNs(nowNs);
     }
 
     @Override

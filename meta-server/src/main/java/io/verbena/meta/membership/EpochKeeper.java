@@ -38,6 +38,8 @@ public final class EpochKeeper
     private long advancedAtNs;
     private boolean barrierPassed;
     private boolean wanted;
+    /** The newest epoch that began because somebody waited for it. */
+    private long wantedEpoch;
 
     /**
      * @param ledger     where ceilings are reserved.
@@ -132,6 +134,25 @@ public final class EpochKeeper
         wanted = true;
     }
 
+    /** @return whether somebody waits for the next epoch. */
+    public boolean isWanted()
+    {
+        return wanted;
+    }
+
+    /**
+     * Says whether somebody waits for a node that may rest: for what it has passed, or that it hears of an epoch.
+     *
+     * @param nodeId     of a compute node.
+     * @param knownEpoch the newest that it has heard of.
+     * @return whether it should say at once what it passed, and hear of the present epoch.
+     */
+    public boolean isWaitedFor(final int nodeId, final long knownEpoch)
+    {
+        final MutableLong passed = passedByNodeId.get(nodeId);
+        return knownEpoch < wantedEpoch || wanted && null != passed && passed.get() < epoch - 1;
+    }
+
     /**
      * Begins the next epoch if it is time and all nodes have passed the previous one.
      *
@@ -147,6 +168,7 @@ public final class EpochKeeper
 
         reserveBeyond(epoch + 1);
         epoch++;
+        wantedEpoch = wanted ? epoch : wantedEpoch;
         wanted = false;
         advancedAtNs = nowNs;
         noteBarrier();

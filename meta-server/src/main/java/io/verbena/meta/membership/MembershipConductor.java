@@ -227,6 +227,29 @@ public final class MembershipConductor
         epochs.want();
     }
 
+    /** @return whether somebody waits for the next epoch. */
+    public boolean isEpochWanted()
+    {
+        return epochs.isWanted();
+    }
+
+    /**
+     * Says whether a node that rests should hear something before its next heartbeat is due: that its registration has
+     * ended, another version, an epoch that somebody waits for.
+     *
+     * @param nodeId       who.
+     * @param incarnation  of which registration.
+     * @param knownEpoch   the newest that it has heard of.
+     * @param knownVersion heard with it.
+     * @return whether there are news for it.
+     */
+    public boolean hasNews(final int nodeId, final int incarnation, final long knownEpoch, final long knownVersion)
+    {
+        final Member member = table.member(nodeId);
+        return null == member || member.incarnation() != incarnation || !member.isLive() ||
+            table.version() != knownVersion || epochs.isWaitedFor(nodeId, knownEpoch);
+    }
+
     /** @return the registrations. */
     public MembershipTable table()
     {

@@ -52,6 +52,32 @@ class EpochKeeperTest
     }
 
     @Test
+    void shouldWaitForWhoRestsOnlyWhenSomebodyWaits()
+    {
+        epochs.join(1);
+        epochs.join(2);
+        assertThat(epochs.isWaitedFor(1, 1)).isFalse();
+        epochs.want();
+        assertThat(epochs.isWaitedFor(1, 1)).as("has passed what it takes").isFalse();
+        assertThat(advance()).isTrue();
+        assertThat(epochs.isWaitedFor(1, 1)).as("did not hear of what was waited for").isTrue();
+        assertThat(epochs.isWaitedFor(1, 2)).as("nobody waits any more").isFalse();
+        epochs.want();
+        assertThat(epochs.isWaitedFor(1, 2)).isTrue();
+        epochs.onPassed(1, 1);
+        assertThat(epochs.isWaitedFor(1, 2)).isFalse();
+        assertThat(epochs.isWaitedFor(2, 2)).isTrue();
+        assertThat(epochs.isWaitedFor(3, 2)).as("does not count").isFalse();
+        epochs.onPassed(2, 1);
+        assertThat(advance()).isTrue();
+        epochs.onPassed(1, 2);
+        epochs.onPassed(2, 2);
+        nowNs += IDLE_INTERVAL_NS;
+        assertThat(epochs.advance(nowNs)).isTrue();
+        assertThat(epochs.isWaitedFor(1, 3)).as("an epoch that comes by itself is heard in time").isFalse();
+    }
+
+    @Test
     void shouldNotGrowFasterThanItsInterval()
     {
         epochs.want();

@@ -1,0 +1,63 @@
+package io.verbena.embedded;
+
+import io.verbena.compute.NodeSpace;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.request.ControlRequest;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Nodes that do nothing renew their leases seldom, and yet nobody waits for them. */
+class RestingNodeSimTest
+{
+    /** At rest a node's heartbeats are eighty times as rare. */
+    private static final long HEARTBEAT_NS = SimCluster.LEASE_NS / 400;
+    /** Three epochs, if each waited for two heartbeats of a node at rest, would take longer. */
+    private static final long MOST_NS = SimCluster.LEASE_NS / 2;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void shouldNotHoldUpWhoWaitsForEpochs(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 0))
+        {
+            cluster.heartbeatNs(HEARTBEAT_NS);
+            for (int i = 0; i < 3; i++)
+            {
+                final SimCluster.Compute compute = cluster.addComputeNode();
+                cluster.world().runUntil(compute::isServing, 1_000_000);
+            }
+            cluster.createTable("t", 100);
+            cluster.runFor(3 * SimCluster.LEASE_NS);
+
+            // The index of a dropped table goes back three epochs later: the first node waits for them.
+            cluster.dropTable("t");
+            final long droppedNs = cluster.world().clock().nanoTime();
+            while (isReclaiming(cluster))
+            {
+                cluster.runFor(HEARTBEAT_NS);
+            }
+            assertThat(cluster.world().clock().nanoTime() - droppedNs).isLessThan(MOST_NS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {6, 7})
+    void shouldKeepItsLease(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2))
+        {
+            cluster.runFor(50 * SimCluster.LEASE_NS);
+            assertThat(cluster.computes()).allMatch(SimCluster.Compute::isServing);
+            assertThat(cluster.computes()).extracting((compute) -> compute.node().failure()).containsOnly("");
+        }
+    }
+
+    private static boolean isReclaiming(final SimCluster cluster)
+    {
+        return ((NodeSpace)cluster.control(
+            cluster.computes().getFirst(), ControlRequest.Kind.SPACE, null)).isReclaiming();
+    }
+}

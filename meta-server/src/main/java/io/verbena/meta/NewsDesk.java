@@ -1,0 +1,98 @@
+package io.verbena.meta;
+
+import io.verbena.control.NewsAnswer;
+import io.verbena.control.NewsRequest;
+import io.verbena.meta.membership.MembershipConductor;
+import org.agrona.collections.Int2ObjectHashMap;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Who rests and would hear of news: at most one request of each node. A request holds nothing up and says nothing of
+ * the node; it only lets this server have its next heartbeat sooner. Used by the server's thread.
+ */
+final class NewsDesk
+{
+    private record Waiting(NewsRequest request, NewsAnswer answer)
+    {
+    }
+
+    private final MembershipConductor conductor;
+    private final Int2ObjectHashMap<Waiting> waiting = new Int2ObjectHashMap<>();
+    private final List<Waiting> looked = new ArrayList<>();
+    private final ArrayDeque<NewsAnswer> due = new ArrayDeque<>();
+    private boolean isNew;
+    private long seenEpoch;
+    private long seenVersion;
+    private boolean seenWanted;
+
+    NewsDesk(final MembershipConductor conductor)
+    {
+        this.conductor = conductor;
+    }
+
+    /** Takes a request; a node's earlier one is over, and its answer gives back what it holds of the connection. */
+    void await(final NewsRequest request, final NewsAnswer answer)
+    {
+        final Waiting earlier = waiting.put(request.nodeId(), new Waiting(request, answer));
+        if (null != earlier)
+        {
+            due.add(earlier.answer);
+        }
+        isNew = true;
+    }
+
+    /** @return whether answers wait for room to be sent. */
+    boolean isBusy()
+    {
+        return !due.isEmpty() || isNew;
+    }
+
+    /** After heartbeats and epochs: answers whom there are news for; returns work done. */
+    int poll()
+    {
+        if (isNew || hasChanged())
+        {
+            isNew = false;
+            seenEpoch = conductor.epoch();
+            seenVersion = conductor.table().version();
+            seenWanted = conductor.isEpochWanted();
+            lookThrough();
+        }
+        int work = 0;
+        while (!due.isEmpty() && due.peek().give())
+        {
+            due.remove();
+            work++;
+        }
+        return work;
+    }
+
+    private boolean hasChanged()
+    {
+        return seenEpoch != conductor.epoch() || seenVersion != conductor.table().version() ||
+            seenWanted != conductor.isEpochWanted();
+    }
+
+    private void lookThrough()
+    {
+        looked.addAll(waiting.values());
+        for (final Waiting each : looked)
+        {
+            final NewsRequest request = each.request;
+            final boolean isOver = each.answer.isOver();
+            if (isOver || conductor.hasNews(
+                request.nodeId(), request.incarnation(), request.epoch(), request.membershipVersion()))
+            {
+                waiting.remove(request.nodeId());
+                if (!isOver)
+                {
+                    due.add(each.answer);
+                }
+            }
+        }
+        looked.clear();
+    }
+}
