@@ -13,6 +13,7 @@ final class ControlMethod
     static final int DROP_TABLE = 8;
     static final int NODES = 9;
     static final int AWAIT_NEWS = 10;
+    static final int GROW_TABLE = 11;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -39,6 +40,7 @@ final class ControlMethod
             case DROP_TABLE -> "dropTable";
             case NODES -> "nodes";
             case AWAIT_NEWS -> "awaitNews";
+            case GROW_TABLE -> "growTable";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

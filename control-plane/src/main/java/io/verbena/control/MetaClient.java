@@ -167,6 +167,23 @@ public final class MetaClient
     }
 
     /**
+     * Replaces the descriptor of a table that has grown.
+     *
+     * @param table            with the number it has.
+     * @param expectedChecksum see {@link MetaService#growTable}.
+     * @param timeoutNs        deadline.
+     * @return the call; UNAVAILABLE when the descriptor is another one than expected.
+     */
+    public ControlCall<Void> growTable(final TableEntry table, final long expectedChecksum, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.GROW_TABLE,
+            (buffer, offset) -> TableGrowthDescriptor.encode(table, expectedChecksum, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
      * @param afterNodeId last number of the page before, or 0.
      * @param timeoutNs   deadline.
      * @return the call, for a page of living nodes.

@@ -46,6 +46,7 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.dropTable(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.NODES -> NodesDescriptor.encodeReply(
                 service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.GROW_TABLE -> growTable(request, offset, lengthBytes, reply, replyOffset);
             default -> UNKNOWN_METHOD;
         };
     }
@@ -99,6 +100,18 @@ public final class MetaDispatcher extends ControlDispatcher
         final int replyOffset)
     {
         service.createTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+
+    private int growTable(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        final long expected = TableGrowthDescriptor.expectedChecksum(request, offset, lengthBytes);
+        service.growTable(TableGrowthDescriptor.table(request, offset, lengthBytes), expected);
         return ControlProxy.encodeHeader(reply, replyOffset);
     }
 }

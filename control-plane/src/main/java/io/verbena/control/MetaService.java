@@ -77,6 +77,15 @@ public interface MetaService
     TableEntry dropTable(String name);
 
     /**
+     * Replaces the descriptor of a table. Every node hears of a new version then, and asks for it.
+     *
+     * @param table            with the number it has.
+     * @param expectedChecksum the last 8 bytes, little-endian, of the descriptor that is replaced: refused as
+     *                         UNAVAILABLE when somebody else has replaced that one.
+     */
+    void growTable(TableEntry table, long expectedChecksum);
+
+    /**
      * @param afterNodeId nodes with numbers greater than this; 0 for the first page.
      * @return a page that {@link MetaDispatcher} cuts to what fits; all nodes are fine.
      */

@@ -145,6 +145,10 @@ class ControlClientsTest
         assertThat(await(meta.table("users", TIMEOUT_NS)).result().descriptor()).hasSize(3584);
         assertThat(await(meta.table("nobody", TIMEOUT_NS)).status()).isEqualTo(ControlStatus.NO_SUCH_TABLE);
         assertThat(await(meta.tables("", TIMEOUT_NS)).result()).isEqualTo(new TablePage(List.of("users"), false));
+        assertThat(await(meta.growTable(new TableEntry("users", 1, new byte[8]), 77, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains("grow users from 77");
+        assertThat(await(meta.table("users", TIMEOUT_NS)).result().descriptor()).hasSize(8);
         assertThat(await(meta.dropTable("users", TIMEOUT_NS)).result().tableId()).isEqualTo(1);
         assertThat(await(meta.tables("", TIMEOUT_NS)).result().names()).isEmpty();
     }

@@ -227,6 +227,7 @@ class ControlMessagesTest
             NodesDescriptor.class,
             TableIdDescriptor.class,
             TableEntryDescriptor.class,
+            TableGrowthDescriptor.class,
             TableNameDescriptor.class,
             TablesDescriptor.class,
             LeaseRequestDescriptor.class,

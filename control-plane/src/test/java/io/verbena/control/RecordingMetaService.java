@@ -85,6 +85,14 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
+    public void growTable(final TableEntry table, final long expectedChecksum)
+    {
+        require(table.name(), tables.get(table.name()));
+        tables.put(table.name(), table);
+        asked.add("grow " + table.name() + " from " + expectedChecksum);
+    }
+
+    @Override
     public NodePage nodes(final int afterNodeId)
     {
         return new NodePage(1, nodes.stream().filter(node -> node.nodeId() > afterNodeId).toList(), false);

@@ -34,6 +34,7 @@ public final class EmbeddedCluster implements AutoCloseable
 
     private final EmbeddedServers servers;
     private final long stepTimeoutNs;
+    private final boolean growsTables;
     private final long closeTimeoutNs;
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final List<EmbeddedComputeNode> computeNodes = new ArrayList<>();
@@ -48,6 +49,7 @@ public final class EmbeddedCluster implements AutoCloseable
     {
         this.servers = servers;
         stepTimeoutNs = options.stepTimeoutNs();
+        growsTables = options.growingTables();
         closeTimeoutNs = Math.max(stepTimeoutNs, EmbeddedServers.MIN_CLOSE_NS);
         client = openRoutedClient(options.clientOptions());
     }
@@ -114,7 +116,8 @@ public final class EmbeddedCluster implements AutoCloseable
         final Device device = servers.openDevice(name);
         final ComputeNode node = new ComputeNode(
             device, servers.metaServerAddress(),
-            new ComputeNodeConfiguration().name(name).joinTimeoutNs(stepTimeoutNs), beganNs);
+            new ComputeNodeConfiguration().name(name).joinTimeoutNs(stepTimeoutNs).splitsSubtables(growsTables),
+            beganNs);
         final ComputeNodeRunner runner = new ComputeNodeRunner(node, () -> nodes.remove(node.endpoint()));
         final EmbeddedComputeNode added = new EmbeddedComputeNode(device, node, runner);
         runner.start();

@@ -36,9 +36,29 @@ public final class EmbeddedClusterOptions
     private int memoryNodes = DEFAULT_MEMORY_NODES;
     private long memoryBytesPerNode = DEFAULT_MEMORY_BYTES_PER_NODE;
     private int computeNodes = DEFAULT_COMPUTE_NODES;
+    private boolean growingTables;
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
+
+    /** @return whether tables grow beyond the records that they were made for. */
+    public boolean growingTables()
+    {
+        return growingTables;
+    }
+
+    /**
+     * Lets tables grow: what fills up is split while it is used. A table then takes at least a chunk of memory, 256
+     * KiB, at each memory node. Default: no, and a full table says so.
+     *
+     * @param isOn whether they do.
+     * @return this.
+     */
+    public EmbeddedClusterOptions growingTables(final boolean isOn)
+    {
+        growingTables = isOn;
+        return this;
+    }
 
     /** @return name of the fabric that all nodes are on. */
     public String fabric()

@@ -12,6 +12,7 @@ public final class DroppedGuards
     public static final int CLOSE_DROPPED = ReclaimGuard.CLOSE_DROPPED;
     public static final int INDEX_WAIT = ReclaimGuard.INDEX_WAIT;
     public static final int RESTORED = ReclaimGuard.RESTORED;
+    public static final int SHORT_SUBTABLES = ReclaimGuard.WHOLE_CHUNKS;
 
     private DroppedGuards()
     {

@@ -45,6 +45,7 @@ final class SimCluster implements AutoCloseable
 {
     static final long LEASE_NS = 20_000_000;
     static final int CHUNK_BYTES = 64 << 10;
+    private static final int GROWING_CHUNKS = 400;
     private static final int DURABLE_CHUNKS = 24;
     private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
@@ -74,6 +75,7 @@ final class SimCluster implements AutoCloseable
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
     private long heartbeatNs = LEASE_NS / 20;
+    private final boolean isGrowing;
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -111,6 +113,24 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards)
     {
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, flaw, chunksPerNode, droppedGuards, false);
+    }
+
+    /** Tables grow, by short subtables. */
+    static SimCluster growing(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
+    {
+        return new SimCluster(
+            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
+            DroppedGuards.SHORT_SUBTABLES, true);
+    }
+
+    private SimCluster(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards,
+        final boolean isGrowing)
+    {
+        this.isGrowing = isGrowing;
         this.isRemote = isRemote;
         this.flaw = flaw;
         this.chunksPerNode = chunksPerNode;
@@ -263,7 +283,7 @@ final class SimCluster implements AutoCloseable
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0)
-                .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
+                .operationSlots(8).splitsSubtables(isGrowing).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
         final Compute compute = new Compute(machine, node);

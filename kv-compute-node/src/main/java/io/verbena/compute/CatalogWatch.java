@@ -5,14 +5,17 @@ import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
 import io.verbena.control.TableEntry;
 import io.verbena.table.OpenTable;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds out which of the open tables were dropped, whenever the cluster's version has changed, and closes them. A node
- * says that it passed epoch p only when a look for the version heard with epoch p or later is done ({@link #epoch}):
- * then it begins nothing on a table that was dropped before. Owned by the node's thread.
+ * Finds out which of the open tables were dropped or have grown, whenever the cluster's version has changed; closes the
+ * ones, and takes over the descriptors of the others. A node says that it passed epoch p only when a look for the
+ * version heard with epoch p or later is done ({@link #epoch}): then it begins nothing on a table that was dropped
+ * before, nor on a subtable that was replaced before. Owned by the node's thread.
  */
 final class CatalogWatch
 {
@@ -119,6 +122,10 @@ final class CatalogWatch
                 tables.close(tableId);
                 closedCount++;
             }
+            else if (ControlStatus.OK == call.status())
+            {
+                refresh(asked.get(i), call.result());
+            }
             allAnswered &= ControlStatus.OK == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
         }
         calls.clear();
@@ -127,6 +134,19 @@ final class CatalogWatch
             finish();
         }
         return 1;
+    }
+
+    /** Subtables that were split since are forgotten here, before this node passes an epoch after which they go. */
+    private void refresh(final OpenTable table, final TableEntry entry)
+    {
+        try
+        {
+            table.refresh(TableDescriptor.decode(entry.descriptor()));
+        }
+        catch (final FormatException ex)
+        {
+            tables.close(entry.tableId());
+        }
     }
 
     private void finish()

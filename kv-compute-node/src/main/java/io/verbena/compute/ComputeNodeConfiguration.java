@@ -19,6 +19,7 @@ public final class ComputeNodeConfiguration
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
     private boolean reclaims = true;
+    private boolean splitsSubtables;
     private int droppedGuards;
     private EpochNanoClock versionClock;
 
@@ -52,6 +53,23 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration servicePort(final int port)
     {
         this.servicePort = port;
+        return this;
+    }
+
+    /** @return whether the node splits subtables that fill up. */
+    public boolean splitsSubtables()
+    {
+        return splitsSubtables;
+    }
+
+    /**
+     * @param isOn whether the node splits subtables that fill up, so that tables grow beyond what they were made for,
+     *             and makes tables of subtables as long as a chunk. Default: no.
+     * @return this.
+     */
+    public ComputeNodeConfiguration splitsSubtables(final boolean isOn)
+    {
+        splitsSubtables = isOn;
         return this;
     }
 

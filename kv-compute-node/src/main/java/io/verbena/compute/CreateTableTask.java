@@ -42,6 +42,7 @@ final class CreateTableTask extends ControlTask
     private final List<MemoryLink> memoryLinks;
     private final SplittableRandom random;
     private final RequestNumbers numbers;
+    private final boolean grows;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
     private final List<ControlCall<ChunkLease>> leases = new ArrayList<>();
     private final List<MemoryLink> leaseLinks = new ArrayList<>();
@@ -53,11 +54,12 @@ final class CreateTableTask extends ControlTask
     private TableCreator creator;
     private TableEntry entry;
     private int tableId;
+    private long publishedEpoch;
 
     CreateTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableEngine engine, final TableRegistry tables,
         final List<MemoryLink> readyLinks, final SplittableRandom random, final RequestNumbers numbers,
-        final long nowNs)
+        final boolean grows, final long nowNs)
     {
         super(request);
         this.metaLink = metaLink;
@@ -66,6 +68,7 @@ final class CreateTableTask extends ControlTask
         this.memoryLinks = readyLinks;
         this.random = random;
         this.numbers = numbers;
+        this.grows = grows;
         named = whoHasTheName(nowNs);
     }
 
@@ -157,6 +160,7 @@ final class CreateTableTask extends ControlTask
         {
             plan = TablePlan.forRecords(request().tableName(), tableId, random.nextLong(),
                 request().expectedRecords(), memoryNodeIds, chunkBytes);
+            plan = grows ? plan.ofWholeChunks(chunkBytes) : plan;
         }
         catch (final IllegalArgumentException ex)
         {
@@ -243,6 +247,7 @@ final class CreateTableTask extends ControlTask
             return 1;
         }
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
+        publishedEpoch = tables.epoch();
         publishCall = metaLink.client().createTable(entry, remainingNs(nowNs));
         step = Step.PUBLISH;
         return 1;
@@ -290,7 +295,7 @@ final class CreateTableTask extends ControlTask
 
     private void endCreated()
     {
-        tables.open(entry);
+        tables.openIfFresh(entry, publishedEpoch);
         end(Status.OK, new TableReference(entry.name(), tableId), null);
     }
 

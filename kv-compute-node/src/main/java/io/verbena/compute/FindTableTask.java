@@ -12,12 +12,14 @@ final class FindTableTask extends ControlTask
 {
     private final TableRegistry tables;
     private final MetaRead<TableEntry> found;
+    private final long askedEpoch;
 
     FindTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables, final long nowNs)
     {
         super(request);
         this.tables = tables;
+        askedEpoch = tables.epoch();
         found = new MetaRead<>(metaLink, (client, timeoutNs) -> client.table(request.tableName(), timeoutNs),
             request.deadlineNs(), nowNs);
     }
@@ -37,7 +39,7 @@ final class FindTableTask extends ControlTask
         final TableEntry entry = found.call().result();
         try
         {
-            tables.open(entry);
+            tables.openIfFresh(entry, askedEpoch);
             end(Status.OK, new TableReference(entry.name(), entry.tableId()), null);
         }
         catch (final FormatException ex)

@@ -4,9 +4,8 @@ import io.verbena.control.ChunkLease;
 import io.verbena.control.ChunkRun;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
+import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
-import io.verbena.table.format.DirectoryEntry;
-import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
@@ -16,10 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Returns the index chunks of a table that this node dropped, when every node has closed the table and everything begun
- * on it has ended. A call is made again when it was refused for now, and never when it is unknown whether it was done:
- * whoever returned a chunk twice might return somebody else's. What is not returned, because this node or a call fails,
- * is said in the log, and a check of the tables finds it. Owned by the node's thread.
+ * Returns index chunks of a table that this node dropped, or of subtables whose split it made known, when no node
+ * begins anything on them any more and everything begun on them has ended. A call is made again when it was refused for
+ * now, and never when it is unknown whether it was done: whoever returned a chunk twice might return somebody else's.
+ * What is not returned, because this node or a call fails, is said in the log, and a check of the tables finds it.
+ * Owned by the node's thread.
  */
 final class IndexReturn
 {
@@ -35,15 +35,19 @@ final class IndexReturn
     private final String tableName;
     private final long droppedEpoch;
 
-    IndexReturn(final TableDescriptor table, final long droppedEpoch)
+    /**
+     * @param tableName    for messages.
+     * @param subtables    that no descriptor names any more.
+     * @param droppedEpoch known when the last one ceased to.
+     */
+    IndexReturn(final String tableName, final List<Subtable> subtables, final long droppedEpoch)
     {
         this.droppedEpoch = droppedEpoch;
-        tableName = table.name();
-        for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+        this.tableName = tableName;
+        for (final Subtable subtable : subtables)
         {
-            final long entry = table.entry(suffix);
-            runsByNode.computeIfAbsent(DirectoryEntry.memoryNodeId(entry), (id) -> new ArrayList<>())
-                .add(new ChunkRun(DirectoryEntry.subtableOffset(entry), 1));
+            runsByNode.computeIfAbsent(subtable.memoryNodeId(), (id) -> new ArrayList<>())
+                .add(new ChunkRun(subtable.offset(), 1));
         }
     }
 
@@ -108,7 +112,7 @@ final class IndexReturn
         }
         else if (ControlStatus.OK != ended.call.status())
         {
-            LOGGER.warn("the index of the dropped table {} may stay taken at memory node {}, {} chunks, until a " +
+            LOGGER.warn("index chunks of table {} may stay taken at memory node {}, {} chunks, until a " +
                 "check of the tables: {} {}", tableName, ended.memoryNodeId, ended.runs.size(), ended.call.status(),
                 ended.call.failure());
         }

@@ -20,6 +20,8 @@ import io.verbena.table.EpochTracker;
 import io.verbena.table.HeldStretch;
 import io.verbena.table.OpenTable;
 import io.verbena.table.RegionAccess;
+import io.verbena.table.SplitSource;
+import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
 import io.verbena.table.format.DirectoryEntry;
@@ -72,7 +74,8 @@ final class NodeSession implements AutoCloseable
     private TableRegistry tables;
     private SessionParts parts;
     private CatalogWatch catalog;
-    private final List<IndexReturn> indexReturns = new ArrayList<>();
+    private final IndexReturns indexReturns = new IndexReturns();
+    private final SplitDesk splits = new SplitDesk(links, this::returnIndex);
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
@@ -177,11 +180,16 @@ final class NodeSession implements AutoCloseable
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
-    void returnIndex(final TableDescriptor table)
+    private void returnIndex(final TableDescriptor table)
     {
-        indexReturns.add(new IndexReturn(table, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
-            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch()));
+        returnIndex(table.name(), Subtable.of(table));
         linkList.forEach(MemoryLink::sweepOwn);
+    }
+
+    private void returnIndex(final String tableName, final List<Subtable> subtables)
+    {
+        indexReturns.add(new IndexReturn(tableName, subtables, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
+            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch()));
     }
 
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
@@ -200,7 +208,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || indexReturns.stream().anyMatch((index) -> index.wantsEpochs(engine)) ||
+        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) ||
             linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
@@ -217,7 +225,7 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || desk.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || isLinkWaiting() || catalog.isBusy();
+            tables.isWaiting() || isLinkWaiting() || catalog.isBusy() || splits.isBusy();
     }
 
     /**
@@ -226,7 +234,8 @@ final class NodeSession implements AutoCloseable
      */
     long idleNs(final long nowNs)
     {
-        long untilNs = lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs();
+        long untilNs =
+            Math.min(splits.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
         for (int i = 0; i < linkList.size(); i++)
         {
             untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
@@ -290,6 +299,7 @@ final class NodeSession implements AutoCloseable
             .initialEpoch(registration().epoch())
             .seed(random.nextLong())
             .repeatsLostOutcomes(true)
+            .splitSource(configuration.splitsSubtables() ? splits : SplitSource.NONE)
             .operationListener(desk)
             .chunkSource((memoryNodeId) -> links.get(memoryNodeId).requestChunk());
         if (null != configuration.versionClock())
@@ -299,7 +309,7 @@ final class NodeSession implements AutoCloseable
         engine = TableEngine.open(
             raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
         engine.onEpoch(registration().epoch(), registration().safeEpoch());
-        tables = new TableRegistry(metaLink, this::openTable, configuration.callTimeoutNs());
+        tables = new TableRegistry(metaLink, this::openTable, engine::epoch, configuration.callTimeoutNs());
         desk.open(engine, tables);
         catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs());
         catalog.onHeard(registration().epoch(), registration().membershipVersion());
@@ -313,6 +323,7 @@ final class NodeSession implements AutoCloseable
             configuration.callTimeoutNs(),
             configuration.reclaims(),
             configuration.droppedGuards());
+        splits.open(parts, tables);
         lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
             this::wantsEpochs);
     }
@@ -443,7 +454,8 @@ final class NodeSession implements AutoCloseable
     private int pollServing(final long nowNs)
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
-            catalog.poll() + pollIndexReturns();
+            catalog.poll() + splits.poll(nowNs) +
+            indexReturns.poll(engine, links, configuration.callTimeoutNs());
     }
 
     private int pollLinks(final long nowNs)
@@ -473,21 +485,6 @@ final class NodeSession implements AutoCloseable
         return false;
     }
 
-    private int pollIndexReturns()
-    {
-        int workCount = 0;
-        for (int i = indexReturns.size() - 1; i >= 0; i--)
-        {
-            final IndexReturn index = indexReturns.get(i);
-            workCount += index.poll(engine, links, configuration.callTimeoutNs());
-            if (index.isDone())
-            {
-                indexReturns.remove(i);
-            }
-        }
-        return workCount;
-    }
-
     private int pollTasks(final long nowNs)
     {
         int workCount = 0;
@@ -511,7 +508,8 @@ final class NodeSession implements AutoCloseable
             case FIND_TABLE -> tasks.add(new FindTableTask(request, metaLink, tables, nowNs));
             case CREATE_TABLE -> tasks.add(new CreateTableTask(
                 request, metaLink, engine, tables, linkList.stream().filter(MemoryLink::isReady).toList(), random,
-                parts.numbers(), nowNs));
+                parts.numbers(),
+                configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs));
             case DROP_TABLE -> tasks.add(new DropTableTask(
                 request, metaLink, tables, this::returnIndex, nowNs));
             case LIST_TABLES -> tasks.add(new ListTablesTask(request, metaLink, nowNs));
@@ -558,7 +556,8 @@ final class NodeSession implements AutoCloseable
         }
         leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
-        final boolean owesIndexes = !indexReturns.isEmpty() && nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
+        final boolean owesIndexes = (!indexReturns.isEmpty() || splits.isBusy()) &&
+            nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
         if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
         {
             leaving = metaLink.client().leave(

@@ -26,6 +26,9 @@ final class ReclaimGuard
     /** Registering anew when a memory node was restored from a checkpoint. */
     static final int RESTORED = 1 << 8;
 
+    /** No guard: subtables of tables that grow are as long as a chunk. Without it few records make many splits. */
+    static final int WHOLE_CHUNKS = 1 << 9;
+
     private ReclaimGuard()
     {
     }

@@ -107,8 +107,8 @@ final class ScanDesk
         else
         {
             request.answer(answer, RequestKind.SCAN == request.kind() ? page.toByteArray() : new CountPage(
-                scan.recordCount(), scan.tentativeCount(), scan.blockBytes(), TableScan.positions(table),
-                table.descriptor().subtableCount()).toByteArray(), scan.position(), null);
+                scan.recordCount(), scan.tentativeCount(), scan.blockBytes(), table.slotCount(),
+                table.subtableCount()).toByteArray(), scan.position(), null);
         }
         request.cost(scan.verbs(), scan.doorbells(), scan.doorbells());
     }

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * The tables a node has open, by id, and the operations that wait for one to be opened. A table that is not open is
@@ -26,13 +27,13 @@ final class TableRegistry
     private static final class Fetch
     {
         private final TableReference table;
-        private final ControlCall<TableEntry> call;
+        private ControlCall<TableEntry> call;
+        private long epoch;
         private final ArrayDeque<OperationRequest> waiting = new ArrayDeque<>();
 
-        Fetch(final TableReference table, final ControlCall<TableEntry> call)
+        Fetch(final TableReference table)
         {
             this.table = table;
-            this.call = call;
         }
     }
 
@@ -50,11 +51,14 @@ final class TableRegistry
     private final Int2ObjectHashMap<Fetch> fetches = new Int2ObjectHashMap<>();
     private final MetaLink metaLink;
     private final Function<TableDescriptor, OpenTable> opener;
+    private final LongSupplier epoch;
     private final long timeoutNs;
 
     TableRegistry(
-        final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final long timeoutNs)
+        final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final LongSupplier epoch,
+        final long timeoutNs)
     {
+        this.epoch = epoch;
         this.metaLink = metaLink;
         this.opener = opener;
         this.timeoutNs = timeoutNs;
@@ -80,6 +84,27 @@ final class TableRegistry
         if (!open.containsKey(entry.tableId()))
         {
             open.put(entry.tableId(), opener.apply(TableDescriptor.decode(entry.descriptor())));
+        }
+    }
+
+    /** @return newest epoch heard; an answer is too old to be opened when it was asked for in an earlier one. */
+    long epoch()
+    {
+        return epoch.getAsLong();
+    }
+
+    /**
+     * Opens a table, unless the answer may be older than an epoch that this node may have passed since: subtables that
+     * were split, and then named no more, may be something else by now. Then the first operation asks again.
+     *
+     * @param entry      as the meta server knew it.
+     * @param askedEpoch {@link #epoch()} when it was asked.
+     */
+    void openIfFresh(final TableEntry entry, final long askedEpoch)
+    {
+        if (askedEpoch == epoch.getAsLong())
+        {
+            open(entry);
         }
     }
 
@@ -119,7 +144,8 @@ final class TableRegistry
         Fetch fetch = fetches.get(table.id());
         if (null == fetch)
         {
-            fetch = new Fetch(table, metaLink.client().table(table.name(), timeoutNs));
+            fetch = new Fetch(table);
+            ask(fetch);
             fetches.put(table.id(), fetch);
         }
         fetch.waiting.add(request);
@@ -142,7 +168,12 @@ final class TableRegistry
         while (pending.hasNext())
         {
             final Fetch fetch = pending.next();
-            if (fetch.call.isDone())
+            if (fetch.call.isDone() && ControlStatus.OK == fetch.call.status() && fetch.epoch != epoch.getAsLong())
+            {
+                ask(fetch);
+                workCount++;
+            }
+            else if (fetch.call.isDone())
             {
                 pending.remove();
                 finish(fetch, waiters);
@@ -161,6 +192,12 @@ final class TableRegistry
             fetch.waiting.forEach((request) -> waiters.onFailure(request, OperationAnswer.NOT_SERVING, "node stops"));
         }
         fetches.clear();
+    }
+
+    private void ask(final Fetch fetch)
+    {
+        fetch.epoch = epoch.getAsLong();
+        fetch.call = metaLink.client().table(fetch.table.name(), timeoutNs);
     }
 
     private void finish(final Fetch fetch, final Waiters waiters)

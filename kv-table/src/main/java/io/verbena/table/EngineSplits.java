@@ -13,6 +13,7 @@ public final class EngineSplits
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int droppedGuards;
+    private final SplitSource source;
     private Scratch scratch;
     private TableSplit split;
 
@@ -20,12 +21,13 @@ public final class EngineSplits
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
         final EpochTracker epochs,
-        final int droppedGuards)
+        final TableEngineConfiguration configuration)
     {
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
-        this.droppedGuards = droppedGuards;
+        droppedGuards = configuration.droppedGuards();
+        source = configuration.splitSource();
     }
 
     /**
@@ -53,6 +55,11 @@ public final class EngineSplits
         split = new TableSplit(
             table, suffix, offset0, offset1, scratch, droppedGuards, epochs.epoch(), deadlineNs);
         return split;
+    }
+
+    SplitSource source()
+    {
+        return source;
     }
 
     int poll(final long nowNs)

@@ -11,18 +11,24 @@ final class Inserts
 {
     /** Kills in one batch; more rivals than this are killed in further ones. */
     private static final int MAX_KILLS = 8;
+    private static final int FIRST_OF_SECOND_PAIR = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
+    /** Between two looks whether a full subtable has been split. */
+    private static final long FULL_PAUSE_NS = 200_000;
 
     private final OperationRunner runner;
+    private final SplitSource splitSource;
 
-    Inserts(final OperationRunner runner)
+    Inserts(final OperationRunner runner, final SplitSource splitSource)
     {
         this.runner = runner;
+        this.splitSource = splitSource;
     }
 
     /** A look found the key absent: choose a slot. */
     void insert(final Operation op)
     {
         forgetRivalThatLeft(op);
+        noteFill(op);
         final int slot = chooseSlot(op);
         if (slot >= 0)
         {
@@ -45,7 +51,30 @@ final class Inserts
                 return;
             }
         }
-        runner.end(op, OperationResult.TABLE_FULL);
+        if (splitSource.requestSplit(op.table, op.subtable()))
+        {
+            // As one that has not begun: whoever makes room may wait for epochs.
+            op.forget();
+            op.pauseUntilNs = runner.nowNs + FULL_PAUSE_NS;
+            runner.go(op, Step.START);
+        }
+        else
+        {
+            runner.end(op, OperationResult.TABLE_FULL);
+        }
+    }
+
+    /** What an insert sees of its subtable is a sample of how full that one is. */
+    private void noteFill(final Operation op)
+    {
+        if (splitSource != SplitSource.NONE)
+        {
+            final int empty = emptySlots(op, 0) + (op.pairCount == 2 ? emptySlots(op, FIRST_OF_SECOND_PAIR) : 0);
+            if (op.table.directory.noteFill(op.subtableSuffix, op.slotsRead() - empty, op.slotsRead()))
+            {
+                splitSource.requestSplit(op.table, op.subtable());
+            }
+        }
     }
 
     /** A block sealed for an insert before is as good as it was, unless its value is another one now. */

@@ -1,10 +1,12 @@
 package io.verbena.table;
 
-import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import java.util.HashMap;
+import java.util.Map;
 import net.openhft.hashing.LongTupleHashFunction;
 
 /**
@@ -20,8 +22,8 @@ public final class OpenTable
     private final TableDescriptor descriptor;
     private final TableEngine engine;
     private final NodeLink[] links;
-    private final long[] groupsOffsets;
     final TableDirectory directory;
+    private final Map<Subtable, Long> splits = new HashMap<>();
 
     OpenTable(final TableEngine engine, final TableDescriptor descriptor)
     {
@@ -33,13 +35,11 @@ public final class OpenTable
         groupCount = descriptor.groupCount();
         directory = new TableDirectory(descriptor);
         links = new NodeLink[descriptor.subtableCount()];
-        groupsOffsets = new long[links.length];
         for (int i = 0; i < links.length; i++)
         {
             final long entry = descriptor.entry(i);
             DirectoryEntry.check(entry);
             links[i] = engine.link(DirectoryEntry.memoryNodeId(entry));
-            groupsOffsets[i] = DirectoryEntry.subtableOffset(entry) + SubtableDescriptor.GROUPS_OFFSET;
         }
     }
 
@@ -54,28 +54,72 @@ public final class OpenTable
     {
         if (directory.learn(suffix, ofDepth, groups, splitLink))
         {
-            link(suffix & descriptor.subtableCount() - 1).tombstones.leave();
+            final NodeLink node = link(suffix & descriptor.subtableCount() - 1);
+            final Subtable subtable =
+                new Subtable(node.memoryNodeId, suffix, ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
+            splits.put(subtable, SplitLink.underWay(splitLink));
+            node.tombstones.leave();
+            engine.splits().source().onSplitMet(this, subtable);
         }
     }
 
     /**
      * Takes over the subtables of a newer descriptor of the same table. To be called before the node passes the epoch
      * with which it heard of it: the memory of subtables that it does not name may be used for something else then.
+     *
+     * @param newer descriptor.
      */
-    void refresh(final TableDescriptor newer)
+    public void refresh(final TableDescriptor newer)
     {
-        directory.refresh(newer);
-        for (final NodeLink node : links)
+        if (directory.refresh(newer))
         {
-            node.tombstones.leave();
+            splits.keySet().removeIf((split) ->
+                DirectoryEntry.depth(newer.entry(split.suffix() & newer.subtableCount() - 1)) > split.depth());
+            for (final NodeLink node : links)
+            {
+                node.tombstones.leave();
+            }
         }
     }
 
-    /** @return the descriptor of the table with the subtables that are known by now. */
-    TableDescriptor presentDescriptor()
+    /** @return the link by which a subtable was split, as far as this engine has met it, or 0. */
+    long splitOf(final Subtable subtable)
     {
-        return new TableDescriptor(descriptor.name(), tableId, directory.depth(), groupCount, descriptor.hashSeed(),
-            directory.entries(descriptor));
+        return splits.getOrDefault(subtable, SplitLink.NONE);
+    }
+
+    /**
+     * @param suffix directory bits of a key, as many as are known or more.
+     * @return the subtable in which it is, as far as the engine knows.
+     */
+    public Subtable subtable(final int suffix)
+    {
+        final int entry = suffix & (1 << directory.depth()) - 1;
+        return new Subtable(link(entry & descriptor.subtableCount() - 1).memoryNodeId, directory.suffix(entry),
+            directory.depth(entry), directory.groupsOffset(entry) - SubtableDescriptor.GROUPS_OFFSET);
+    }
+
+    /** @return whether it is known of a subtable that it was made by a split, but not that all its words have come. */
+    public boolean mayWaitForWords(final Subtable subtable)
+    {
+        return directory.predecessor(subtable.suffix()) != 0;
+    }
+
+    /** @return how many subtables the engine knows. */
+    public int subtableCount()
+    {
+        int count = 0;
+        for (int entry = 0; entry < 1 << directory.depth(); entry++)
+        {
+            count += directory.suffix(entry) == entry ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** @return slots of all subtables that the engine knows. */
+    public long slotCount()
+    {
+        return subtableCount() * Cursor.slotsPerSubtable(this);
     }
 
     boolean belongsTo(final TableEngine other)
@@ -86,15 +130,5 @@ public final class OpenTable
     NodeLink link(final int suffix)
     {
         return links[suffix];
-    }
-
-    long groupsOffset(final int suffix)
-    {
-        return groupsOffsets[suffix];
-    }
-
-    long bucketHeader(final int suffix)
-    {
-        return BucketDescriptor.header(tableId, suffix, depth);
     }
 }

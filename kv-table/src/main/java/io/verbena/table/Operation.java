@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -361,6 +362,13 @@ public final class Operation
         // Both sides of one group: the shared overflow is seen twice, last of side 0 and first of side 1; the copy in
         // the second pair is left out, else an insert meets itself as its rival.
         skippedBucket = group1 == group2 && side1 != side2 ? (side2 == 0 ? 3 : 2) : -1;
+    }
+
+    /** @return the subtable in which the operation looks. */
+    Subtable subtable()
+    {
+        return new Subtable(link.memoryNodeId, subtableSuffix, subtableDepth,
+            groupsOffset - SubtableDescriptor.GROUPS_OFFSET);
     }
 
     /** @return whether a slot lies in the deepest subtable of the key that is known. */

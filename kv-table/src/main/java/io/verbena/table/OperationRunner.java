@@ -14,7 +14,7 @@ final class OperationRunner
     final Batch batch;
     final LocationCache cache;
     final EpochTracker epochs;
-    final EngineCounters counters;
+    final EngineCounters counters = new EngineCounters();
     final Records records;
     final Contention contention;
     final Attempts attempts = new Attempts();
@@ -32,7 +32,7 @@ final class OperationRunner
     private final Operation[] operations;
     private final Lookups lookups = new Lookups(this);
     private final Swaps swaps = new Swaps(this);
-    private final Inserts inserts = new Inserts(this);
+    private final Inserts inserts;
     private final Starts starts;
     private final ComputedValues computedValues;
     long nowNs;
@@ -50,13 +50,13 @@ final class OperationRunner
         this.epochs = epochs;
         batch = new Batch(memory.scratch(), fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0, this);
         cache = memory.cache();
-        counters = new EngineCounters();
         records = new Records(memory.scratch(), configuration);
         contention = new Contention(
             configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
         controlsContention = configuration.controlsContention();
         combiner = new Combiner(this, operations.length, configuration.droppedCombinerGuards());
         droppedGuards = configuration.droppedGuards();
+        inserts = new Inserts(this, configuration.splitSource());
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
         repeats = new Repeats(this);
@@ -281,7 +281,6 @@ final class OperationRunner
             case Step.CACHED_READ -> lookups.onCachedRead(op);
             case Step.FOLLOW -> lookups.onFollow(op);
             case Step.SLOT_READ -> lookups.onSlotRead(op);
-            case Step.HINTED_READ -> lookups.onHintedRead(op);
             case Step.LOOK, Step.PEEK -> lookups.scan(op);
             case Step.MATCH -> lookups.onMatch(op);
             case Step.SWAP -> swaps.onSwap(op);
@@ -302,9 +301,8 @@ final class OperationRunner
         switch (op.step)
         {
             case Step.CACHED_READ -> lookups.stageCachedRead(op);
-            case Step.FOLLOW, Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
+            case Step.FOLLOW -> lookups.stageFollow(op);
             case Step.SLOT_READ -> lookups.stageSlotRead(op);
-            case Step.HINTED_READ -> lookups.stageHintedRead(op);
             case Step.LOOK -> lookups.stageLook(op);
             case Step.MATCH -> lookups.stageMatch(op);
             case Step.SWAP -> swaps.stageSwap(op);
@@ -314,6 +312,7 @@ final class OperationRunner
             case Step.WITHDRAW -> inserts.stageWithdraw(op);
             case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
             case Step.RESOLVE -> repeats.stageSlot(op);
+            case Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
             case Step.PEEK -> lookups.stagePeek(op);
             case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().stage(op);
             default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
@@ -559,7 +558,9 @@ final class OperationRunner
             case Step.COMMIT -> isApplied = inserts.settleCommit(op);
             case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
             case Step.WITHDRAW -> op.claimStands = false;
-            default -> isApplied = false;
+            default ->
+            {
+            }
         }
         if (Step.isDecisive(op.step))
         {

@@ -1,12 +1,12 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
 import org.agrona.MutableDirectBuffer;
@@ -23,6 +23,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  */
 public final class OrphanScan
 {
+    private record Part(TableDescriptor table, Subtable subtable, boolean isHeader)
+    {
+    }
+
     private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
 
     private final RegionAccess access;
@@ -30,12 +34,11 @@ public final class OrphanScan
     private final ChunkView view;
     private final boolean killsTentative;
     private final Int2ObjectHashMap<BitSet> named = new Int2ObjectHashMap<>();
-    private final List<long[]> stretches = new ArrayList<>();
+    private final ArrayDeque<Part> parts = new ArrayDeque<>();
     private final LongArrayQueue kills = new LongArrayQueue(Long.MIN_VALUE);
-    private int nextStretch;
     private boolean isReading;
     private boolean failed;
-    private boolean restructures;
+    private Part part;
     private long words;
     private long killed;
 
@@ -64,14 +67,11 @@ public final class OrphanScan
         chunks.stream().forEach((index) -> named.put(index, new BitSet(view.chunkLengthBytes() / GRANULE_BYTES)));
         for (final TableDescriptor table : tables)
         {
-            for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+            for (final Subtable subtable : Subtable.of(table))
             {
-                final long entry = table.entry(suffix);
-                if (DirectoryEntry.memoryNodeId(entry) == memoryNodeId)
+                if (subtable.memoryNodeId() == memoryNodeId)
                 {
-                    stretches.add(new long[]{
-                        DirectoryEntry.subtableOffset(entry) + SubtableDescriptor.GROUPS_OFFSET,
-                        (long)table.groupCount() * BucketDescriptor.GROUP_BYTES });
+                    parts.add(new Part(table, subtable, true));
                 }
             }
         }
@@ -80,14 +80,13 @@ public final class OrphanScan
     /** @return whether it is through, or cannot go on. */
     public boolean isDone()
     {
-        return failed || restructures ||
-            nextStretch == stretches.size() && !isReading && kills.isEmpty() && !access.isBusy();
+        return failed || parts.isEmpty() && !isReading && kills.isEmpty() && !access.isBusy();
     }
 
     /** @return whether what it found counts: every word was seen. */
     public boolean isComplete()
     {
-        return isDone() && !failed && !restructures;
+        return isDone() && !failed;
     }
 
     /** @return words seen that name a block of the chunks. */
@@ -129,14 +128,43 @@ public final class OrphanScan
             }
             return 0;
         }
-        if (nextStretch < stretches.size())
+        if (!parts.isEmpty())
         {
-            final long[] stretch = stretches.get(nextStretch++);
+            part = parts.poll();
             isReading = true;
-            access.read(port, stretch[0], stretch[1], this::onGroups);
+            final Subtable subtable = part.subtable;
+            if (part.isHeader)
+            {
+                access.read(port, subtable.offset(), SubtableDescriptor.HEADER_BYTES, this::onHeader);
+            }
+            else
+            {
+                access.read(port, subtable.groupOffset(0),
+                    (long)part.table.groupCount() * BucketDescriptor.GROUP_BYTES, this::onGroups);
+            }
             return 1;
         }
         return 0;
+    }
+
+    /**
+     * A subtable that is split, and those that take its place, are read all: words of the closed chunks are not made
+     * any more, so those that move while this goes on are frozen in the old subtable, and seen there.
+     */
+    private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
+    {
+        final long link = buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN);
+        if (SubtableDescriptor.tableId(buffer, 0) != part.table.tableId() ||
+            SubtableDescriptor.depth(buffer, 0) != part.subtable.depth())
+        {
+            // Another table's by now; the cluster's version has changed, and tells.
+            return;
+        }
+        parts.add(new Part(part.table, part.subtable, false));
+        for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
+        {
+            parts.add(new Part(part.table, part.subtable.child(link, side), true));
+        }
     }
 
     private void onGroups(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
@@ -153,14 +181,8 @@ public final class OrphanScan
 
     private void onWord(final long slotOffset, final long word)
     {
-        if (word == SlotWord.EMPTY)
+        if (!SlotWord.isTentative(word) && !SlotWord.namesBlock(word))
         {
-            return;
-        }
-        if (SlotWord.isRestructuring(word))
-        {
-            // What a frozen or coming slot names is not known here: no reclamation while subtables split.
-            restructures = true;
             return;
         }
         final BitSet granules = named.get(view.index(SlotWord.blockOffset(word)));

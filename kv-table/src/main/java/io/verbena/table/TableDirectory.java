@@ -15,6 +15,11 @@ import java.util.Arrays;
  */
 final class TableDirectory
 {
+    private static final int FILL_ONE = 1 << 16;
+    /** A subtable is split when this part of its slots is taken. */
+    private static final int SPLIT_FILL = (int)(0.85 * FILL_ONE);
+    private static final int FILL_SAMPLES = 32;
+
     private final int tableId;
     private int depth;
     private long[] groupsOffsets;
@@ -23,6 +28,8 @@ final class TableDirectory
     /** The link that leads from there to here, or 0. */
     private long[] splitLinks;
     private byte[] depths;
+    /** Of each subtable, at its suffix: moving mean of the part of slots that are taken, in 65,536ths. */
+    private int[] fills;
 
     TableDirectory(final TableDescriptor descriptor)
     {
@@ -33,6 +40,7 @@ final class TableDirectory
         predecessors = new long[size];
         splitLinks = new long[size];
         depths = new byte[size];
+        fills = new int[size];
         for (int i = 0; i < size; i++)
         {
             final long entry = descriptor.entry(i);
@@ -55,9 +63,14 @@ final class TableDirectory
         return entries;
     }
 
-    /** Takes over what a newer descriptor knows: splits that are complete, so that nobody asks for their old slots. */
-    void refresh(final TableDescriptor newer)
+    /**
+     * Takes over what a newer descriptor knows: splits that are complete, so that nobody asks for their old slots.
+     *
+     * @return whether that was news.
+     */
+    boolean refresh(final TableDescriptor newer)
     {
+        boolean isNews = false;
         while (depth < newer.depth())
         {
             grow();
@@ -69,12 +82,31 @@ final class TableDirectory
             if (DirectoryEntry.depth(stated) > depths[entry] ||
                 DirectoryEntry.depth(stated) == depths[entry] && groups == groupsOffsets[entry])
             {
+                final int before = depths[entry];
                 groupsOffsets[entry] = groups;
                 depths[entry] = (byte)DirectoryEntry.depth(stated);
+                isNews |= depths[entry] != before || predecessors[entry] != 0;
                 predecessors[entry] = 0;
                 splitLinks[entry] = 0;
             }
         }
+        return isNews;
+    }
+
+    /**
+     * Takes a sample of how full a subtable is.
+     *
+     * @return whether that has become too much; then it is measured anew.
+     */
+    boolean noteFill(final int suffix, final int taken, final int of)
+    {
+        fills[suffix] += (taken * FILL_ONE / of - fills[suffix]) / FILL_SAMPLES;
+        if (fills[suffix] < SPLIT_FILL)
+        {
+            return false;
+        }
+        fills[suffix] = 0;
+        return true;
     }
 
     /** @return depth of the deepest subtable; entries are indexed by as many directory bits. */
@@ -150,6 +182,7 @@ final class TableDirectory
             predecessors[entry] = groupsOffset;
             splitLinks[entry] = SplitLink.underWay(link);
             depths[entry] = (byte)(ofDepth + 1);
+            fills[entry] = 0;
         }
         return true;
     }
@@ -162,6 +195,7 @@ final class TableDirectory
         final byte[] deeper = Arrays.copyOf(depths, depths.length * 2);
         System.arraycopy(depths, 0, deeper, depths.length, depths.length);
         depths = deeper;
+        fills = Arrays.copyOf(fills, fills.length * 2);
         depth++;
     }
 

@@ -62,7 +62,7 @@ public final class TableEngine implements AutoCloseable
             operations[i] = new Operation(i, scratch);
         }
         scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards());
-        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration.droppedGuards());
+        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration);
         runner = new OperationRunner(
             operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks(clock.nanoTime());

@@ -22,6 +22,7 @@ public final class TableEngineConfiguration
     private ChunkSource chunkSource;
     private boolean repeatsLostOutcomes;
     private boolean controlsContention = true;
+    private SplitSource splitSource = SplitSource.NONE;
     private int droppedGuards;
     private int droppedCombinerGuards;
 
@@ -206,6 +207,18 @@ public final class TableEngineConfiguration
     public TableEngineConfiguration controlsContention(final boolean isOn)
     {
         controlsContention = isOn;
+        return this;
+    }
+
+    SplitSource splitSource()
+    {
+        return splitSource;
+    }
+
+    /** Sets who splits subtables that fill up. Nobody if not set. */
+    public TableEngineConfiguration splitSource(final SplitSource source)
+    {
+        splitSource = source;
         return this;
     }
 

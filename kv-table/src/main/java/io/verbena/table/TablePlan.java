@@ -82,6 +82,16 @@ public final class TablePlan
     }
 
     /**
+     * @param chunkBytes length of a leased chunk.
+     * @return the same with subtables as long as a chunk: what a split makes takes a chunk, however short it is.
+     */
+    public TablePlan ofWholeChunks(final long chunkBytes)
+    {
+        return new TablePlan(
+            name, tableId, hashSeed, depth, SubtableDescriptor.groupsWithin(chunkBytes), memoryNodeIds);
+    }
+
+    /**
      * A plan of a given shape, for tests and tools.
      *
      * @return the plan.

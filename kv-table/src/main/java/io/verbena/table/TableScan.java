@@ -10,6 +10,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 
 import org.agrona.DirectBuffer;
 
@@ -20,7 +21,8 @@ import org.agrona.DirectBuffer;
  * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met once,
  * with a value that it had at some instant of that stretch's turn; a key that is never there is never met. A key that
  * is written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
- * slot as long as it is present, an update swaps the word in that slot, and each slot is read once; and the scan
+ * slot as long as it is present, an update swaps the word in that slot, a split moves it to the same slot of a subtable
+ * that comes no earlier, and each slot is read once, or again where its subtable was split meanwhile; and the scan
  * belongs to the epoch in which its stretch began, so that no block named by a word it has read is used again before
  * it has read the block.
  *
@@ -49,7 +51,9 @@ public final class TableScan
     /** Groups in one READ. */
     public static final int GROUPS_PER_READ = 320;
     private static final int MAX_BLOCKS = 64;
-    private static final int BLOCKS_AT = GROUPS_PER_READ * BucketDescriptor.GROUP_BYTES;
+    /** The same groups of the subtable that the words come from, while it is split. */
+    private static final int OLD_GROUPS_AT = GROUPS_PER_READ * BucketDescriptor.GROUP_BYTES;
+    private static final int BLOCKS_AT = 2 * OLD_GROUPS_AT;
     private static final int BLOCKS_CAPACITY = 4 * SizeClasses.MAX_BLOCK_BYTES;
     /** READs of groups in one stretch, so that a walk over an empty table lets others have their turn. */
     private static final int MAX_GROUP_READS = 64;
@@ -71,6 +75,8 @@ public final class TableScan
     private NodeLink link;
     private int result;
     private long position;
+    private final Cursor cursor = new Cursor();
+    private boolean readsOldGroups;
     private long groupsBegin;
     private long groupsEnd;
     private int blockCount;
@@ -95,10 +101,10 @@ public final class TableScan
         this.epochs = epochs;
     }
 
-    /** @return how many positions a table has: one for each slot. */
+    /** @return how many positions a table can have: one for each slot, were it as deep as it can be. */
     public static long positions(final OpenTable table)
     {
-        return (long)table.descriptor().subtableCount() * table.groupCount * BucketDescriptor.SLOTS_PER_GROUP;
+        return Cursor.positions(table);
     }
 
     /**
@@ -224,7 +230,12 @@ public final class TableScan
             end(OperationResult.FOUND);
             return 1;
         }
-        link = table.link((int)(position / slotsPerSubtable()));
+        final boolean needsGroups = position >= groupsEnd;
+        if (needsGroups)
+        {
+            position = cursor.resolve(table, position);
+        }
+        link = table.link(cursor.suffix() & table.descriptor().subtableCount() - 1);
         if (link.port != null && link.port.isFailed())
         {
             end(OperationResult.NODE_UNAVAILABLE);
@@ -234,7 +245,7 @@ public final class TableScan
         {
             return 0;
         }
-        if (position >= groupsEnd)
+        if (needsGroups)
         {
             readGroups();
         }
@@ -245,24 +256,24 @@ public final class TableScan
         return 1;
     }
 
-    private long slotsPerSubtable()
-    {
-        return (long)table.groupCount * BucketDescriptor.SLOTS_PER_GROUP;
-    }
-
     /** From the group of the position on, within its subtable. */
     private void readGroups()
     {
-        final int suffix = (int)(position / slotsPerSubtable());
-        final int group = (int)(position % slotsPerSubtable() / BucketDescriptor.SLOTS_PER_GROUP);
+        final int group = cursor.slot(position) / BucketDescriptor.SLOTS_PER_GROUP;
         final int groups = Math.min(GROUPS_PER_READ, table.groupCount - group);
-        groupsBegin = suffix * slotsPerSubtable() + (long)group * BucketDescriptor.SLOTS_PER_GROUP;
+        groupsBegin = cursor.begin() + (long)group * BucketDescriptor.SLOTS_PER_GROUP;
         groupsEnd = groupsBegin + (long)groups * BucketDescriptor.SLOTS_PER_GROUP;
         blockCount = 0;
+        readsOldGroups = cursor.predecessor() != 0;
         link.port.begin();
         link.port.read(scratch.region, 0, groups * BucketDescriptor.GROUP_BYTES,
-            table.groupsOffset(suffix) + (long)group * BucketDescriptor.GROUP_BYTES);
-        post(1);
+            cursor.groupsOffset() + (long)group * BucketDescriptor.GROUP_BYTES);
+        if (readsOldGroups)
+        {
+            link.port.read(scratch.region, OLD_GROUPS_AT, groups * BucketDescriptor.GROUP_BYTES,
+                cursor.predecessor() + (long)group * BucketDescriptor.GROUP_BYTES);
+        }
+        post(readsOldGroups ? 2 : 1);
         groupReads++;
     }
 
@@ -334,12 +345,19 @@ public final class TableScan
 
     private void onGroups()
     {
-        final long header = table.bucketHeader((int)(groupsBegin / slotsPerSubtable()));
         final int lengthBytes = (int)((groupsEnd - groupsBegin) / BucketDescriptor.SLOTS_PER_BUCKET) *
             BucketDescriptor.BUCKET_BYTES;
         for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
         {
-            if (scratch.word(bucket + BucketDescriptor.HEADER_OFFSET) != header)
+            final long header = scratch.word(bucket + BucketDescriptor.HEADER_OFFSET);
+            if (SplitLink.isLink(header))
+            {
+                // Split meanwhile: the same slots of those that take its place come next.
+                cursor.follow(table, header);
+                groupsEnd = 0;
+                return;
+            }
+            if (header != cursor.bucketHeader())
             {
                 end(OperationResult.TABLE_CHANGED);
                 return;
@@ -350,7 +368,8 @@ public final class TableScan
             final long word = word(at);
             if (SlotWord.isRestructuring(word))
             {
-                end(OperationResult.RESTRUCTURING);
+                // The line was torn where the link is, or else nobody says where the word is.
+                lookAgain(at, OperationResult.RESTRUCTURING);
                 return;
             }
             count(word);
@@ -385,7 +404,7 @@ public final class TableScan
                     block += length;
                     continue;
                 }
-                lookAgain(positions[i]);
+                lookAgain(positions[i], OperationResult.CORRUPT);
                 return;
             }
             if (!sink.onRecord(scratch.buffer, block))
@@ -402,7 +421,7 @@ public final class TableScan
     }
 
     /** The block is not what the word read published: damaged, or this node was late. The slot is read again. */
-    private void lookAgain(final long at)
+    private void lookAgain(final long at, final int otherwise)
     {
         damagedLooks = at == damagedPosition ? damagedLooks + 1 : 1;
         damagedPosition = at;
@@ -410,7 +429,7 @@ public final class TableScan
         groupsEnd = 0;
         if (damagedLooks == MAX_DAMAGED_LOOKS)
         {
-            end(OperationResult.CORRUPT);
+            end(otherwise);
         }
     }
 
@@ -422,19 +441,26 @@ public final class TableScan
         {
             at++;
         }
-        position = at < positions(table) ? at : END;
+        position = at < cursor.end() ? at : cursor.next();
         if (position == END)
         {
             groupsEnd = Long.MAX_VALUE;
         }
     }
 
+    /** The word that counts: where a split has not come to yet, what it will bring. */
     private long word(final long at)
     {
         final int slot = (int)(at - groupsBegin);
-        return scratch.word(slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET +
-            slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES);
+        final int wordAt = slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+        final long word = scratch.word(wordAt);
+        if (word != SlotWord.UNINITIALISED || !readsOldGroups)
+        {
+            return word;
+        }
+        return SlotMoves.moved(SlotWord.frozen(scratch.word(OLD_GROUPS_AT + wordAt)), cursor.depth(), cursor.side(),
+            false, 0);
     }
 
     private void end(final int howItEnded)

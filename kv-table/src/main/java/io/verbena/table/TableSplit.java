@@ -146,7 +146,8 @@ public final class TableSplit
         return isFinished() ? Long.MAX_VALUE : beginEpoch;
     }
 
-    boolean isFinished()
+    /** @return whether it has ended, and nothing of it is under way. */
+    public boolean isFinished()
     {
         return state != State.RUNNING && !inFlight;
     }

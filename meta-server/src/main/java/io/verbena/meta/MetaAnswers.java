@@ -28,6 +28,8 @@ import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
@@ -209,6 +211,45 @@ final class MetaAnswers implements MetaService
     {
         return entry(name, answer(() -> catalog.drop(
             name, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch))));
+    }
+
+    /**
+     * Every node hears of a new version with its next heartbeat, and asks for the descriptor before it passes that
+     * epoch: then nobody begins anything on memory that is not named any more.
+     */
+    @Override
+    public void growTable(final TableEntry table, final long expectedChecksum)
+    {
+        final StoredTable present = catalog.table(table.name());
+
+        if (null == present || present.tableId() != table.tableId())
+        {
+            throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + table.name() + "' any more");
+        }
+
+        if (table.descriptor().length > TableEntry.MAX_DESCRIPTOR_BYTES || table.descriptor().length < Long.BYTES)
+        {
+            throw invalid("table '" + table.name() + "': descriptorBytes=" + table.descriptor().length);
+        }
+
+        if (expectedChecksum != checksum(present.descriptor()))
+        {
+            throw new ControlException(
+                ControlStatus.UNAVAILABLE, "table '" + table.name() + "' has another descriptor by now; ask again");
+        }
+
+        answer(() ->
+        {
+            catalog.replace(new StoredTable(table.name(), table.tableId(), table.descriptor()),
+                (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch));
+            return null;
+        });
+    }
+
+    private static long checksum(final byte[] descriptor)
+    {
+        return descriptor.length < Long.BYTES ? 0 :
+            ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN).getLong(descriptor.length - Long.BYTES);
     }
 
     @Override

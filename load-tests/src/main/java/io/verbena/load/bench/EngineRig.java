@@ -151,27 +151,18 @@ final class EngineRig implements AutoCloseable, OperationListener
         return vqp.counters();
     }
 
-    /** Lets two epochs pass: no cached location is current any more, but each is still where to look first. */
-    void expireLocations()
+    /** Forgets cached locations: two epochs pass. */
+    void coolDown()
     {
         final long passed = engine.passedEpoch();
         engine.onEpoch(passed + 3, passed);
     }
 
-    /** Forgets cached locations. */
-    void coolDown()
+    /** Lets an epoch pass, so that retired blocks become free in time. */
+    void passEpoch()
     {
-        expireLocations();
-        engine.epochs().forgetLocations();
-    }
-
-    /** Lets epochs pass until retired blocks are free again. */
-    void reuseBlocks()
-    {
-        while (engine.allocator(NODE).quarantinedBytes() > 0)
-        {
-            expireLocations();
-        }
+        final long passed = engine.passedEpoch();
+        engine.onEpoch(passed + 2, passed);
     }
 
     /** Where values of GETs go; null: they are left where they arrived. */

@@ -90,6 +90,18 @@ public final class TableCatalog
     }
 
     /**
+     * Replaces a table's descriptor.
+     *
+     * @param table  of a name and number that there are.
+     * @param writer makes the change durable, together with the change of the cluster's version that tells of it.
+     */
+    public void replace(final StoredTable table, final Consumer<MetaBatch> writer)
+    {
+        writer.accept(new MetaBatch().table(table));
+        tables.put(table.name(), table);
+    }
+
+    /**
      * Removes a table's name; its memory is for its user to return.
      *
      * @param name   to remove.

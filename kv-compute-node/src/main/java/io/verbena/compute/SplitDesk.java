@@ -1,0 +1,401 @@
+package io.verbena.compute;
+
+import io.verbena.control.ChunkLease;
+import io.verbena.control.ChunkPurpose;
+import io.verbena.control.ChunkRun;
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.TableEntry;
+import io.verbena.table.OpenTable;
+import io.verbena.table.SplitSource;
+import io.verbena.table.Subtable;
+import io.verbena.table.TableGrowth;
+import io.verbena.table.TableSplit;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.collections.Int2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * Splits subtables that fill up, one at a time: leases memory for two, lets the engine split, publishes the descriptor
+ * that names them, and gives the old one's memory back when nobody can look there any more. Also ends splits that
+ * others began, if nobody has after a while: whoever met one looks. Owned by the node's thread.
+ */
+final class SplitDesk implements SplitSource
+{
+    /** A subtable is not split further than a descriptor can name: 256 subtables of one depth. */
+    static final int MAX_DEPTH = 8;
+    private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
+    /** How long a split that was met is left to who began it: 250 ms. */
+    private static final long FINISH_AFTER_NS = 250_000_000;
+    /** How long nothing is split at a memory node that had no memory for it: 500 ms. */
+    private static final long NO_MEMORY_PAUSE_NS = 500_000_000;
+    private static final long RETRY_PAUSE_NS = 5_000_000;
+    private static final long SPLIT_TIMEOUT_NS = 10_000_000_000L;
+
+    private enum Step
+    {
+        IDLE, LEASING, SPLITTING, ASKING, PUBLISHING
+    }
+
+    /** Begins not before the instant; a split that was met is only finished. */
+    private record Wanted(OpenTable table, Subtable subtable, boolean isMet, long notBeforeNs)
+    {
+    }
+
+    private final Int2ObjectHashMap<MemoryLink> links;
+    private final BiConsumer<String, List<Subtable>> retired;
+    private final ArrayDeque<Wanted> queue = new ArrayDeque<>();
+    private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
+    private SessionParts session;
+    private TableRegistry tables;
+    private Step step = Step.IDLE;
+    private Wanted current;
+    private long nowNs;
+    private long pauseUntilNs;
+    private long requestNumber;
+    private ControlCall<ChunkLease> leasing;
+    private ChunkLease lease;
+    private TableSplit split;
+    private ControlCall<TableEntry> asking;
+    private ControlCall<Void> publishing;
+    private TableGrowth growth;
+    private long splitCount;
+
+    SplitDesk(final Int2ObjectHashMap<MemoryLink> links, final BiConsumer<String, List<Subtable>> retired)
+    {
+        this.links = links;
+        this.retired = retired;
+    }
+
+    void open(final SessionParts parts, final TableRegistry registry)
+    {
+        session = parts;
+        tables = registry;
+    }
+
+    @Override
+    public boolean requestSplit(final OpenTable table, final Subtable subtable)
+    {
+        final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
+        if (subtable.depth() >= MAX_DEPTH || null != refusedUntil && refusedUntil - nowNs > 0)
+        {
+            return false;
+        }
+        want(new Wanted(table, subtable, false, nowNs));
+        return true;
+    }
+
+    @Override
+    public void onSplitMet(final OpenTable table, final Subtable subtable)
+    {
+        if (null == current || !current.subtable.equals(subtable) || current.table != table)
+        {
+            want(new Wanted(table, subtable, true, nowNs + FINISH_AFTER_NS));
+        }
+    }
+
+    private void want(final Wanted wanted)
+    {
+        if (!isSame(current, wanted) && queue.stream().noneMatch((other) -> isSame(other, wanted)))
+        {
+            queue.add(wanted);
+        }
+    }
+
+    private static boolean isSame(final Wanted one, final Wanted other)
+    {
+        return null != one && one.table == other.table && one.subtable.equals(other.subtable) &&
+            one.isMet == other.isMet;
+    }
+
+    /** @return splits that this node has brought to their ends. */
+    long splitCount()
+    {
+        return splitCount;
+    }
+
+    /** @return whether something is under way. */
+    boolean isBusy()
+    {
+        return Step.IDLE != step;
+    }
+
+    /** @return when something is to begin, or {@link Long#MAX_VALUE}. */
+    long nextAtNs()
+    {
+        long next = Long.MAX_VALUE;
+        for (final Wanted wanted : queue)
+        {
+            next = Math.min(next, wanted.notBeforeNs);
+        }
+        return next;
+    }
+
+    int poll(final long atNs)
+    {
+        nowNs = atNs;
+        if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty())
+        {
+            return 0;
+        }
+        return switch (step)
+        {
+            case IDLE -> pollIdle();
+            case LEASING -> pollLeasing();
+            case SPLITTING -> pollSplitting();
+            case ASKING -> pollAsking();
+            case PUBLISHING -> pollPublishing();
+        };
+    }
+
+    private int pollIdle()
+    {
+        for (int i = queue.size(); i > 0; i--)
+        {
+            final Wanted wanted = queue.poll();
+            if (wanted.notBeforeNs - nowNs > 0)
+            {
+                queue.add(wanted);
+            }
+            else if (tables.find(wanted.table.descriptor().tableId()) == wanted.table && isStillWanted(wanted))
+            {
+                begin(wanted);
+                return 1;
+            }
+        }
+        return 0;
+    }
+
+    private static boolean isStillWanted(final Wanted wanted)
+    {
+        final Subtable present = wanted.table.subtable(wanted.subtable.suffix());
+        return wanted.isMet ? wanted.table.mayWaitForWords(present) : present.equals(wanted.subtable);
+    }
+
+    private void begin(final Wanted wanted)
+    {
+        current = wanted;
+        lease = null;
+        if (wanted.isMet)
+        {
+            beginSplit(0, 0);
+        }
+        else
+        {
+            requestNumber = session.numbers().next();
+            askForChunks();
+        }
+    }
+
+    private void askForChunks()
+    {
+        final MemoryLink link = links.get(current.subtable.memoryNodeId());
+        if (null == link || !link.isReady())
+        {
+            end();
+            return;
+        }
+        leasing = link.client().leaseChunks(requestNumber, ChunkPurpose.INDEX, 2, false, session.timeoutNs());
+        step = Step.LEASING;
+    }
+
+    private int pollLeasing()
+    {
+        if (!leasing.isDone())
+        {
+            return 0;
+        }
+        switch (leasing.status())
+        {
+            case OK -> onLeased(leasing.result());
+            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE ->
+            {
+                pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+                askForChunks(); // the same request again, for the same chunks
+            }
+            default ->
+            {
+                refusedUntilNs.put(current.subtable.memoryNodeId(), (Long)(nowNs + NO_MEMORY_PAUSE_NS));
+                end();
+            }
+        }
+        return 1;
+    }
+
+    private void onLeased(final ChunkLease leased)
+    {
+        lease = leased;
+        final List<Long> offsets = new ArrayList<>();
+        for (final ChunkRun run : leased.runs())
+        {
+            for (int i = 0; i < run.chunkCount(); i++)
+            {
+                offsets.add(run.offset() + (long)i * leased.chunkLengthBytes());
+            }
+        }
+        if (offsets.size() < 2 || !isStillWanted(current))
+        {
+            returnLease();
+            end();
+        }
+        else
+        {
+            beginSplit(offsets.get(0), offsets.get(1));
+        }
+    }
+
+    private void beginSplit(final long offset0, final long offset1)
+    {
+        split = session.engine().splits().begin(
+            current.table, current.subtable.suffix(), offset0, offset1, nowNs + SPLIT_TIMEOUT_NS);
+        step = Step.SPLITTING;
+    }
+
+    private int pollSplitting()
+    {
+        if (!split.isFinished())
+        {
+            return 0;
+        }
+        if (null != lease && !split.usesGivenMemory())
+        {
+            returnLease();
+        }
+        if (TableSplit.State.DONE == split.state())
+        {
+            splitCount++;
+            ask();
+        }
+        else
+        {
+            LOGGER.warn("split of {} of table {} goes on later: {}", current.subtable,
+                current.table.descriptor().name(), split.failure());
+            queue.add(new Wanted(current.table, current.subtable, current.isMet || split.usesGivenMemory(),
+                nowNs + FINISH_AFTER_NS));
+            end();
+        }
+        return 1;
+    }
+
+    private void ask()
+    {
+        asking = session.metaLink().client().table(current.table.descriptor().name(), session.timeoutNs());
+        step = Step.ASKING;
+    }
+
+    private int pollAsking()
+    {
+        if (!asking.isDone())
+        {
+            return 0;
+        }
+        final ControlStatus status = asking.status();
+        if (ControlStatus.OK == status && asking.result().tableId() == current.table.descriptor().tableId())
+        {
+            publish(asking.result());
+        }
+        else if (ControlStatus.OK == status || ControlStatus.NO_SUCH_TABLE == status)
+        {
+            onDropped();
+        }
+        else
+        {
+            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+            ask();
+        }
+        return 1;
+    }
+
+    /** The subtables that were made are named by nothing but the old one, whose memory goes with the table. */
+    private void onDropped()
+    {
+        if (null != lease && split.usesGivenMemory())
+        {
+            final List<Subtable> made = new ArrayList<>();
+            for (final ChunkRun run : lease.runs())
+            {
+                for (int i = 0; i < run.chunkCount(); i++)
+                {
+                    made.add(new Subtable(current.subtable.memoryNodeId(), 0, 0,
+                        run.offset() + (long)i * lease.chunkLengthBytes()));
+                }
+            }
+            retired.accept(current.table.descriptor().name(), made);
+        }
+        end();
+    }
+
+    private void publish(final TableEntry entry)
+    {
+        try
+        {
+            growth = TableGrowth.of(TableDescriptor.decode(entry.descriptor()), current.table,
+                current.subtable.suffix(), current.subtable.depth() + 1);
+        }
+        catch (final FormatException ex)
+        {
+            LOGGER.warn("table {} cannot be published: {}", entry.name(), ex.getMessage());
+            end();
+            return;
+        }
+        final byte[] descriptor = growth.descriptor().encode();
+        if (growth.replaced().isEmpty() || descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            end();
+            return;
+        }
+        final byte[] present = entry.descriptor();
+        final long checksum =
+            ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
+        publishing = session.metaLink().client().growTable(
+            new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, session.timeoutNs());
+        step = Step.PUBLISHING;
+    }
+
+    private int pollPublishing()
+    {
+        if (!publishing.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK == publishing.status())
+        {
+            retired.accept(current.table.descriptor().name(), growth.replaced());
+            end();
+        }
+        else
+        {
+            // Somebody else was faster, or the answer is lost; then the old memory may stay taken until a check.
+            pauseUntilNs = nowNs + (ControlStatus.UNAVAILABLE == publishing.status() ? 0 : RETRY_PAUSE_NS);
+            ask();
+        }
+        return 1;
+    }
+
+    private void returnLease()
+    {
+        final MemoryLink link = links.get(current.subtable.memoryNodeId());
+        if (null != link && link.isReady())
+        {
+            link.client().returnChunks(lease.runs(), session.timeoutNs());
+        }
+        lease = null;
+    }
+
+    private void end()
+    {
+        current = null;
+        lease = null;
+        step = Step.IDLE;
+    }
+}
