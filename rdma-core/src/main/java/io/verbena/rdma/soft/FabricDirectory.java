@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -509,6 +510,7 @@ final class FabricDirectory implements AutoCloseable
 
     private static String ownerName(final int id)
     {
-        return String.format("%08x", id);
+        // Asked for each peer at each look of the watch, and formatting by a pattern was most of what a look cost.
+        return HexFormat.of().toHexDigits(id);
     }
 }
