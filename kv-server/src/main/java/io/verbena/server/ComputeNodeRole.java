@@ -25,7 +25,6 @@ public final class ComputeNodeRole implements Role
     public static final int SERVICE_PORT = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
     private static final int MAX_CLIENTS = 64;
-    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
     /** How long clients have to notice, and to go, since one of them asked something last: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
     /** What the node holds is counted this often at most when it works, and this often at least. */
@@ -45,7 +44,7 @@ public final class ComputeNodeRole implements Role
     private volatile Map<String, Object> space = Map.of();
     private long countedOperations = -1;
     private long countedNs;
-    private long nextStatNs;
+    private final FigurePace pace;
     private boolean isLeaving;
     private long lastAskedNs;
 
@@ -77,7 +76,7 @@ public final class ComputeNodeRole implements Role
         this.node = node;
         this.server = server;
         this.beganNs = beganNs;
-        nextStatNs = beganNs;
+        pace = new FigurePace(beganNs - FigurePace.REST_NS);
     }
 
     /**
@@ -160,9 +159,8 @@ public final class ComputeNodeRole implements Role
             served = server.served();
             lastAskedNs = nowNs;
         }
-        if (nextStatNs - nowNs <= 0)
+        if (pace.isDue(work, nowNs))
         {
-            nextStatNs = nowNs + STAT_NS;
             nodeCarriers = node.carriers();
             countSpace(nowNs);
         }

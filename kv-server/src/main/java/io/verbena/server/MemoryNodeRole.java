@@ -13,12 +13,10 @@ import io.verbena.rdma.verbs.Fabric;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** A memory node. */
 public final class MemoryNodeRole implements Role
 {
-    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final Fabric fabric;
     private final Device device;
@@ -31,7 +29,7 @@ public final class MemoryNodeRole implements Role
     private volatile MemoryNodeState state;
     private volatile MemoryNodeStat stat;
     private volatile Map<String, Integer> carriers = Map.of();
-    private long nextStatNs;
+    private final FigurePace pace;
     private boolean draining;
 
     private MemoryNodeRole(
@@ -46,7 +44,7 @@ public final class MemoryNodeRole implements Role
         this.regionLengthBytes = regionLengthBytes;
         state = node.state();
         stat = node.stat();
-        nextStatNs = device.clock().nanoTime() + STAT_NS;
+        pace = new FigurePace(device.clock().nanoTime());
     }
 
     /**
@@ -124,10 +122,8 @@ public final class MemoryNodeRole implements Role
         nodeId = node.nodeId();
         incarnation = node.incarnation();
         state = node.state();
-        final long nowNs = device.clock().nanoTime();
-        if (nextStatNs - nowNs <= 0)
+        if (pace.isDue(work, device.clock().nanoTime()))
         {
-            nextStatNs = nowNs + STAT_NS;
             stat = node.stat();
             carriers = node.carriers();
         }
@@ -137,7 +133,7 @@ public final class MemoryNodeRole implements Role
     @Override
     public long idleNs()
     {
-        return draining ? 0 : Math.min(node.idleNs(), nextStatNs - device.clock().nanoTime());
+        return draining ? 0 : Math.min(node.idleNs(), pace.leftNs(device.clock().nanoTime()));
     }
 
     @Override

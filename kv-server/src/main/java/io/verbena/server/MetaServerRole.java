@@ -27,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
 {
-    private static final long STAT_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int MAX_NODES = 128;
 
     private final Device device;
@@ -39,7 +38,7 @@ public final class MetaServerRole implements Role
     private volatile MetaServerStat stat;
     private volatile List<NodeStat> nodes = List.of();
     private volatile Map<String, Integer> carriers = Map.of();
-    private long nextStatNs;
+    private final FigurePace pace;
     private boolean draining;
 
     private MetaServerRole(
@@ -53,7 +52,7 @@ public final class MetaServerRole implements Role
         this.bootstrap = bootstrap;
         clock = device.clock();
         stat = server.stat();
-        nextStatNs = clock.nanoTime() + STAT_NS;
+        pace = new FigurePace(clock.nanoTime());
     }
 
     /**
@@ -149,10 +148,8 @@ public final class MetaServerRole implements Role
     public int doWork()
     {
         final int work = server.doWork();
-        final long nowNs = clock.nanoTime();
-        if (nextStatNs - nowNs <= 0)
+        if (pace.isDue(work, clock.nanoTime()))
         {
-            nextStatNs = nowNs + STAT_NS;
             stat = server.stat();
             nodes = server.nodes();
             carriers = server.carriers();
@@ -163,7 +160,7 @@ public final class MetaServerRole implements Role
     @Override
     public long idleNs()
     {
-        return draining ? 0 : Math.min(server.idleNs(), nextStatNs - clock.nanoTime());
+        return draining ? 0 : Math.min(server.idleNs(), pace.leftNs(clock.nanoTime()));
     }
 
     @Override
