@@ -33,8 +33,8 @@ class GuardTablesTest
         Pattern.compile("Guards?\\.class\\.get\\w*Field\\((?:guard|name)\\)|Flaw flaw");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of("LOOK_BEFORE_PASS", "CLOSE_DROPPED", "INDEX_WAIT", "RESTORED");
-    /** A fault for tests, no guard. */
-    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS");
+    /** Switches for tests, no guards. */
+    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "WHOLE_CHUNKS");
 
     private static Map<String, String> tests()
     {
@@ -174,6 +174,7 @@ class GuardTablesTest
         guards.addAll(constants("CombinerGuard.java"));
         check(guards, offences, "point-operations.md", "growth.md");
         check(constants("ReclaimGuard.java"), offences, "reclamation.md");
+        checkUse("FenceGuard.java", offences);
         check(constants("DurabilityGuard.java"), offences, "durability.md");
         List.of("Guard.java", "CombinerGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
             .forEach((file) -> checkUse(file, offences));

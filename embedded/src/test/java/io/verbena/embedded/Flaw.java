@@ -5,7 +5,7 @@ import io.verbena.memory.DurableNodes;
 
 import java.util.function.Consumer;
 
-/** What {@code docs/protocol/durability.md} relies on, each left out alone by a mutation check. */
+/** What {@code durability.md} and {@code reclamation.md} rely on, each left out alone by a mutation check. */
 enum Flaw
 {
     NONE(0, 0),
@@ -16,6 +16,7 @@ enum Flaw
     WALK(0, DurableNodes.WALK),
     STATE_LAST(0, DurableNodes.STATE_LAST),
     WHOLE_BLOCK(0, DurableNodes.WHOLE_BLOCK),
+    CUT_OFF(0, DurableNodes.CUT_OFF),
     RENAME((host) -> host.disk().writeInPlace()),
     NAMES_SYNCED((host) -> host.disk().forgetNames()),
     BATCH_WHOLE((host) -> host.disk().database().splitBatches()),

@@ -31,6 +31,9 @@ class ReclamationSimTest
     private static final long TIMEOUT_NS = 8_000_000;
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 80_000_000;
+    private static final int LATE_RUNS = 48;
+    private static final long LATE_STEP_NS = 30;
+    private static final long LATE_LANDS_NS = 100_000;
 
     /** Seeds 1 to 12, or as many as the system property verbena.sim.seeds says, for a longer search. */
     static LongStream seeds()
@@ -86,6 +89,49 @@ class ReclamationSimTest
             }
         }
         assertThat(seen).anyMatch((text) -> text.contains(symptom));
+    }
+
+    /** A node is taken for ended while it stands still amid an update: what it had posted must not land any more. */
+    @Test
+    void shouldGiveMemoryToNobodyElseWhenLateRequestsOfTheEndedBounce()
+    {
+        assertThat(LongStream.rangeClosed(1, LATE_RUNS).mapToObj((run) -> late(run, Flaw.NONE)))
+            .allMatch(StoreCheck::isSound);
+    }
+
+    @Test
+    void shouldShowMemoryInTwoHandsWhenTheEndedAreNotCutOff()
+    {
+        assertThat(LongStream.rangeClosed(1, LATE_RUNS).mapToObj((run) -> late(run, Flaw.CUT_OFF))
+            .flatMap((check) -> check.problems().stream())).anyMatch((problem) -> problem.contains("two hands"));
+    }
+
+    private static StoreCheck late(final long run, final Flaw flaw)
+    {
+        try (SimCluster cluster = SimCluster.durable(run, new SimFabricOptions(), 1, 1, flaw))
+        {
+            final SimCluster.Compute victim = cluster.computes().getFirst();
+            final KvTable table = cluster.createTable("t", 50);
+            for (int i = 0; i < 3; i++)
+            {
+                final CompletableFuture<Long> put = table.putAsync(new byte[]{(byte)i}, new byte[100], TIMEOUT_NS);
+                cluster.world().runUntil(put::isDone, MAX_STEPS);
+            }
+            table.putAsync(new byte[]{0}, new byte[100], TIMEOUT_NS);
+            cluster.world().runFor(run * LATE_STEP_NS);
+            victim.machine().pause();
+            cluster.forget(victim);
+            cluster.addComputeNode();
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            cluster.settle();
+            // Its device goes on before its processor does, which would end the session.
+            victim.machine().device().resume();
+            cluster.world().runFor(LATE_LANDS_NS);
+            victim.machine().resume();
+            cluster.runFor(SimCluster.LEASE_NS);
+            cluster.settle();
+            return cluster.check(cluster.tables());
+        }
     }
 
     @ParameterizedTest
@@ -201,24 +247,29 @@ class ReclamationSimTest
     {
         try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 3, 24, droppedGuards))
         {
-            final SimClients clients = start(cluster, 600);
-            for (int i = 0; i < 8; i++)
-            {
-                at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
-            }
-            clients.finish(MAX_STEPS);
-            cluster.runFor(8 * 7_000_000L + 5_000_000L + 3 * SimCluster.LEASE_NS);
-
-            cluster.settle();
-            assertSound(cluster, cluster.check(cluster.tables()));
-            cluster.sweep();
-
-            final StoreCheck check = cluster.check(cluster.tables());
-            assertSound(cluster, check);
-            assertThat(check.unreclaimedBytes()).as("%s", check).isZero();
-            assertThat(check.lostBytes()).as("%s %s", check, cluster.spaces()).isZero();
-            assertThat(check.tentative()).as("tentative words of the dead: %s", check).isZero();
+            run(cluster);
         }
+    }
+
+    private static void run(final SimCluster cluster)
+    {
+        final SimClients clients = start(cluster, 600);
+        for (int i = 0; i < 8; i++)
+        {
+            at(cluster, i * 7_000_000L + cluster.world().random().nextLong(5_000_000), () -> hurt(cluster));
+        }
+        clients.finish(MAX_STEPS);
+        cluster.runFor(8 * 7_000_000L + 5_000_000L + 3 * SimCluster.LEASE_NS);
+
+        cluster.settle();
+        assertSound(cluster, cluster.check(cluster.tables()));
+        cluster.sweep();
+
+        final StoreCheck check = cluster.check(cluster.tables());
+        assertSound(cluster, check);
+        assertThat(check.unreclaimedBytes()).as("%s", check).isZero();
+        assertThat(check.lostBytes()).as("%s %s", check, cluster.spaces()).isZero();
+        assertThat(check.tentative()).as("tentative words of the dead: %s", check).isZero();
     }
 
     private static void assertSound(final SimCluster cluster, final StoreCheck check)

@@ -548,7 +548,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     private void fence(final PeerIdentity identity)
     {
-        final int closedCount = server.fence(identity);
+        final int closedCount = isDropped(FenceGuard.CUT_OFF) ? 0 : server.fence(identity);
         LOGGER.info("fenced {}: connections closed={}", identity, closedCount);
     }
 
