@@ -26,12 +26,15 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long OTHERS_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    /** Writers that fill a quarantine of 256 MiB do not do it in less. */
+    private static final long HOLD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final ComputeNode node;
     private final NanoClock clock;
     private final long timeoutNs;
     private NodeSession session;
+    private long heldSinceNs;
 
     private StoreObserver(final ComputeNode node, final NanoClock clock, final long timeoutNs)
     {
@@ -160,6 +163,13 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     public void hold()
     {
         session.engine().epochs().hold();
+        heldSinceNs = clock.nanoTime();
+    }
+
+    @Override
+    public boolean mayHoldOn()
+    {
+        return clock.nanoTime() - heldSinceNs < HOLD_NS;
     }
 
     @Override

@@ -34,6 +34,12 @@ final class CheckedNode
         named = new GranuleSet(Arena.ofAuto(), granulesCount);
     }
 
+    /** @return the same node, of which nothing is known but its superblock. */
+    CheckedNode afresh()
+    {
+        return new CheckedNode(id(), superblock);
+    }
+
     int id()
     {
         return space.memoryNodeId;

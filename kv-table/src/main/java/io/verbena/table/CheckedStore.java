@@ -21,6 +21,16 @@ public interface CheckedStore extends RegionReader
      */
     void hold();
 
+    /**
+     * Asked between two READs while it holds.
+     *
+     * @return false when others may soon wait for what is held up: release, and begin anew or give up.
+     */
+    default boolean mayHoldOn()
+    {
+        return true;
+    }
+
     /** Ends {@link #hold()}. */
     void release();
 

@@ -39,6 +39,8 @@ public final class EngineCounters
     public long cacheHits;
     /** Operations that passed a cached location by, because their key is write-hot. */
     public long cacheBypasses;
+    /** Operations that looked first where their key was some epochs ago. */
+    public long cacheHints;
     /** Cached locations that turned out stale. */
     public long cacheStale;
     /** Blocks whose fate is unknown after a failed connection: never used again by this engine. */

@@ -6,7 +6,8 @@ package io.verbena.table;
  * <p>Rules. An operation belongs to the epoch that was known when it began. A block retired while epoch E was known may
  * be used again when the safe epoch, the least passed epoch of all live compute nodes, is E + {@link #REUSE_DISTANCE}
  * or more. The node has passed e - 1 only when every operation begun before it heard e has ended. A cached location is
- * used only while its tag is at least the known epoch - 1. Single owner thread.
+ * used only while its tag is at least the known epoch - 1; after that it is a hint, which a READ has to confirm. Single
+ * owner thread.
  */
 public final class EpochTracker
 {
@@ -17,6 +18,7 @@ public final class EpochTracker
     private long safeEpoch;
     private long heldEpoch = Long.MAX_VALUE;
     private boolean isAwaited;
+    private long firstHint;
 
     /** @param initialEpoch epoch heard when the node joined. */
     EpochTracker(final long initialEpoch)
@@ -79,6 +81,18 @@ public final class EpochTracker
     boolean isCacheTagCurrent(final long tag)
     {
         return tag >= epoch - 1;
+    }
+
+    /** Each key is looked for anew when it is used next, unless its location was seen in the present epoch or later. */
+    public void forgetLocations()
+    {
+        firstHint = epoch;
+    }
+
+    /** @return whether a location with this tag, which may not be used, is still where to look first. */
+    boolean isHint(final long tag)
+    {
+        return tag >= firstHint;
     }
 
     /** @return whether a block retired in this epoch may be used again. */

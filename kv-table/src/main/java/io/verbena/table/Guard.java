@@ -65,6 +65,8 @@ final class Guard
     static final int UNINITIALISED = 1 << 29;
     /** Whoever moves a word lets its window begin where the new depth needs it. */
     static final int RENEW_WINDOW = 1 << 30;
+    /** The bucket of a hinted location is read before the block. */
+    static final int BUCKET_BEFORE_BLOCK = 1 << 31;
 
     private Guard()
     {

@@ -92,6 +92,42 @@ final class Lookups
         }
     }
 
+    /**
+     * Bucket first, block second, the other way round than with a current location: the word that is cached may have
+     * been used again since, so only the bucket shows that it is the key's now, and from then on this operation keeps
+     * its block from being used again. The bucket's header shows that it is still one of the key's.
+     */
+    void stageHintedRead(final Operation op)
+    {
+        final long bucket = op.targetOffset & -BucketDescriptor.BUCKET_BYTES;
+        final boolean isBlockFirst = runner.isDropped(Guard.BUCKET_BEFORE_BLOCK);
+        if (isBlockFirst)
+        {
+            stageFollow(op);
+        }
+        runner.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES, bucket);
+        if (!isBlockFirst)
+        {
+            stageFollow(op);
+        }
+    }
+
+    void onHintedRead(final Operation op)
+    {
+        final int inBucket = (int)op.targetOffset & BucketDescriptor.BUCKET_BYTES - 1;
+        final long word = op.scratch.word(op.base + Scratch.BUCKETS_OFFSET + inBucket);
+        final boolean isThere = op.bucketHeaderRead(0) == op.bucketHeader;
+        if (isThere && word == op.targetWord)
+        {
+            runner.learn(op, true);
+            onFollow(op);
+            return;
+        }
+        stale(op);
+        op.targetWord = word;
+        runner.go(op, isThere && mayName(op, word) ? Step.FOLLOW : Step.LOOK);
+    }
+
     /** @return whether a word that stands in the key's slot may be the word of its block. */
     static boolean mayName(final Operation op, final long word)
     {

@@ -281,6 +281,7 @@ final class OperationRunner
             case Step.CACHED_READ -> lookups.onCachedRead(op);
             case Step.FOLLOW -> lookups.onFollow(op);
             case Step.SLOT_READ -> lookups.onSlotRead(op);
+            case Step.HINTED_READ -> lookups.onHintedRead(op);
             case Step.LOOK, Step.PEEK -> lookups.scan(op);
             case Step.MATCH -> lookups.onMatch(op);
             case Step.SWAP -> swaps.onSwap(op);
@@ -301,8 +302,9 @@ final class OperationRunner
         switch (op.step)
         {
             case Step.CACHED_READ -> lookups.stageCachedRead(op);
-            case Step.FOLLOW -> lookups.stageFollow(op);
+            case Step.FOLLOW, Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
             case Step.SLOT_READ -> lookups.stageSlotRead(op);
+            case Step.HINTED_READ -> lookups.stageHintedRead(op);
             case Step.LOOK -> lookups.stageLook(op);
             case Step.MATCH -> lookups.stageMatch(op);
             case Step.SWAP -> swaps.stageSwap(op);
@@ -312,7 +314,6 @@ final class OperationRunner
             case Step.WITHDRAW -> inserts.stageWithdraw(op);
             case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
             case Step.RESOLVE -> repeats.stageSlot(op);
-            case Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
             case Step.PEEK -> lookups.stagePeek(op);
             case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().stage(op);
             default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
@@ -558,9 +559,7 @@ final class OperationRunner
             case Step.COMMIT -> isApplied = inserts.settleCommit(op);
             case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
             case Step.WITHDRAW -> op.claimStands = false;
-            default ->
-            {
-            }
+            default -> isApplied = false;
         }
         if (Step.isDecisive(op.step))
         {

@@ -42,10 +42,13 @@ final class Starts
             op.wantsMemory = false;
         }
         final long entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
-        if (entry == LocationCache.NONE ||
-            !runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)) && !runner.isDropped(Guard.CACHE_EPOCH))
+        if (entry == LocationCache.NONE)
         {
             startCold(op);
+        }
+        else if (!runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)) && !runner.isDropped(Guard.CACHE_EPOCH))
+        {
+            startExpired(op, entry);
         }
         else if (runner.cache.isWriteHot(entry))
         {
@@ -86,6 +89,20 @@ final class Starts
             runner.records.seal(op, op.targetVersion, op.targetWord);
         }
         runner.go(op, changes ? Step.SWAP : Step.CACHED_READ);
+    }
+
+    /** What was known some epochs ago proves nothing, but mostly leads there. */
+    private void startExpired(final Operation op, final long entry)
+    {
+        if (runner.cache.isWriteHot(entry) || !runner.epochs.isHint(runner.cache.tag(entry)))
+        {
+            startCold(op);
+            return;
+        }
+        runner.counters.cacheHints++;
+        op.targetOffset = runner.cache.slotOffset(entry);
+        op.targetWord = runner.cache.word(entry);
+        runner.go(op, Step.HINTED_READ);
     }
 
     private void startCold(final Operation op)

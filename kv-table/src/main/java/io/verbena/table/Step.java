@@ -42,10 +42,13 @@ final class Step
     static final int READ_HASHES = 18;
     /** Initialise slots of the subtable that is made by a split. */
     static final int MOVE = 19;
+    /** READ the bucket where the key was some epochs ago, then the block that it had there. */
+    static final int HINTED_READ = 20;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
-        "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move" };
+        "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move",
+        "hinted_read" };
 
     private Step()
     {

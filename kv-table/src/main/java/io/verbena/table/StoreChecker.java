@@ -23,14 +23,18 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * byte of a chunk leased for blocks is in exactly one hand: named by one committed word, or held by one node. A byte in
  * two hands will be overwritten under somebody; one in none is lost until the chunk is swept.
  *
- * <p>Beside writers, all words are read while the store holds, and the chunk headers after them: then no block has two
- * words unless it had them at one instant, and no chunk can have changed its state under a word. What nodes hold is not
- * known of a live store, and nothing is told lost.
+ * <p>Beside writers, all words of a memory node are read while the store holds, and its chunk headers after them: then
+ * no block has two words unless it had them at one instant, and no chunk can have changed its state under a word. A
+ * block lies on the node of its words, so the nodes are held up for one after the other. Where writers would have to
+ * wait for it, it begins anew, and after {@link #MOST_HOLDS} times says that it could not judge that node. What nodes
+ * hold is not known of a live store, and nothing is told lost.
  */
 public final class StoreChecker
 {
     private static final int MAX_LEFTOVERS = 100_000;
     private static final int MAX_HEADER_LOOKS = 1_000;
+    /** How often the words of a memory node are begun to be read, before they are not judged. */
+    static final int MOST_HOLDS = 3;
 
     private final CheckedStore store;
     private final List<HeldStretch> held;
@@ -138,30 +142,58 @@ public final class StoreChecker
         }
     }
 
-    /** Words first, chunk headers after them, and nothing is used again between. */
     private void checkWords()
     {
+        for (final int memoryNodeId : nodes.keySet().stream().sorted().toList())
+        {
+            int holds = 1;
+            while (!checkWords(memoryNodeId, true))
+            {
+                // What was held up is free again before the next time.
+                if (!store.awaitOthers() || ++holds > MOST_HOLDS)
+                {
+                    checkWords(memoryNodeId, false);
+                    check.unjudged().add("memory node " + memoryNodeId + ": whether each block has one word, and" +
+                        " undecided inserts: reading all words takes longer than writers can wait; check it when they" +
+                        " write less");
+                    break;
+                }
+            }
+        }
+        tables = store.tables();
+        tables.forEach(this::refuseUnknownNodes);
+    }
+
+    /**
+     * Words of one memory node first, its chunk headers after them, and nothing is used again between.
+     *
+     * @param readsWords whether to judge more than headers and indexes.
+     * @return false when writers would have had to wait: nothing is noted then.
+     */
+    private boolean checkWords(final int memoryNodeId, final boolean readsWords)
+    {
+        final CheckedNode node = nodes.get(memoryNodeId).afresh();
+        check.spaces().set(check.spaces().indexOf(nodes.put(memoryNodeId, node).space()), node.space());
+        final int problemsBefore = check.problems().size();
+        final int leftoversBefore = check.leftovers().size();
         store.hold();
         try (Arena arena = Arena.ofConfined())
         {
-            tables = store.tables();
-            final TableWords words = new TableWords(store, arena, this::regionLengthBytes);
-            for (final TableDescriptor table : tables)
+            final List<TableDescriptor> held = store.tables();
+            if (readsWords && !noteWords(node, held, arena))
             {
-                for (final Subtable subtable : Subtable.of(table))
-                {
-                    final CheckedNode node = nodes.get(subtable.memoryNodeId());
-                    if (node != null)
-                    {
-                        noteWords(node, table, subtable, words);
-                    }
-                }
+                check.problems().subList(problemsBefore, check.problems().size()).clear();
+                check.leftovers().subList(leftoversBefore, check.leftovers().size()).clear();
+                nodes.put(memoryNodeId, node.afresh());
+                check.spaces().set(check.spaces().indexOf(node.space()), nodes.get(memoryNodeId).space());
+                return false;
             }
             final UnsafeBuffer header = new UnsafeBuffer(
                 arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
-            nodes.values().forEach((node) -> readHeaders(node, header));
-            tables.forEach((table) -> noteIndex(table, header));
-            nodes.values().forEach((node) -> node.checkStates(check));
+            readHeaders(node, header);
+            held.forEach((table) -> noteIndex(node, table, header));
+            node.checkStates(check);
+            return true;
         }
         finally
         {
@@ -169,7 +201,24 @@ public final class StoreChecker
         }
     }
 
-    private void noteWords(
+    /** @return false when it had to be given up. */
+    private boolean noteWords(final CheckedNode node, final List<TableDescriptor> held, final Arena arena)
+    {
+        final TableWords words = new TableWords(store, arena, this::regionLengthBytes);
+        for (final TableDescriptor table : held)
+        {
+            for (final Subtable subtable : Subtable.of(table))
+            {
+                if (subtable.memoryNodeId() == node.id() && !noteWords(node, table, subtable, words))
+                {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean noteWords(
         final CheckedNode node, final TableDescriptor table, final Subtable subtable, final TableWords words)
     {
         final TableWords.Sink sink = new TableWords.Sink()
@@ -195,8 +244,13 @@ public final class StoreChecker
         };
         for (int group = 0; group < table.groupCount(); group += TableWords.pieceLength(table, group))
         {
+            if (!store.mayHoldOn())
+            {
+                return false;
+            }
             words.forEach(table, subtable, group, sink);
         }
+        return true;
     }
 
     private void readHeaders(final CheckedNode node, final UnsafeBuffer header)
@@ -220,16 +274,23 @@ public final class StoreChecker
         }
     }
 
-    private void noteIndex(final TableDescriptor table, final UnsafeBuffer header)
+    private void noteIndex(final CheckedNode node, final TableDescriptor table, final UnsafeBuffer header)
     {
         for (final Subtable subtable : Subtable.of(table))
         {
-            final CheckedNode node = nodes.get(subtable.memoryNodeId());
-            if (node != null)
+            if (subtable.memoryNodeId() == node.id())
             {
                 noteIndex(node, table, subtable, header);
             }
-            else if (0 == onlyNodeId || onlyNodeId == subtable.memoryNodeId())
+        }
+    }
+
+    private void refuseUnknownNodes(final TableDescriptor table)
+    {
+        for (final Subtable subtable : Subtable.of(table))
+        {
+            if (!nodes.containsKey(subtable.memoryNodeId()) &&
+                (0 == onlyNodeId || onlyNodeId == subtable.memoryNodeId()))
             {
                 check.problem(
                     "subtable " + subtable.suffix() + " of table " + table.name() + " is at an unknown memory node");

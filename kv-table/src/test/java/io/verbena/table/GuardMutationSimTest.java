@@ -42,6 +42,7 @@ class GuardMutationSimTest
     @CsvSource({
         "RE_READ", "SLOT_READ", "KEY_CHECK", "FAILED_KILL", "COMMIT", "WRITE_BEFORE_CAS", "KILL", "NEVER_RETURNED_WORD",
         "UNIQUE_VERSIONS", "FENCE", "QUARANTINE+VERSION_BITS", "CACHE_EPOCH+VERSION_BITS",
+        "BUCKET_BEFORE_BLOCK+VERSION_BITS",
         "REPEAT_LOOKS", "ONE_TAKER", "TOMBSTONE", "TENTATIVE" })
     void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
     {
@@ -67,6 +68,17 @@ class GuardMutationSimTest
                 shape.faults = false;
                 shape.cacheEntries = 64;
                 shape.kinds = new int[]{OperationKind.PUT, OperationKind.REPLACE, OperationKind.REPLACE};
+            }
+            if (guard.startsWith("BUCKET_BEFORE_BLOCK"))
+            {
+                // A block that was free is used again, and named as before, between the two READs.
+                shape.expires = true;
+                shape.keys = 1;
+                shape.operations = 300;
+                shape.deadWords = 0;
+                shape.faults = false;
+                shape.cacheEntries = 64;
+                shape.kinds = new int[]{OperationKind.PUT, OperationKind.GET};
             }
             if (guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE"))
             {

@@ -88,6 +88,7 @@ class OperationGroupTest
     private void coldCache()
     {
         fixture.engine.onEpoch(fixture.engine.passedEpoch() + 3, 0);
+        fixture.engine.epochs().forgetLocations();
     }
 
     @Test

@@ -47,6 +47,7 @@ class RoundTripBudgetTest
     {
         // Two epochs on, no cached location may be used.
         fixture.engine.onEpoch(fixture.engine.passedEpoch() + 3, 0);
+        fixture.engine.epochs().forgetLocations();
     }
 
     @Test
@@ -62,6 +63,47 @@ class RoundTripBudgetTest
         fixture.put(table, "k", "v");
         coldCache();
         assertThat(measure(OperationKind.GET, "k", null, 0, "r3 w0 c0 d2").value()).isEqualTo("v");
+    }
+
+    private void passEpochs()
+    {
+        fixture.engine.onEpoch(fixture.engine.passedEpoch() + 3, 0);
+    }
+
+    @Test
+    void shouldTakeOneRoundTripForGetWhoseLocationWasSeenSomeEpochsAgo()
+    {
+        fixture.put(table, "k", "v");
+        passEpochs();
+        assertThat(measure(OperationKind.GET, "k", null, 0, "r2 w0 c0 d1").value()).isEqualTo("v");
+    }
+
+    @Test
+    void shouldTakeTwoRoundTripsForUpdateWhoseLocationWasSeenSomeEpochsAgo()
+    {
+        fixture.put(table, "k", "v");
+        passEpochs();
+        measure(OperationKind.PUT, "k", "w", 0, "r2 w1 c1 d2");
+        assertThat(measure(OperationKind.GET, "k", null, 0, "r2 w0 c0 d1").value()).isEqualTo("w");
+        passEpochs();
+        measure(OperationKind.DELETE, "k", null, 0, "r2 w0 c1 d2");
+        assertThat(fixture.get(table, "k").result()).isEqualTo(OperationResult.NOT_FOUND);
+    }
+
+    @Test
+    void shouldFindWhatAnotherEngineStoredWhereAKeyWasSomeEpochsAgo()
+    {
+        final EngineFixture other = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2));
+        other.nextBlocksAt += 1 << 20;
+        final OpenTable otherTable = other.engine.openTable(table.descriptor());
+        fixture.put(table, "k", "old");
+        other.put(otherTable, "k", "new");
+        passEpochs();
+        assertThat(measure(OperationKind.GET, "k", null, 0, "r3 w0 c0 d2").value()).isEqualTo("new");
+        other.run(OperationKind.DELETE, otherTable, "k", null, 0);
+        passEpochs();
+        assertThat(fixture.get(table, "k").result()).isEqualTo(OperationResult.NOT_FOUND);
+        other.close();
     }
 
     @Test

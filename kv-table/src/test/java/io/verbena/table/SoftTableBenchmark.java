@@ -75,6 +75,10 @@ final class SoftTableBenchmark
             {
                 final long passed = fixture.engine.passedEpoch();
                 fixture.engine.onEpoch(passed + (cold ? 3 : 2), passed);
+                if (cold)
+                {
+                    fixture.engine.epochs().forgetLocations();
+                }
             }
             key.set(ValueLayout.JAVA_LONG, 0, random.nextInt(records));
             fixture.run(kind, table, key, value, 0);

@@ -36,8 +36,14 @@ class SoftTableSystemTest
             expect(fixture, OperationKind.GET, table, "record", null, OperationResult.FOUND, 1, 2);
             expect(fixture, OperationKind.GET, table, "absent", null, OperationResult.NOT_FOUND, 1, 2);
             fixture.engine.onEpoch(10, 0);
-            expect(fixture, OperationKind.GET, table, "record", null, OperationResult.FOUND, 2, 3);
+            expect(fixture, OperationKind.GET, table, "record", null, OperationResult.FOUND, 1, 2);
             fixture.engine.onEpoch(20, 0);
+            expect(fixture, OperationKind.PUT, table, "record", "w", OperationResult.STORED, 2, 4);
+            fixture.engine.onEpoch(30, 0);
+            fixture.engine.epochs().forgetLocations();
+            expect(fixture, OperationKind.GET, table, "record", null, OperationResult.FOUND, 2, 3);
+            fixture.engine.onEpoch(40, 0);
+            fixture.engine.epochs().forgetLocations();
             expect(fixture, OperationKind.PUT, table, "record", "x", OperationResult.STORED, 3, 5);
             expect(fixture, OperationKind.DELETE, table, "record", null, OperationResult.DELETED, 1, 1);
         }

@@ -64,6 +64,7 @@ class SplitBudgetTest
     private void coldCache()
     {
         fixture.engine.onEpoch(fixture.engine.passedEpoch() + 3, 0);
+        fixture.engine.epochs().forgetLocations();
     }
 
     @Test

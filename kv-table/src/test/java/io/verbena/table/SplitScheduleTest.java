@@ -20,7 +20,7 @@ class SplitScheduleTest
 {
     private static final boolean ALL = Boolean.getBoolean("verbena.table.allSplits");
     private static final int ALL_STEPS = 400;
-    private static final int STATES = 3;
+    private static final int STATES = TableScenario.Race.STATES;
 
     private static SimExplorationReport explore(
         final TableScenario.Race race, final int mostCrashes, final int mostSteps)
@@ -52,7 +52,8 @@ class SplitScheduleTest
                     continue;
                 }
                 final TableScenario.Race race =
-                    new TableScenario.Race(new int[]{kind, TableScenario.SPLIT}, state > 0, state > 1, 0, isMoving);
+                    new TableScenario.Race(
+                        new int[]{kind, TableScenario.SPLIT}, state > 0, state > 1, 0, isMoving, 1, 0, state > 2);
                 final SimExplorationReport report = explore(race, mostCrashes, mostSteps);
                 assertThat(report.violation()).as(race + ": " + report).isNull();
                 assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(mostSteps == ALL_STEPS);

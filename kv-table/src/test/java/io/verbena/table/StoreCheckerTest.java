@@ -46,16 +46,23 @@ class StoreCheckerTest
         private final EngineFixture fixture = EngineFixture.single(settings -> { });
         private final OpenTable table;
         private final SplittableRandom random;
-        private final boolean holds;
+        private final boolean isHolding;
         private boolean isLive;
         private boolean isHeld;
         private long heldEpoch;
         private long epoch = 1;
         private int sinceHeld;
+        private int holds;
+        /** Holds, the first ones, that get so many READs only. */
+        private int shortHolds;
+        private int readsOfShortHold;
+        private int readsSinceHeld;
+        private boolean isBounded = true;
+        private int withoutMemory;
 
-        Store(final long seed, final int groups, final boolean holds)
+        Store(final long seed, final int groups, final boolean isHolding)
         {
-            this.holds = holds;
+            this.isHolding = isHolding;
             random = new SplittableRandom(seed);
             fixture.chunkBytes = 1024;
             fixture.chunksLeft = 8;
@@ -106,9 +113,10 @@ class StoreCheckerTest
             }
             else
             {
-                fixture.put(table, key, "v" + random.nextInt(9));
+                withoutMemory += OperationResult.NO_MEMORY ==
+                    fixture.run(OperationKind.PUT, table, key, "v" + random.nextInt(9), 0, 20_000).result() ? 1 : 0;
             }
-            final long passed = isHeld && holds ? heldEpoch - 1 : epoch;
+            final long passed = isHeld && isHolding ? heldEpoch - 1 : epoch;
             if (passed >= epoch - 1)
             {
                 epoch++;
@@ -122,11 +130,23 @@ class StoreCheckerTest
         {
             final int operations = lengthBytes > BucketDescriptor.GROUP_BYTES ? OPERATIONS_BESIDE_SLOTS :
                 lengthBytes == ChunkDescriptor.HEADER_BYTES ? 0 : random.nextInt(3);
-            for (int i = 0; isLive && i < operations && (!holds || !isHeld || sinceHeld++ < MOST_WHILE_HELD); i++)
+            for (int i = 0; isLive && i < operations && isAllowed(); i++)
             {
                 disturb();
             }
+            readsSinceHeld++;
             fixture.fabric.read(memoryNodeId, offset, target, lengthBytes);
+        }
+
+        private boolean isAllowed()
+        {
+            return !isHolding || !isHeld || sinceHeld++ < MOST_WHILE_HELD || !isBounded;
+        }
+
+        @Override
+        public boolean mayHoldOn()
+        {
+            return holds > shortHolds || readsSinceHeld < readsOfShortHold;
         }
 
         @Override
@@ -145,7 +165,9 @@ class StoreCheckerTest
         public void hold()
         {
             isHeld = true;
+            holds++;
             sinceHeld = 0;
+            readsSinceHeld = 0;
             heldEpoch = epoch;
         }
 
@@ -214,6 +236,78 @@ class StoreCheckerTest
         {
             fixture.close();
         }
+    }
+
+    /** More words than can be read while writers wait: told so, and neither a lie nor a writer without memory. */
+    @Test
+    void shouldSayWhatItCannotJudgeWhenWritersWouldWait()
+    {
+        for (int run = 0; run < RUNS; run++)
+        {
+            try (Store store = new Store(run, MANY_GROUPS, true))
+            {
+                store.isLive = true;
+                store.isBounded = false;
+                store.shortHolds = Integer.MAX_VALUE;
+                store.readsOfShortHold = 0;
+                final StoreCheck check = store.check();
+                assertThat(check.isSound()).as("%s", check).isTrue();
+                assertThat(check.unjudged()).singleElement().asString()
+                    .startsWith("memory node 7: whether each block has one word");
+                assertThat(store.holds).isGreaterThanOrEqualTo(StoreChecker.MOST_HOLDS);
+                assertThat(check.spaces()).singleElement().satisfies((space) ->
+                    assertThat(space.leasedBytes).isEqualTo(CHUNK_BYTES));
+            }
+        }
+    }
+
+    @Test
+    void shouldBeginAnewWhenWritersWouldWait()
+    {
+        for (int run = 0; run < RUNS; run++)
+        {
+            try (Store store = new Store(run, MANY_GROUPS, true))
+            {
+                store.isLive = true;
+                store.shortHolds = 2;
+                store.readsOfShortHold = 3;
+                final StoreCheck check = store.check();
+                assertThat(check.isSound()).as("%s", check).isTrue();
+                assertThat(check.unjudged()).isEmpty();
+                assertThat(store.holds).isGreaterThanOrEqualTo(3);
+                assertThat(check.spaces()).singleElement().satisfies((space) ->
+                    assertThat(space.namedBytes).isPositive().isLessThanOrEqualTo(space.leasedBytes));
+            }
+        }
+    }
+
+    /** What it is for: held as long as all words take, the epoch starves writers. */
+    @Test
+    void shouldLeaveWritersWithoutMemoryWhenItHoldsTooLong()
+    {
+        final int whenHeldForAll = writersWithoutMemory(Integer.MAX_VALUE);
+        final int whenGivenUp = writersWithoutMemory(0);
+        System.out.println("writers without memory: " + whenHeldForAll + ", given up in time " + whenGivenUp);
+        assertThat(whenHeldForAll).isPositive();
+        assertThat(whenGivenUp).isLessThan(whenHeldForAll / 2);
+    }
+
+    private static int writersWithoutMemory(final int readsOfHold)
+    {
+        int sum = 0;
+        for (int run = 0; run < RUNS; run++)
+        {
+            try (Store store = new Store(run, MANY_GROUPS, true))
+            {
+                store.isLive = true;
+                store.isBounded = false;
+                store.shortHolds = Integer.MAX_VALUE;
+                store.readsOfShortHold = readsOfHold;
+                store.check();
+                sum += store.withoutMemory;
+            }
+        }
+        return sum;
     }
 
     @Test

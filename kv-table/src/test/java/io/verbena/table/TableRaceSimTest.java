@@ -28,6 +28,7 @@ class TableRaceSimTest
                 sum.falseMatches += counters.falseMatches;
                 sum.lostSwaps += counters.lostSwaps;
                 sum.cacheHits += counters.cacheHits;
+                sum.cacheHints += counters.cacheHints;
                 sum.cacheStale += counters.cacheStale;
                 sum.unknownBlocks += counters.unknownBlocks;
                 for (int i = 0; i < sum.results.length; i++)
@@ -41,6 +42,7 @@ class TableRaceSimTest
         assertThat(sum.kills).isPositive();
         assertThat(sum.falseMatches).isPositive();
         assertThat(sum.lostSwaps).isPositive();
+        assertThat(sum.cacheHints).isGreaterThan(SEEDS);
         assertThat(sum.cacheStale).isPositive();
         assertThat(sum.unknownBlocks).isPositive();
         assertThat(sum.results[OperationResult.OUTCOME_UNKNOWN]).isPositive();

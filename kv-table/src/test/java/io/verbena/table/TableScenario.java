@@ -65,6 +65,7 @@ final class TableScenario implements SimExplorer.Scenario
      * @param isMoving  whether a split has begun before, and moved all slots but a few.
      * @param combined  operations of its kind that each engine begins together, 1 or more: from the third on a batch.
      * @param combinerGuards dropped as well.
+     * @param isExpired whether locations were cached two epochs ago.
      */
     record Race(
         int[] kinds,
@@ -73,8 +74,12 @@ final class TableScenario implements SimExplorer.Scenario
         int guards,
         boolean isMoving,
         int combined,
-        int combinerGuards)
+        int combinerGuards,
+        boolean isExpired)
     {
+        /** States to begin in. */
+        static final int STATES = 4;
+
         Race(final int[] kinds, final boolean isPresent, final boolean isCached, final int guards)
         {
             this(kinds, isPresent, isCached, guards, false);
@@ -90,12 +95,31 @@ final class TableScenario implements SimExplorer.Scenario
             this(kinds, isPresent, isCached, guards, isMoving, 1, 0);
         }
 
+        Race(
+            final int[] kinds,
+            final boolean isPresent,
+            final boolean isCached,
+            final int guards,
+            final boolean isMoving,
+            final int combined,
+            final int combinerGuards)
+        {
+            this(kinds, isPresent, isCached, guards, isMoving, combined, combinerGuards, false);
+        }
+
+        /** @param state absent, present, cached, cached two epochs ago. */
+        static Race of(final int[] kinds, final int state, final int guards)
+        {
+            return new Race(kinds, state > 0, state > 1, guards, false, 1, 0, state > 2);
+        }
+
         @Override
         public String toString()
         {
             return Arrays.stream(kinds).mapToObj(Race::name).toList() +
                 (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold") +
-                (isMoving ? " moving" : "") + (combined > 1 ? " " + combined + " each" : "");
+                (isExpired ? " long ago" : "") + (isMoving ? " moving" : "") +
+                (combined > 1 ? " " + combined + " each" : "");
         }
 
         private static String name(final int kind)
@@ -215,6 +239,13 @@ final class TableScenario implements SimExplorer.Scenario
         if (race.isMoving)
         {
             moveMostSlots();
+        }
+        for (int i = 0; race.isExpired && i < actors.length; i++)
+        {
+            if (isEngine(i))
+            {
+                actors[i].engine.onEpoch(actors[i].engine.epoch() + 2, 0);
+            }
         }
         for (int i = 1; i < actors.length; i++)
         {

@@ -12,7 +12,6 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,7 +34,6 @@ public final class ClusterBenchmark
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int SETTLE_S = 20;
     private static final double PERCENT = 100;
-    private static final double NS_PER_US = 1_000;
 
     private final int operations;
     private final int records;
@@ -47,7 +45,7 @@ public final class ClusterBenchmark
     private final Map<String, Object> figures = new LinkedHashMap<>();
 
     /**
-     * @param operations  GETs measured of each store, after a tenth of that to warm up.
+     * @param operations  GETs measured of each store in each placement, at most.
      * @param records     loaded from a file.
      * @param starts      of a compute node; the median counts.
      * @param idleSeconds how long the idle cluster is watched.
@@ -201,48 +199,62 @@ public final class ClusterBenchmark
 
     private void measureGet(final TemporaryCluster temporary) throws InterruptedException
     {
-        final long[] own = new long[operations];
         onCluster(temporary, MEMORY_MIB, List.of("--busy-poll"), (cluster, client) ->
         {
-            final KvTable table = client.table("bench");
-            measure(own, () -> table.get(KEY).orElseThrow());
+            final long computeProcess = cluster.entry("compute-1").process().orElseThrow().pid();
+            final Map<String, Object> row = new LinkedHashMap<>();
+            row.put("value_bytes", VALUE_BYTES);
+            row.put("operations", operations);
+            try (RedisServer redis = startRedis(temporary))
+            {
+                redis.set(KEY, new byte[VALUE_BYTES]);
+                row.put("redis", redis.version());
+                compare(row, client.table("bench"), computeProcess, redis);
+            }
+            catch (final RedisServer.MissingException ex)
+            {
+                row.put("redis", null);
+                row.put("redis_missing", ex.getMessage());
+                compareUnchecked(row, client.table("bench"), computeProcess);
+            }
+            catch (final IOException ex)
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, "redis-server does not answer: " + ex, ex);
+            }
+            figures.put("remote_get", row);
         });
-        final Map<String, Object> row = new LinkedHashMap<>();
-        row.put("value_bytes", VALUE_BYTES);
-        row.put("operations", operations);
-        add(row, "get", own);
-        try (RedisServer redis = startRedis(temporary))
+    }
+
+    private void compareUnchecked(final Map<String, Object> row, final KvTable table, final long computeProcess)
+        throws InterruptedException
+    {
+        try
         {
-            final long[] theirs = new long[operations];
-            redis.set(KEY, new byte[VALUE_BYTES]);
-            measure(theirs, () -> redis.get(KEY));
-            add(row, "redis_get", theirs);
-            row.put("redis", redis.version());
-            final double ratio = (double)at(theirs, 50) / at(own, 50);
-            row.put("redis_to_own_median_ratio", ratio);
-            row.put("goal_ratio", GET_GOAL_RATIO);
-            row.put("reached", ratio >= GET_GOAL_RATIO);
-            says.accept(String.format(Locale.ROOT,
-                "GET of %d bytes, median: %.1f us; %s over loopback: %.1f us; ratio %.2f, goal %.0f: %s", VALUE_BYTES,
-                at(own, 50) / NS_PER_US, redis.version(), at(theirs, 50) / NS_PER_US, ratio,
-                GET_GOAL_RATIO, verdict(row)));
-        }
-        catch (final RedisServer.MissingException ex)
-        {
-            row.put("redis", null);
-            row.put("redis_missing", ex.getMessage());
-            row.put("redis_to_own_median_ratio", null);
-            row.put("goal_ratio", GET_GOAL_RATIO);
-            row.put("reached", null);
-            says.accept(String.format(Locale.ROOT,
-                "GET of %d bytes, median: %.1f us, p99: %.1f us; NOT COMPARED: %s", VALUE_BYTES,
-                at(own, 50) / NS_PER_US, at(own, 99) / NS_PER_US, ex.getMessage()));
+            compare(row, table, computeProcess, null);
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(ExitStatus.FAILED, "redis-server does not answer: " + ex, ex);
+            throw new CommandFailedException(ExitStatus.FAILED, "a GET failed: " + ex, ex);
         }
-        figures.put("remote_get", row);
+    }
+
+    /** The quickest placement of each counts: neither is to lose by where the scheduler puts it. */
+    private void compare(
+        final Map<String, Object> row, final KvTable table, final long computeProcess, final RedisServer redis)
+        throws InterruptedException, IOException
+    {
+        final GetComparison comparison = new GetComparison(
+            operations, table, KEY, computeProcess, redis, ProcessorPlaces.ofThisProcess(), clock);
+        comparison.run(row);
+        final boolean isCompared = null != redis;
+        final double ratio = isCompared ? (double)comparison.quickestNs(true) / comparison.quickestNs(false) : 0;
+        row.put("redis_to_own_median_ratio", isCompared ? ratio : null);
+        row.put("goal_ratio", GET_GOAL_RATIO);
+        row.put("reached", isCompared ? ratio >= GET_GOAL_RATIO : null);
+        says.accept(String.format(Locale.ROOT, "GET of %d bytes, medians in us: %s%n  %s", VALUE_BYTES,
+            comparison.mediansUs(), isCompared ? String.format(Locale.ROOT, "%s, quickest to quickest: " +
+                "ratio %.2f, goal %.0f: %s", row.get("redis"), ratio, GET_GOAL_RATIO, verdict(row)) :
+                "NOT COMPARED: " + row.get("redis_missing")));
     }
 
     private static RedisServer startRedis(final TemporaryCluster temporary)
@@ -265,43 +277,6 @@ public final class ClusterBenchmark
                 "dump: %.1f s", records, row.get("load_seconds"), row.get("goal_seconds"),
                 null == row.get("reached") ? "not judged" : verdict(row), row.get("dump_seconds")));
         });
-    }
-
-    private interface Get
-    {
-        Object run() throws IOException;
-    }
-
-    private void measure(final long[] elapsedNs, final Get get)
-    {
-        try
-        {
-            for (int i = -operations / 10; i < operations; i++)
-            {
-                final long startNs = clock.nanoTime();
-                get.run();
-                if (i >= 0)
-                {
-                    elapsedNs[i] = clock.nanoTime() - startNs;
-                }
-            }
-            Arrays.sort(elapsedNs);
-        }
-        catch (final IOException ex)
-        {
-            throw new CommandFailedException(ExitStatus.FAILED, "a GET failed: " + ex, ex);
-        }
-    }
-
-    private static void add(final Map<String, Object> row, final String name, final long[] sortedNs)
-    {
-        row.put(name + "_p50_ns", at(sortedNs, 50));
-        row.put(name + "_p99_ns", at(sortedNs, 99));
-    }
-
-    private static long at(final long[] sortedNs, final int percentile)
-    {
-        return sortedNs[(int)((sortedNs.length - 1L) * percentile / 100)];
     }
 
     private static String verdict(final Map<String, Object> row)

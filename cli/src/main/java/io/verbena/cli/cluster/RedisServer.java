@@ -1,14 +1,12 @@
 package io.verbena.cli.cluster;
 
-import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
@@ -21,7 +19,8 @@ final class RedisServer implements AutoCloseable
     private static final String PROGRAM = "redis-server";
     private static final int ATTEMPTS = 200;
     private static final long ATTEMPT_MS = 25;
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int LONGEST_MS = 300_000;
+    private static final int BUFFER_BYTES = 1 << 16;
     private static final String END = "\r\n";
 
     /** There is no Redis here. */
@@ -37,17 +36,17 @@ final class RedisServer implements AutoCloseable
 
     private final Process process;
     private final String version;
-    private final Socket socket;
-    private final InputStream in;
-    private final OutputStream out;
+    private final SocketChannel channel;
+    private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
-    private RedisServer(final Process process, final String version, final Socket socket) throws IOException
+    private RedisServer(final Process process, final String version, final SocketChannel channel)
     {
         this.process = process;
         this.version = version;
-        this.socket = socket;
-        in = new BufferedInputStream(socket.getInputStream());
-        out = socket.getOutputStream();
+        this.channel = channel;
+        in.flip();
+        endInTime();
     }
 
     /** Starts one at a free port of loopback, without files. */
@@ -65,17 +64,16 @@ final class RedisServer implements AutoCloseable
         IOException last = null;
         for (int i = 0; i < ATTEMPTS && process.isAlive(); i++)
         {
-            final Socket socket = new Socket();
+            final SocketChannel channel = SocketChannel.open();
             try
             {
-                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MS);
-                socket.setTcpNoDelay(true);
-                socket.setSoTimeout(TIMEOUT_MS);
-                return new RedisServer(process, version, socket);
+                channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                return new RedisServer(process, version, channel);
             }
             catch (final IOException ex)
             {
-                socket.close();
+                channel.close();
                 last = ex;
                 process.waitFor(ATTEMPT_MS, TimeUnit.MILLISECONDS);
             }
@@ -122,39 +120,91 @@ final class RedisServer implements AutoCloseable
         {
             throw new IOException("GET was answered " + head);
         }
-        final byte[] value = in.readNBytes(Integer.parseInt(head.substring(1)));
-        line();
+        final byte[] value = new byte[Integer.parseInt(head, 1, head.length(), 10)];
+        while (in.remaining() < value.length + END.length())
+        {
+            receive();
+        }
+        in.get(value);
+        in.position(in.position() + END.length());
         return value;
+    }
+
+    /** Whether the client looks for answers all the time from now on, instead of sleeping until they come. */
+    void polls(final boolean polls) throws IOException
+    {
+        channel.configureBlocking(!polls);
     }
 
     private void send(final String command, final byte[]... arguments) throws IOException
     {
-        final ByteArrayOutputStream request = new ByteArrayOutputStream();
-        request.writeBytes(("*" + (1 + arguments.length) + END + "$" + command.length() + END + command + END)
-            .getBytes(StandardCharsets.US_ASCII));
+        out.clear();
+        put("*" + (1 + arguments.length) + END + "$" + command.length() + END + command + END);
         for (final byte[] argument : arguments)
         {
-            request.writeBytes(("$" + argument.length + END).getBytes(StandardCharsets.US_ASCII));
-            request.writeBytes(argument);
-            request.writeBytes(END.getBytes(StandardCharsets.US_ASCII));
+            put("$" + argument.length + END);
+            out.put(argument);
+            put(END);
         }
-        out.write(request.toByteArray());
-        out.flush();
+        out.flip();
+        while (out.hasRemaining())
+        {
+            channel.write(out);
+        }
+    }
+
+    private void put(final String text)
+    {
+        out.put(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     private String line() throws IOException
     {
         final StringBuilder line = new StringBuilder();
-        for (int c = in.read(); '\r' != c; c = in.read())
+        while (true)
         {
-            if (c < 0)
+            while (!in.hasRemaining())
             {
-                throw new IOException("Redis closed the connection");
+                receive();
             }
-            line.append((char)c);
+            final char next = (char)in.get();
+            if ('\n' == next)
+            {
+                line.setLength(line.length() - 1);
+                return line.toString();
+            }
+            line.append(next);
         }
-        in.read();
-        return line.toString();
+    }
+
+    private void receive() throws IOException
+    {
+        in.compact();
+        final int count = channel.read(in);
+        in.flip();
+        if (count < 0)
+        {
+            throw new IOException("Redis closed the connection, or did not answer in time");
+        }
+    }
+
+    /** @return its process. */
+    long process()
+    {
+        return process.pid();
+    }
+
+    /**
+     * A read has no limit of its own, so that it is one system call: the process ends when all that is measured takes
+     * too long, and with it the connection.
+     */
+    private void endInTime()
+    {
+        process.onExit().orTimeout(LONGEST_MS, TimeUnit.MILLISECONDS).exceptionally((late) ->
+        {
+            process.destroyForcibly();
+            return process;
+        });
     }
 
     @Override
@@ -162,7 +212,7 @@ final class RedisServer implements AutoCloseable
     {
         try
         {
-            socket.close();
+            channel.close();
         }
         finally
         {

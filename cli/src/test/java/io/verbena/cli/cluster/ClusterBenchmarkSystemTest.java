@@ -43,6 +43,8 @@ class ClusterBenchmarkSystemTest
         else
         {
             assertThat((long)get.get("redis_get_p50_ns")).isPositive();
+            assertThat((List<?>)get.get("redis_get_rounds_p50_ns")).hasSize((int)get.get("rounds_count"));
+            assertThat((double)get.get("redis_to_own_median_ratio")).isPositive();
         }
     }
 

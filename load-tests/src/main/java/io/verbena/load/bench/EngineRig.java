@@ -151,18 +151,27 @@ final class EngineRig implements AutoCloseable, OperationListener
         return vqp.counters();
     }
 
-    /** Forgets cached locations: two epochs pass. */
-    void coolDown()
+    /** Lets two epochs pass: no cached location is current any more, but each is still where to look first. */
+    void expireLocations()
     {
         final long passed = engine.passedEpoch();
         engine.onEpoch(passed + 3, passed);
     }
 
-    /** Lets an epoch pass, so that retired blocks become free in time. */
-    void passEpoch()
+    /** Forgets cached locations. */
+    void coolDown()
     {
-        final long passed = engine.passedEpoch();
-        engine.onEpoch(passed + 2, passed);
+        expireLocations();
+        engine.epochs().forgetLocations();
+    }
+
+    /** Lets epochs pass until retired blocks are free again. */
+    void reuseBlocks()
+    {
+        while (engine.allocator(NODE).quarantinedBytes() > 0)
+        {
+            expireLocations();
+        }
     }
 
     /** Where values of GETs go; null: they are left where they arrived. */
