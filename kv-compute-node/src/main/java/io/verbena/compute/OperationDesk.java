@@ -261,7 +261,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         {
             case OperationResult.OUTCOME_UNKNOWN, OperationResult.NODE_UNAVAILABLE -> "memory node did not answer";
             case OperationResult.RESTRUCTURING -> "table is being restructured by another version";
-            case OperationResult.CORRUPT -> "a record fails its checksum";
+            case OperationResult.CORRUPT -> "a record fails its checksum, or lies where there is no memory";
             default -> null;
         };
     }

@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
 import java.util.ArrayList;
 
@@ -84,7 +85,63 @@ final class Batch
         return node.port.space() >= MAX_REQUESTS;
     }
 
-    void begin(final Operation op)
+    /**
+     * Stages the step of an operation, and rings or keeps it for the doorbell of the group. Where the port refuses a
+     * request, the operation ends: a word that it read names memory which the node has not.
+     */
+    void post(final Operation op)
+    {
+        boolean isStaged = false;
+        try
+        {
+            begin(op);
+            runner.stage(op);
+            isStaged = true;
+        }
+        catch (final RaasMisuseException ex)
+        {
+            // Told by the result. Whoever drives the engine goes on with everything else.
+            runner.counters.refusedSteps++;
+        }
+        finally
+        {
+            if (!isStaged)
+            {
+                unstage(op);
+            }
+        }
+        if (isStaged)
+        {
+            end();
+        }
+    }
+
+    /** Drops the open batch, whose last operation cannot be staged and ends; the others wait to be staged again. */
+    private void unstage(final Operation op)
+    {
+        Operation other = link.firstStaged;
+        link.firstStaged = null;
+        link.lastStaged = null;
+        port.abort();
+        while (other != null && other != op)
+        {
+            final Operation next = runner.operation(other.nextInBatch);
+            runner.onRing(other, false);
+            other = next;
+        }
+        if (op.reported)
+        {
+            op.claimStands = false;
+            runner.release(op);
+        }
+        else
+        {
+            // Nothing of this attempt happens any more; of one before it nothing is known yet.
+            runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.CORRUPT);
+        }
+    }
+
+    private void begin(final Operation op)
     {
         operation = op;
         link = op.link;
@@ -139,7 +196,7 @@ final class Batch
     }
 
     /** Ends a step; outside of a group the doorbell rings at once. */
-    void end()
+    private void end()
     {
         operation.stagedExtraRoundTrips = link.stagedFences;
         if (groups == 0)

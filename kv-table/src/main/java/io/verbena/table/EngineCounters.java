@@ -43,6 +43,8 @@ public final class EngineCounters
     public long cacheHints;
     /** Cached locations that turned out stale. */
     public long cacheStale;
+    /** Steps that were not posted, and their operations ended: a word names memory that its node has not. */
+    public long refusedSteps;
     /** Blocks whose fate is unknown after a failed connection: never used again by this engine. */
     public long unknownBlocks;
     /** Bytes of {@link #unknownBlocks}. */

@@ -203,24 +203,39 @@ final class Lookups
         resolveCandidates(op);
     }
 
-    /** Also takes note of the splits that headers tell of. @return whether all buckets are those that were meant. */
+    /**
+     * Also takes note of the split that headers tell of: one, the same in all of them, and only when all fit. What is
+     * no index at all, because its memory was never formatted or is used for blocks, may have the low bits of a link.
+     *
+     * @return whether all buckets are those that were meant.
+     */
     boolean headersFit(final Operation op)
     {
-        op.sawLink = false;
+        long link = SplitLink.NONE;
         for (int bucket = op.pairCount * 2 - 1; bucket >= 0; bucket--)
         {
             final long header = op.bucketHeaderRead(bucket);
             if (header != op.bucketHeader)
             {
-                if (!SplitLink.isLink(header))
+                if (!SplitLink.isLink(header) || link != SplitLink.NONE && link != header)
                 {
                     return false;
                 }
-                op.sawLink = true;
-                op.table.learn(op.subtableSuffix, op.subtableDepth, op.groupsOffset, header);
+                link = header;
             }
         }
-        return true;
+        op.sawLink = link != SplitLink.NONE;
+        return !op.sawLink || learn(op, link);
+    }
+
+    private static boolean learn(final Operation op, final long link)
+    {
+        final boolean canBe = op.table.mayLead(op.groupsOffset, link, op.link.port.regionLengthBytes());
+        if (canBe)
+        {
+            op.table.learn(op.subtableSuffix, op.subtableDepth, op.groupsOffset, link);
+        }
+        return canBe;
     }
 
     /** Committed words with the fingerprint, except those known to be another key's. */

@@ -18,10 +18,19 @@ public interface OneSidedPort
     /** @return how many requests fit now. */
     int space();
 
+    /** @return length of the node's region; requests that reach beyond it are refused. */
+    long regionLengthBytes();
+
     /** Opens a batch. */
     void begin();
 
-    /** Stages READ of {@code lengthBytes} at {@code remoteOffset} of the node's region. */
+    /** Drops the batch that is open, if one is. */
+    void abort();
+
+    /**
+     * Stages READ of {@code lengthBytes} at {@code remoteOffset} of the node's region. As all that stage, it throws
+     * {@link io.verbena.raas.RaasMisuseException} when the region has no such memory; the whole batch is dropped then.
+     */
     void read(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
 
     /** Stages WRITE. */

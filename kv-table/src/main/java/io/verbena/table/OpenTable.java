@@ -49,6 +49,20 @@ public final class OpenTable
         return descriptor;
     }
 
+    /**
+     * Whether a link can lead from a subtable at all: to two others, for which the node has memory. Any other word may
+     * lead to requests that are refused.
+     */
+    boolean mayLead(final long groups, final long splitLink, final long regionLengthBytes)
+    {
+        final long from = groups - SubtableDescriptor.GROUPS_OFFSET;
+        final long to0 = SplitLink.offset(splitLink, 0);
+        final long to1 = SplitLink.offset(splitLink, 1);
+        final long length = SubtableDescriptor.lengthBytes(groupCount);
+        return Math.min(to0, to1) > 0 && Math.max(to0, to1) <= regionLengthBytes - length &&
+            Math.abs(to0 - to1) >= length && Math.abs(to0 - from) >= length && Math.abs(to1 - from) >= length;
+    }
+
     /** Takes note of a split; see {@link TableDirectory#learn}. */
     void learn(final int suffix, final int ofDepth, final long groups, final long splitLink)
     {

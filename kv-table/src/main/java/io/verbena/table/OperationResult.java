@@ -29,7 +29,10 @@ public final class OperationResult
     public static final int RESTRUCTURING = 11;
     /** The buckets read belong to another table: this one was dropped, or the descriptor is old; nothing changed. */
     public static final int TABLE_CHANGED = 12;
-    /** The block of a standing committed word fails its checksum again and again; nothing changed. Check the table. */
+    /**
+     * The block of a standing committed word fails its checksum again and again, or a word names memory that the node
+     * has not; nothing changed. Check the table.
+     */
     public static final int CORRUPT = 13;
     /** INCREMENT: the value there has not 8 bytes, {@link Operation#version()}; nothing changed. */
     public static final int NOT_A_COUNTER = 14;

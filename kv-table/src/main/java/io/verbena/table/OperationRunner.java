@@ -297,7 +297,7 @@ final class OperationRunner
         }
     }
 
-    private void stage(final Operation op)
+    void stage(final Operation op)
     {
         switch (op.step)
         {
@@ -323,9 +323,7 @@ final class OperationRunner
     private void post(final Operation op)
     {
         counters.decisiveSwaps += Step.isDecisive(op.step) ? 1 : 0;
-        batch.begin(op);
-        stage(op);
-        batch.end();
+        batch.post(op);
     }
 
     /** The doorbell of an operation's step rang, or could not. */

@@ -345,6 +345,13 @@ public final class TableSplit
 
     private void follow(final long newLink)
     {
+        if (!table.mayLead(
+            oldOffset + SubtableDescriptor.GROUPS_OFFSET, newLink, link.port.regionLengthBytes()))
+        {
+            fail(String.format("subtable %d of depth %d has a link that leads nowhere: %016x", oldSuffix, oldDepth,
+                newLink));
+            return;
+        }
         splitLink = SplitLink.underWay(newLink);
         table.learn(oldSuffix, oldDepth, oldOffset + SubtableDescriptor.GROUPS_OFFSET, newLink);
         group = 0;

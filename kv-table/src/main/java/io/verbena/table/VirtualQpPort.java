@@ -42,6 +42,18 @@ public final class VirtualQpPort implements OneSidedPort
     }
 
     @Override
+    public long regionLengthBytes()
+    {
+        return region.lengthBytes();
+    }
+
+    @Override
+    public void abort()
+    {
+        virtualQp.abort();
+    }
+
+    @Override
     public void begin()
     {
         virtualQp.begin();

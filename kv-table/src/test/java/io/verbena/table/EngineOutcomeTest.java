@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -345,6 +347,65 @@ class EngineOutcomeTest
         assertThat(fixture.put(table, "k", "v").result()).isEqualTo(OperationResult.TABLE_CHANGED);
         assertThat(fixture.get(table, "k").result()).isEqualTo(OperationResult.TABLE_CHANGED);
         assertThat(fixture.check(table).problems().getFirst()).contains("wrong header");
+    }
+
+    /** Bytes of a block, read as the headers of an index that was never formatted; both low bits of some are set. */
+    @ParameterizedTest
+    @CsvSource({
+        "-1, -1, -1", "7, 7, 7", "-1, 7, 9", "9, -1, 7", "0x6363636363636363, 0x6363636363636363, 0x6363636363636363",
+        "0x0001000200000803, 0x0001000200000803, 0x0001000200000803"})
+    void shouldNoticeThatHeadersAreNoLinksThoughTheyLookLikeSome(final String first, final String second,
+        final String third)
+    {
+        final OpenTable sound = fixture.createTable(
+            TablePlan.ofShape("sound", 0x4321, 42, 0, 1, new int[]{EngineFixture.NODE}), 2 * TABLE_AT);
+        final String[] headers = {first, second, third};
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            fixture.memory().putLong(slotAt(bucket, 0) - BucketDescriptor.SLOTS_OFFSET,
+                Long.decode(headers[bucket]), LITTLE_ENDIAN);
+        }
+        for (int i = 0; i < 20; i++)
+        {
+            assertThat(fixture.get(table, "k" + i).result()).isEqualTo(OperationResult.TABLE_CHANGED);
+            assertThat(fixture.put(table, "k" + i, "v").result()).isEqualTo(OperationResult.TABLE_CHANGED);
+        }
+        assertThat(fixture.put(sound, "k", "v").result()).isEqualTo(OperationResult.STORED);
+        fixture.engine.onEpoch(5, 4);
+        assertThat(fixture.engine.passedEpoch()).isEqualTo(4);
+    }
+
+    /** Where a word names memory that the node has not, only the operation that follows it ends, and typed. */
+    @Test
+    void shouldEndOnlyTheOperationWhoseRequestIsRefused()
+    {
+        try (EngineFixture cold = EngineFixture.single(s -> s.locationCacheEntries(0)))
+        {
+            final OpenTable its = cold.createTable(0, 1);
+            cold.put(its, "k", "v");
+            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+            {
+                final long word = cold.memory().getLong(slotAt(slot / 7, slot % 7), LITTLE_ENDIAN);
+                final long beyond = SlotWord.committed(SlotWord.fingerprint(word), SlotWord.window(word), 1, 0,
+                    4L * EngineFixture.MEMORY_BYTES);
+                cold.memory().putLong(slotAt(slot / 7, slot % 7), word == 0 ? 0 : beyond, LITTLE_ENDIAN);
+            }
+            cold.put(its, "other", "w");
+            cold.engine.beginGroup();
+            cold.begin(OperationKind.GET, its, "other", null, 0, cold.nowNs + 1_000_000);
+            cold.begin(OperationKind.GET, its, "k", null, 0, cold.nowNs + 1_000_000);
+            cold.begin(OperationKind.GET, its, "other", null, 0, cold.nowNs + 1_000_000);
+            cold.engine.endGroup();
+            cold.finish();
+            final EngineCounters counters = cold.engine.counters();
+            assertThat(counters.results[OperationResult.CORRUPT]).isOne();
+            assertThat(counters.results[OperationResult.FOUND]).isEqualTo(2);
+            assertThat(counters.refusedSteps).isOne();
+            assertThat(cold.put(its, "k", "v").result()).isEqualTo(OperationResult.CORRUPT);
+            assertThat(cold.put(its, "other", "v").result()).isEqualTo(OperationResult.STORED);
+            cold.engine.onEpoch(5, 4);
+            assertThat(cold.engine.passedEpoch()).isEqualTo(4);
+        }
     }
 
     @Test

@@ -105,6 +105,21 @@ final class SimQueuePairPort implements OneSidedPort
     }
 
     @Override
+    public long regionLengthBytes()
+    {
+        return remote.lengthBytes();
+    }
+
+    @Override
+    public void abort()
+    {
+        staged = null;
+        flags = 0;
+        nextFlags = 0;
+        queuePair.abort();
+    }
+
+    @Override
     public int space()
     {
         return DEPTH / 2;

@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -191,6 +192,19 @@ final class StepFabric implements AutoCloseable
         }
 
         @Override
+        public long regionLengthBytes()
+        {
+            return memory.capacity();
+        }
+
+        @Override
+        public void abort()
+        {
+            staged = null;
+            fence = false;
+        }
+
+        @Override
         public void begin()
         {
             staged = new ArrayDeque<>();
@@ -255,6 +269,12 @@ final class StepFabric implements AutoCloseable
             final long expected,
             final long desired)
         {
+            if (staged == null || remoteOffset < 0 || remoteOffset > memory.capacity() - lengthBytes)
+            {
+                final String why = staged == null ? "without begin()" : "beyond the region";
+                abort();
+                throw new RaasMisuseException(kind + " of " + lengthBytes + " bytes at " + remoteOffset + ' ' + why);
+            }
             staged.add(new Verb(kind, local, localOffset, lengthBytes, remoteOffset, expected, desired, fence));
             fence = false;
         }
