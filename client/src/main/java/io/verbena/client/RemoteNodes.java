@@ -126,8 +126,9 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
     public int doWork()
     {
         final long nowNs = clock.nanoTime();
-        int work = raas.poll(nowNs);
-        work += pollEndpoints(nowNs);
+        // First, so that a caller's request goes out before anything else is looked at.
+        int work = pollEndpoints(nowNs);
+        work += raas.poll(nowNs);
         if (null != listing && listing.isDone())
         {
             onListed(nowNs);

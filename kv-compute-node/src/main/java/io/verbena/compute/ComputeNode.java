@@ -247,6 +247,18 @@ public final class ComputeNode implements Agent
         return workCount;
     }
 
+    /**
+     * Takes requests and looks at what has completed, and nothing else of a duty cycle: for who would send answers
+     * before the rest of it. Allowed wherever {@link #doWork(long)} is.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    public int serve(final long nowNs)
+    {
+        return State.SERVING == state && isServing(nowNs) ? takeRequests(nowNs) + session.pollCompletions() : 0;
+    }
+
     private boolean isServing(final long nowNs)
     {
         return null != session && session.isServing(nowNs);

@@ -212,10 +212,7 @@ final class NodeSession implements AutoCloseable
             linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
-    /**
-     * @param nowNs time now.
-     * @return true if operations may be begun.
-     */
+    /** @return true if operations may be begun at a time. */
     boolean isServing(final long nowNs)
     {
         return Step.SERVING == step && lease.isHeld(nowNs);
@@ -241,6 +238,11 @@ final class NodeSession implements AutoCloseable
             untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
         }
         return untilNs - nowNs;
+    }
+
+    int pollCompletions()
+    {
+        return raas.pollCompletions();
     }
 
     int poll(final long nowNs)
@@ -573,9 +575,7 @@ final class NodeSession implements AutoCloseable
         step = Step.FAILED;
     }
 
-    /**
-     * Ends everything at once; operations under way get an unknown outcome. Nothing of it reaches memory afterwards.
-     */
+    /** Ends everything at once; operations under way get an unknown outcome. Nothing reaches memory afterwards. */
     @Override
     public void close()
     {

@@ -142,7 +142,12 @@ public final class ComputeNodeRole implements Role
     public int doWork()
     {
         final long nowNs = device.clock().nanoTime();
-        int work = server.doWork(nowNs) + node.doWork(nowNs);
+        int work = server.doWork(nowNs);
+        if (work > 0)
+        {
+            work += node.serve(nowNs) + server.sendAnswers(); // what is asked does not wait for the rest of the cycle
+        }
+        work += node.doWork(nowNs);
         work += work > 0 ? server.sendAnswers() : 0;
         if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state())
         {

@@ -175,7 +175,11 @@ public final class RoleRunner
             window.onWork();
             return;
         }
-        switch (busyPolls ? IdleWindow.Step.SPIN : window.next())
+        if (busyPolls)
+        {
+            return;
+        }
+        switch (window.next())
         {
             case SPIN -> Thread.onSpinWait();
             case YIELD -> Thread.yield();
