@@ -5,7 +5,6 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
@@ -30,12 +29,6 @@ final class DeviceFile implements AutoCloseable
     private final long base;
     private int users = 1;
 
-    /** Work on a file that can be done again from its beginning. */
-    private interface FileWork<T>
-    {
-        T execute() throws IOException;
-    }
-
     private DeviceFile(final Path path, final FileChannel channel) throws IOException
     {
         this.path = path;
@@ -52,7 +45,7 @@ final class DeviceFile implements AutoCloseable
     {
         try
         {
-            final DeviceFile file = uninterrupted(() -> make(path));
+            final DeviceFile file = Uninterrupted.execute(() -> make(path));
             synchronized (MAPPED)
             {
                 MAPPED.put(path, file);
@@ -142,42 +135,12 @@ final class DeviceFile implements AutoCloseable
                 file.users++;
                 return file;
             }
-            file = uninterrupted(() -> map(path));
+            file = Uninterrupted.execute(() -> map(path));
             if (file != null)
             {
                 MAPPED.put(path, file);
             }
             return file;
-        }
-    }
-
-    /**
-     * An interrupt closes the channel that its thread works on, or is about to: whether a file can be mapped must not
-     * depend on that. The thread is interrupted again afterwards.
-     */
-    private static <T> T uninterrupted(final FileWork<T> work) throws IOException
-    {
-        boolean isInterrupted = Thread.interrupted();
-        try
-        {
-            while (true)
-            {
-                try
-                {
-                    return work.execute();
-                }
-                catch (final ClosedByInterruptException ex)
-                {
-                    isInterrupted |= Thread.interrupted();
-                }
-            }
-        }
-        finally
-        {
-            if (isInterrupted)
-            {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -304,7 +267,7 @@ final class DeviceFile implements AutoCloseable
     {
         try
         {
-            uninterrupted(() -> fill(offset, lengthBytes));
+            Uninterrupted.execute(() -> fill(offset, lengthBytes));
         }
         catch (final IOException ex)
         {
@@ -328,7 +291,7 @@ final class DeviceFile implements AutoCloseable
     {
         try
         {
-            uninterrupted(() -> mapAndMarkDead(path));
+            Uninterrupted.execute(() -> mapAndMarkDead(path));
         }
         catch (final IOException | RdmaException ignore)
         {

@@ -151,16 +151,25 @@ final class FabricDirectory implements AutoCloseable
         try
         {
             checkSpace(lengthBytes);
-            try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
-            {
-                allocateBlocks(channel, file, lengthBytes);
-                return SharedMemoryFile.ofOwner(file, number, channel, lengthBytes);
-            }
+            return Uninterrupted.execute(() -> allocate(file, number, lengthBytes));
+        }
+        catch (final IOException ex)
+        {
+            throw outOfSpace(lengthBytes, ex);
+        }
+    }
+
+    private SharedMemoryFile allocate(final Path file, final long number, final long lengthBytes) throws IOException
+    {
+        try (FileChannel channel = FileChannel.open(file, CREATE, FILE_MODE))
+        {
+            allocateBlocks(channel, file, lengthBytes);
+            return SharedMemoryFile.ofOwner(file, number, channel, lengthBytes);
         }
         catch (final IOException ex)
         {
             deleteQuietly(file);
-            throw outOfSpace(lengthBytes, ex);
+            throw ex;
         }
     }
 
@@ -356,7 +365,7 @@ final class FabricDirectory implements AutoCloseable
         synchronized (OWNERS_OF_THIS_PROCESS)
         {
             FileChannel channel = probes.get(probedOwner);
-            if (channel == null)
+            if (channel == null || !channel.isOpen()) // an interrupt closes it
             {
                 channel = FileChannel.open(path.resolve(ownerName(probedOwner) + LOCK_SUFFIX), StandardOpenOption.READ);
                 probes.put(probedOwner, channel);

@@ -112,6 +112,11 @@ final class SharedMemoryFile implements AutoCloseable
     /** Maps another process's file as far as it reaches. */
     static SharedMemoryFile ofPeer(final Path path) throws IOException
     {
+        return Uninterrupted.execute(() -> mapPeer(path));
+    }
+
+    private static SharedMemoryFile mapPeer(final Path path) throws IOException
+    {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
             return map(path, 0, channel, channel.size(), false);

@@ -9,6 +9,10 @@ import io.verbena.rdma.verbs.QueuePair;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +27,7 @@ class SoftInterruptTest
     private static final int QUEUE_PAIRS = 20;
     /** Needs more than what is left of the blocks allocated last. */
     private static final int COMPLETIONS = 1 << 12;
+    private static final int REGION_BYTES = 1 << 16;
 
     private static void makeAndClose(final Device device, final ProtectionDomain domain)
     {
@@ -55,6 +60,31 @@ class SoftInterruptTest
         finally
         {
             // Whatever fails above: the next test is not meant.
+            Thread.interrupted();
+        }
+    }
+
+    @Test
+    void shouldAllocateAndMapMemoryWhenInterrupted()
+    {
+        final Path directory = TestDirectories.next();
+        try (FabricDirectory files = FabricDirectory.open(directory, false))
+        {
+            Thread.currentThread().interrupt();
+            try (SharedMemoryFile own = files.allocate(REGION_BYTES);
+                SharedMemoryFile mapped = SharedMemoryFile.ofPeer(files.regionFile(files.ownerId(), own.number())))
+            {
+                assertThat(Thread.interrupted()).isTrue();
+                own.segment().set(ValueLayout.JAVA_BYTE, REGION_BYTES - 1, (byte)7);
+                assertThat(mapped.segment().get(ValueLayout.JAVA_BYTE, REGION_BYTES - 1)).isEqualTo((byte)7);
+            }
+            catch (final IOException ex)
+            {
+                throw new UncheckedIOException(ex);
+            }
+        }
+        finally
+        {
             Thread.interrupted();
         }
     }
