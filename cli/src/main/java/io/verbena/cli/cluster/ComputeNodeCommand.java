@@ -41,6 +41,10 @@ public final class ComputeNodeCommand implements Callable<Integer>
     public static final String NAME = "compute-node";
     private static final Set<String> PLAIN_OPTIONS = Set.of("--cluster", "--token-file", "--health-port");
     private static final String BUSY_POLL = "--busy-poll";
+    /** Where the environment may hold something of this command. */
+    private static final Set<String> VARIABLES = Set.of(
+        SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
+        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -57,13 +61,13 @@ public final class ComputeNodeCommand implements Callable<Integer>
      * as words of their own, as {@code up} gives them.
      *
      * @param args        the whole command line.
-     * @param environment of the process; where it may hold settings, they are not looked for here.
+     * @param environment of the process; where it holds settings of this command, the library reads them.
      * @return the command, to be {@linkplain #run run}; null where the library has to look, also to say what is wrong.
      */
     public static ComputeNodeCommand plain(final String[] args, final Map<String, String> environment)
     {
         if (0 == args.length || !NAME.equals(args[0]) ||
-            environment.keySet().stream().anyMatch((name) -> name.startsWith(SettingsProvider.PREFIX)))
+            VARIABLES.stream().anyMatch(environment::containsKey))
         {
             return null;
         }

@@ -424,8 +424,15 @@ final class LocalCluster implements AutoCloseable
 
     private List<String> node(final String command, final String... more)
     {
+        return nodeArguments(command, folder.address(), folder.token(), more);
+    }
+
+    /** The command line of a role's process. */
+    static List<String> nodeArguments(
+        final String command, final String address, final Path token, final String... more)
+    {
         final List<String> arguments = new ArrayList<>(List.of(
-            command, "--cluster", folder.address(), "--token-file", folder.token().toString()));
+            command, "--cluster", address, "--token-file", token.toString()));
         arguments.addAll(List.of(more));
         return arguments;
     }

@@ -20,8 +20,8 @@ import java.util.Properties;
 public final class SettingsProvider implements IDefaultValueProvider
 {
     /** How the names of its environment variables begin. */
-    static final String PREFIX = "VERBENA_";
-    private static final String FILE_VARIABLE = PREFIX + "CONFIG";
+    private static final String PREFIX = "VERBENA_";
+    static final String FILE_VARIABLE = PREFIX + "CONFIG";
 
     private final Map<String, String> environment;
     private Properties file;

@@ -9,14 +9,20 @@ import io.verbena.rdma.fabric.Fabrics;
  */
 public final class StartAhead
 {
+    private static final String NAME = "verbena-start-ahead";
+
     private StartAhead()
     {
     }
 
-    /** Begins, and returns at once. What fails here fails again where it is needed, and says so there. */
+    /**
+     * Begins, and returns at once. What fails here fails again where it is needed; but the second failure of a class's
+     * initialiser does not say why, so the first one is logged.
+     */
     public static void begin()
     {
-        Thread.ofPlatform().name("verbena-start-ahead").daemon().uncaughtExceptionHandler((thread, error) -> {})
+        Thread.ofPlatform().name(NAME).daemon().uncaughtExceptionHandler((thread, error) ->
+            System.getLogger(NAME).log(System.Logger.Level.WARNING, "preparing failed: " + error, error))
             .start(StartAhead::prepare);
     }
 

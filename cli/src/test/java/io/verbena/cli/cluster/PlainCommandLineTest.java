@@ -5,7 +5,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +27,34 @@ class PlainCommandLineTest
         final String[] words = line.split(" ");
         final ComputeNodeCommand expected = new ComputeNodeCommand();
         new CommandLine(expected).parseArgs(Arrays.copyOfRange(words, 1, words.length));
-        assertThat(ComputeNodeCommand.plain(words, Map.of("HOME", "/h"))).hasToString(expected.toString());
+        assertThat(ComputeNodeCommand.plain(words, Map.of("HOME", "/h", "VERBENA_HOME", "/v"))).isNotNull()
+            .usingRecursiveComparison().ignoringFields("spec").isEqualTo(expected);
+    }
+
+    @Test
+    void shouldUnderstandWhatUpPasses()
+    {
+        final Path token = Path.of("/dev/shm/cluster/token");
+        final String address = "verbena://127.0.0.1:7400";
+        assertThat(ComputeNodeCommand.plain(
+            LocalCluster.nodeArguments("compute-node", address, token).toArray(String[]::new), Map.of())).isNotNull();
+        assertThat(ComputeNodeCommand.plain(
+            LocalCluster.nodeArguments("compute-node", address, token, "--busy-poll").toArray(String[]::new),
+            Map.of())).isNotNull();
+    }
+
+    /** Each option of the command, and where the library looks for more, whoever adds one later. */
+    @Test
+    void shouldKnowWhereTheLibraryLooks()
+    {
+        final String[] words = "compute-node --cluster verbena://h:1 --token-file /a/token".split(" ");
+        new CommandLine(new ComputeNodeCommand()).getCommandSpec().options().stream()
+            .map((option) -> "VERBENA_" + option.longestName().substring(2).replace('-', '_').toUpperCase(Locale.ROOT))
+            .forEach((name) -> assertThat(ComputeNodeCommand.plain(words, Map.of(name, "1"))).as(name).isNull());
+        for (final String name : List.of("VERBENA_CONFIG", "VERBENA_DEBUG", "VERBENA_STACKTRACE"))
+        {
+            assertThat(ComputeNodeCommand.plain(words, Map.of(name, "1"))).as(name).isNull();
+        }
     }
 
     @ParameterizedTest
