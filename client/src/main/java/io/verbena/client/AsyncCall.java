@@ -7,6 +7,7 @@ import io.verbena.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -149,7 +150,7 @@ final class AsyncCall<T>
     {
         if (null == current)
         {
-            refusal = "there is no compute node";
+            refusal = calls.nodes().absence();
             final Attempt never = new Attempt();
             never.ask(kind, table, key, value, expectedVersion, deadlineNs);
             return never;
@@ -178,7 +179,8 @@ final class AsyncCall<T>
         }
         catch (final RejectedExecutionException ex)
         {
-            completion.run(); // an executor that was shut down must not leave callers waiting
+            // An executor that was shut down must not leave callers waiting, nor have this thread run what may wait.
+            ForkJoinPool.commonPool().execute(completion);
         }
     }
 }

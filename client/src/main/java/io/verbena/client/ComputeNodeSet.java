@@ -12,6 +12,7 @@ import java.util.Objects;
 public final class ComputeNodeSet
 {
     private final Object writers = new Object();
+    private volatile String absence = "there is no compute node";
     private volatile RoutingView view = new RoutingView(new ComputeEndpoint[0]);
 
     /**
@@ -58,6 +59,22 @@ public final class ComputeNodeSet
             view = new RoutingView(after);
             return true;
         }
+    }
+
+    /**
+     * Says why there is none, for good.
+     *
+     * @param reason for who finds none.
+     */
+    void absence(final String reason)
+    {
+        absence = reason;
+    }
+
+    /** What to tell who finds no node. */
+    String absence()
+    {
+        return absence;
     }
 
     /** @return how many nodes are in it. */

@@ -53,7 +53,7 @@ final class ControlCalls
     Object run(final ControlRequest.Kind kind, final String tableName, final long expectedRecords)
     {
         final long deadlineNs = clock.nanoTime() + timeoutNs;
-        String refusal = "there is no compute node";
+        String refusal = null;
         for (int attempt = 0; ; attempt++)
         {
             final RoutingView view = nodes.view();
@@ -62,7 +62,7 @@ final class ControlCalls
             {
                 final Call call = new Call(kind, tableName, expectedRecords, deadlineNs);
                 final ComputeEndpoint endpoint = view.endpoint(0, attempt);
-                if (ComputeEndpoint.ACCEPTED == endpoint.submit(call))
+                if (isAccepted(endpoint, call))
                 {
                     awaitAnswer(call, deadlineNs);
                     if (ControlRequest.Status.NOT_SERVING != call.status())
@@ -87,7 +87,7 @@ final class ControlCalls
         for (final ComputeEndpoint endpoint : nodes.view().endpoints())
         {
             final Call call = new Call(kind, tableName, 0, deadlineNs);
-            if (ComputeEndpoint.ACCEPTED == endpoint.submit(call))
+            if (isAccepted(endpoint, call))
             {
                 awaitAnswer(call, deadlineNs);
             }
@@ -108,10 +108,20 @@ final class ControlCalls
             if (remainingNs <= 0)
             {
                 throw new KvUnavailableException(kind + " found no node that could serve it before its deadline: " +
-                    refusal);
+                    (0 == view.count() || null == refusal ? nodes.absence() : refusal));
             }
             LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
         }
+    }
+
+    private static boolean isAccepted(final ComputeEndpoint endpoint, final Call call)
+    {
+        final int status = endpoint.submitAndWork(call);
+        if (ComputeEndpoint.NESTED == status)
+        {
+            throw Verdict.nested(call.kind());
+        }
+        return ComputeEndpoint.ACCEPTED == status;
     }
 
     private void awaitAnswer(final Call call, final long deadlineNs)

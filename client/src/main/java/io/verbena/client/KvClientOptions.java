@@ -89,7 +89,8 @@ public final class KvClientOptions
     /**
      * By default the common pool, so that a dependent stage may block. {@code Runnable::run} is faster and completes
      * futures on the compute node's own thread, or on a thread that waits for an answer of this client: then no
-     * dependent stage may block or use this client synchronously.
+     * dependent stage may block, and one that uses this client synchronously fails with
+     * {@link KvInvalidRequestException}.
      *
      * @param completionExecutor to complete futures with; belongs to the caller.
      * @return this.

@@ -80,7 +80,8 @@ public final class RemoteKvClient
      * @param metaServer of the cluster.
      * @param options    how it behaves; copied.
      * @param onEnd      called when the client has let go of the device, also when this throws.
-     * @return the client, closed by the caller. Its {@code close()} waits up to 2 s for operations under way.
+     * @return the client, closed by the caller. Its {@code close()} waits up to 2 s for operations under way,
+     * except in what depends on a future and runs in the thread that received the answer: there it returns at once.
      * @throws KvUnavailableException when the meta server does not answer in time.
      */
     public static KvClient open(
@@ -91,7 +92,8 @@ public final class RemoteKvClient
         final NanoClock clock = device.clock();
         final RemoteNodes nodes =
             new RemoteNodes(device, metaServer, set, waker, CALL_TIMEOUT_NS, RemoteKvClient::ignore);
-        final RemoteNodesThread thread = new RemoteNodesThread(nodes, waker, clock, onEnd);
+        final RemoteNodesThread thread = new RemoteNodesThread(
+            nodes, waker, clock, nodes.roleName(), RemoteNodesThread.Pauses.USUAL, onEnd);
         thread.start();
         final long deadlineNs = clock.nanoTime() + options.timeoutNs();
         while (0 == nodes.listings() && null == thread.failure())

@@ -10,6 +10,7 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.request.remote.RemoteEndpoint;
 import io.verbena.request.remote.TransportTurn;
 import io.verbena.request.remote.Waker;
@@ -33,7 +34,7 @@ import java.util.Set;
  * it goes on with the nodes it knows. One thread at a time, who has the {@link #turn()}, drives {@link #doWork()} and
  * owns everything here, except what says otherwise.
  */
-public final class RemoteNodes implements Agent, TransportTurn.Transport
+public final class RemoteNodes implements Agent, DrivenNodes
 {
     private static final System.Logger LOGGER = System.getLogger(RemoteNodes.class.getName());
     /** Compute nodes that a client connects to at once; more are left to other clients. */
@@ -57,6 +58,7 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
     private MetaClient meta;
     private ControlCall<NodePage> listing;
     private long nextRefreshNs;
+    private long cycleNs;
     private volatile long listings;
     private volatile String failure = "";
     private volatile int knownNodes;
@@ -85,8 +87,9 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
         connectMeta();
     }
 
-    /** @return who may drive this; while it is not shared, whoever does without asking. Any thread. */
-    TransportTurn turn()
+    /** While it is not shared, whoever does drives this without asking. */
+    @Override
+    public TransportTurn turn()
     {
         return turn;
     }
@@ -126,6 +129,7 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
     public int doWork()
     {
         final long nowNs = clock.nanoTime();
+        cycleNs = nowNs;
         // First, so that a caller's request goes out before anything else is looked at.
         int work = pollEndpoints(nowNs);
         work += raas.poll(nowNs);
@@ -140,6 +144,22 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
             work++;
         }
         return work;
+    }
+
+    @Override
+    public int serve()
+    {
+        final long nowNs = clock.nanoTime();
+        cycleNs = nowNs;
+        int work = 0;
+        for (int i = 0; i < serving.size(); i++)
+        {
+            if (RemoteEndpoint.State.READY == serving.get(i).state())
+            {
+                work += serving.get(i).poll(nowNs);
+            }
+        }
+        return work + raas.pollCompletions();
     }
 
     @Override
@@ -166,7 +186,37 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
         return false;
     }
 
-    /** @return how long nothing is due, while not {@link #isBusy()}; nodes are looked after in between. */
+    @Override
+    public boolean isDutyDue()
+    {
+        if (null == listing ? nextRefreshNs - cycleNs <= 0 : listing.isDone())
+        {
+            return true;
+        }
+        for (int i = 0; i < serving.size(); i++)
+        {
+            if (RemoteEndpoint.State.READY != serving.get(i).state())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean isSettling()
+    {
+        return null != listing || endpoints.size() != serving.size() || VirtualQp.State.READY != metaVqp.state();
+    }
+
+    @Override
+    public void onFailure(final Throwable ended)
+    {
+        nodes.absence("the client has ended: " + ended);
+    }
+
+    /** Nodes are looked after in between. */
+    @Override
     public long idleNs()
     {
         return Math.clamp(nextRefreshNs - clock.nanoTime(), 0, 100_000_000L);
@@ -231,14 +281,31 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
 
     private void refresh(final long nowNs)
     {
-        if (VirtualQp.State.FAILED == metaVqp.state())
+        if (VirtualQp.State.READY != metaVqp.state() && VirtualQp.State.CONNECTING != metaVqp.state() &&
+            !reconnectMeta(nowNs))
         {
-            metaServer.onUnreachable();
-            metaVqp.close();
-            connectMeta();
+            return;
         }
         page.clear();
         ask(0, nowNs);
+    }
+
+    private boolean reconnectMeta(final long nowNs)
+    {
+        metaServer.onUnreachable();
+        metaVqp.close();
+        try
+        {
+            connectMeta();
+            return true;
+        }
+        catch (final RdmaException ex)
+        {
+            failure = "meta server: " + ex.getMessage();
+            nextRefreshNs = nowNs + RECONNECT_PAUSE_NS;
+            onAway(nowNs);
+            return false;
+        }
     }
 
     private void ask(final int afterNodeId, final long nowNs)
@@ -304,8 +371,7 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
                 endpoints.size() < MAX_NODES && mayTry(node.incarnation(), nowNs))
             {
                 triedAtNs.put(node.incarnation(), nowNs);
-                endpoints.put(node.incarnation(), new RemoteEndpoint(
-                    raas, node.address(), node.incarnation(), turn, callTimeoutNs));
+                connect(node);
             }
         }
         triedAtNs.keySet().retainAll(present);
@@ -323,6 +389,21 @@ public final class RemoteNodes implements Agent, TransportTurn.Transport
                     all.remove();
                 }
             }
+        }
+    }
+
+    /** A node that cannot be connected to costs the others nothing, and is tried again. */
+    private void connect(final PeerRecord node)
+    {
+        try
+        {
+            endpoints.put(node.incarnation(), new RemoteEndpoint(
+                raas, node.address(), node.incarnation(), turn, callTimeoutNs));
+        }
+        catch (final RdmaException ex)
+        {
+            failure = "compute node " + node.nodeId() + ": " + ex.getMessage();
+            LOGGER.log(System.Logger.Level.WARNING, "cannot connect to a compute node: " + failure);
         }
     }
 

@@ -17,10 +17,23 @@ final class RemoteNodesThread
     private static final int SPINS = 50;
     private static final int YIELDS = 2_000;
     private static final long NAP_NS = 50_000;
-    /** Longest sleep while a caller has the turn. */
-    private static final long TURN_SLEEP_NS = 100_000_000;
 
-    private final RemoteNodes nodes;
+    /**
+     * Times between duty cycles, in ns, while nobody wakes the thread.
+     *
+     * @param napNs      while answers are awaited.
+     * @param turnNs     while callers have the turn one after the other; then it is reserved for this thread.
+     * @param settlingNs the same while connections or listings are on their way.
+     */
+    record Pauses(long napNs, long turnNs, long settlingNs)
+    {
+        static final Pauses USUAL = new Pauses(NAP_NS, 100_000_000, 1_000_000);
+    }
+
+    private static final System.Logger LOGGER = System.getLogger(RemoteNodesThread.class.getName());
+
+    private final DrivenNodes nodes;
+    private final Pauses pauses;
     private final Waker waker;
     private final NanoClock clock;
     private final Runnable onEnd;
@@ -28,6 +41,8 @@ final class RemoteNodesThread
     private final TransportTurn turn;
     private boolean ownsTurn;
     private boolean mayEnd;
+    private boolean isSettling = true;
+    private long lastCycleNs;
     private volatile boolean closing;
     private volatile Throwable failure;
 
@@ -35,16 +50,22 @@ final class RemoteNodesThread
      * @param nodes to drive; nobody else may.
      * @param waker that the nodes were made with.
      * @param clock of the fabric.
+     * @param name  of the thread.
+     * @param pauses how often it looks for work.
      * @param onEnd called by the thread when it has closed the nodes, whatever ended it.
      */
-    RemoteNodesThread(final RemoteNodes nodes, final Waker waker, final NanoClock clock, final Runnable onEnd)
+    RemoteNodesThread(
+        final DrivenNodes nodes, final Waker waker, final NanoClock clock, final String name, final Pauses pauses,
+        final Runnable onEnd)
     {
+        this.pauses = pauses;
+        lastCycleNs = clock.nanoTime();
         this.nodes = nodes;
         turn = nodes.turn();
         this.waker = waker;
         this.clock = clock;
         this.onEnd = onEnd;
-        thread = new Thread(this::run, nodes.roleName());
+        thread = new Thread(this::run, name);
         thread.setDaemon(true);
     }
 
@@ -61,7 +82,8 @@ final class RemoteNodesThread
     }
 
     /**
-     * Ends the thread when nothing is under way any more, or the time is up.
+     * Ends the thread when nothing is under way any more, or the time is up. Does not wait where the calling thread is
+     * at the work that the end waits for: that ends after this has returned.
      *
      * @param timeoutNs longest wait for what is under way, and for the end.
      */
@@ -71,7 +93,8 @@ final class RemoteNodesThread
         waker.wake();
         final long deadlineNs = clock.nanoTime() + timeoutNs;
         boolean interrupted = false;
-        while (thread.isAlive() && Thread.currentThread() != thread && deadlineNs - clock.nanoTime() > 0)
+        final boolean mayWait = Thread.currentThread() != thread && !turn.isMine();
+        while (mayWait && thread.isAlive() && deadlineNs - clock.nanoTime() > 0)
         {
             LockSupport.parkNanos(this, NAP_NS);
             interrupted |= Thread.interrupted();
@@ -94,14 +117,15 @@ final class RemoteNodesThread
         }
         catch (final RuntimeException | Error ex)
         {
-            failure = ex;
+            fail(ex);
         }
         finally
         {
             // The turn is kept for ever: no caller drives what is closed.
             while (!ownsTurn && !turn.tryTake())
             {
-                Thread.yield();
+                turn.reserve();
+                LockSupport.parkNanos(this, NAP_NS);
             }
             try
             {
@@ -114,27 +138,34 @@ final class RemoteNodesThread
         }
     }
 
+    private void fail(final Throwable cause)
+    {
+        nodes.onFailure(cause);
+        failure = cause;
+        LOGGER.log(System.Logger.Level.ERROR, "the client has ended: " + cause, cause);
+    }
+
     /** One duty cycle, if no caller is at it, and the pause after it. */
     private int cycle(final int idleCycles)
     {
         if (!turn.tryTake())
         {
-            // Who has the turn wakes this thread if anything is left to do.
-            waker.announce();
-            waker.sleep(turn.isTaken() && !closing ? TURN_SLEEP_NS : 0);
+            awaitTurn();
             return idleCycles;
         }
         ownsTurn = true;
         final Throwable failed = turn.failure();
         if (null != failed)
         {
-            throw new IllegalStateException("duty cycle failed in a calling thread", failed);
+            throw new IllegalStateException("duty cycle failed in a calling thread: " + failed, failed);
         }
         final boolean hasWorked = nodes.doWork() > 0;
         final boolean mayRest = !hasWorked && idleCycles >= SPINS && (idleCycles >= SPINS + YIELDS || !nodes.isBusy());
         final long restNs = mayRest ? announceRest() : 0;
         mayEnd = closing && !nodes.isBusy();
         ownsTurn = mayEnd;
+        isSettling = nodes.isSettling();
+        lastCycleNs = clock.nanoTime();
         if (!mayEnd)
         {
             turn.giveBack();
@@ -150,11 +181,23 @@ final class RemoteNodesThread
         return hasWorked ? 0 : idleCycles + 1;
     }
 
+    /** Who has the turn wakes this thread if anything is left to do. */
+    private void awaitTurn()
+    {
+        final long longestNs = closing ? NAP_NS : isSettling ? pauses.settlingNs() : pauses.turnNs();
+        if (clock.nanoTime() - lastCycleNs - longestNs >= 0)
+        {
+            turn.reserve();
+        }
+        waker.announce();
+        waker.sleep(turn.isTaken() ? longestNs : 0);
+    }
+
     /** From here on a submitter wakes this thread; says how long it may sleep, after a look at the queues. */
     private long announceRest()
     {
         waker.announce();
-        return nodes.isBusy() ? NAP_NS : nodes.idleNs();
+        return nodes.isBusy() ? pauses.napNs() : nodes.idleNs();
     }
 
     private static void pause(final int idleCycles)

@@ -11,12 +11,32 @@ final class SyncCall extends OperationRequest
     private static final ThreadLocal<SyncCall> OF_THREAD = ThreadLocal.withInitial(SyncCall::new);
 
     private final CallWaiter waiter = new CallWaiter();
+    private boolean inUse;
 
-    /** @return the calling thread's request, not in use: a thread waits for one call at a time. */
-    static SyncCall ofThread()
+    /**
+     * @return a request of the calling thread that is not in use, to be {@linkplain #release released} when its call is
+     * over. A thread that waits may complete futures of others, and what depends on those may make calls: these get
+     * other requests.
+     */
+    static SyncCall take()
     {
-        final SyncCall call = OF_THREAD.get();
-        return ABANDONED == call.state() ? renew() : call;
+        SyncCall call = OF_THREAD.get();
+        if (call.inUse)
+        {
+            call = new SyncCall();
+        }
+        else if (DONE != call.state() && IDLE != call.state())
+        {
+            call = renew(); // in a node's hands, or abandoned there
+        }
+        call.inUse = true;
+        return call;
+    }
+
+    /** The answer is there, and read before the calling thread's next call, or never comes. */
+    void release()
+    {
+        inUse = false;
     }
 
     private static SyncCall renew()

@@ -46,20 +46,37 @@ final class SyncCalls
         String refusal = null;
         for (int attempt = 0; ; attempt++)
         {
-            final SyncCall call = SyncCall.ofThread();
-            call.ask(kind, table, key, value, expectedVersion, deadlineNs);
-            final RoutingView view = nodes.view();
-            checkMayTry(call, view, attempt, deadlineNs, refusal);
-            if (view.count() > 0 && ComputeEndpoint.ACCEPTED == view.endpoint(partition, attempt).submitAndWork(call))
+            final SyncCall call = SyncCall.take();
+            try
             {
-                awaitAnswer(call, deadlineNs);
-                if (isOver(call, deadlineNs))
+                call.ask(kind, table, key, value, expectedVersion, deadlineNs);
+                final RoutingView view = nodes.view();
+                checkMayTry(call, view, attempt, deadlineNs, refusal);
+                if (view.count() > 0 && isAccepted(view.endpoint(partition, attempt), call))
                 {
-                    return call;
+                    awaitAnswer(call, deadlineNs);
+                    if (isOver(call, deadlineNs))
+                    {
+                        return call;
+                    }
+                    refusal = call.detail();
                 }
-                refusal = call.detail();
+            }
+            finally
+            {
+                call.release();
             }
         }
+    }
+
+    private static boolean isAccepted(final ComputeEndpoint endpoint, final SyncCall call)
+    {
+        final int status = endpoint.submitAndWork(call);
+        if (ComputeEndpoint.NESTED == status)
+        {
+            throw Verdict.nested(call.kind());
+        }
+        return ComputeEndpoint.ACCEPTED == status;
     }
 
     private void checkMayTry(
@@ -74,7 +91,7 @@ final class SyncCalls
             final long remainingNs = deadlineNs - clock.nanoTime();
             if (remainingNs <= 0)
             {
-                throw Verdict.unavailable(call, 0 == view.count() ? "there is no compute node" : refusal);
+                throw Verdict.unavailable(call, 0 == view.count() ? nodes.absence() : refusal);
             }
             LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
         }

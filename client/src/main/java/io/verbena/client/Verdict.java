@@ -83,6 +83,14 @@ final class Verdict
         return new KvClosedException("client is closed");
     }
 
+    /** The calling thread is answering requests of this client, and would wait for itself. */
+    static KvInvalidRequestException nested(final Object kind)
+    {
+        return new KvInvalidRequestException(kind + " was called, to wait for its answer, by the thread that " +
+            "receives answers: what depends on a future must not wait there; use the asynchronous operations, or a " +
+            "completionExecutor with threads of its own");
+    }
+
     private static KvException outcomeUnknown(final OperationRequest request, final String detail)
     {
         return new KvOutcomeUnknownException(facts(request) + " has an unknown outcome" +

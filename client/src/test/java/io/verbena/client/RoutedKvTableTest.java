@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import io.verbena.request.ComputeEndpoint;
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
 import io.verbena.request.RequestKind;
@@ -11,6 +12,8 @@ import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -141,5 +144,78 @@ class RoutedKvTableTest
         assertThatThrownBy(() -> table.increment(null, 1)).isInstanceOf(KvInvalidRequestException.class);
         assertThatThrownBy(() -> table.putIfPresent(KEY, VALUE, 0)).isInstanceOf(KvInvalidRequestException.class);
         assertThat(asked).isEmpty();
+    }
+
+    /** What runs in a thread that waits, because it answers others meanwhile, may use another client. */
+    @Test
+    void shouldKeepTheAnswerOfACallInWhichAnotherOneIsMade()
+    {
+        final ComputeNodeSet otherNodes = new ComputeNodeSet();
+        try (RoutedKvClient other = RoutedKvClient.open(otherNodes, SystemNanoClock.INSTANCE, new KvClientOptions()))
+        {
+            final KvTable otherTable = other.table(new TableReference("o", 8));
+            otherNodes.add(new StubNode(2).onOperation((request) ->
+            {
+                request.start();
+                request.answer(OperationAnswer.STORED, null, 7, null);
+                request.complete();
+            }));
+            nodes.add(new StubNode(1).onOperation((request) ->
+            {
+                request.start();
+                assertThat(otherTable.put(OTHER_KEY, VALUE)).isEqualTo(7);
+                assertThat(request.table().id()).isEqualTo(7);
+                request.answer(OperationAnswer.STORED, null, 9, null);
+                request.complete();
+                assertThat(otherTable.put(OTHER_KEY, VALUE)).isEqualTo(7);
+            }));
+
+            assertThat(table.put(KEY, VALUE)).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void shouldSayThatAThreadWouldWaitForItself()
+    {
+        nodes.add(new StubNode(1).refusing(ComputeEndpoint.NESTED));
+
+        assertThatThrownBy(() -> table.put(KEY, VALUE)).isInstanceOf(KvInvalidRequestException.class)
+            .hasMessageContaining("completionExecutor");
+        assertThatThrownBy(client::tables).isInstanceOf(KvInvalidRequestException.class)
+            .hasMessageContaining("LIST_TABLES");
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoNodeForEver()
+    {
+        nodes.absence("the client has ended: lightning");
+
+        assertThatThrownBy(() -> table.get(KEY, TimeUnit.MILLISECONDS.toNanos(5)))
+            .isInstanceOf(KvUnavailableException.class).hasMessageContaining("lightning");
+    }
+
+    @Test
+    void shouldCompleteElsewhereWhatTheExecutorRejects() throws Exception
+    {
+        final OperationRequest[] taken = new OperationRequest[1];
+        final Thread[] ranIn = new Thread[1];
+        nodes.add(new StubNode(1).onOperation((request) -> taken[0] = request));
+        try (RoutedKvClient rejecting = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE,
+            new KvClientOptions().completionExecutor((command) ->
+            {
+                throw new RejectedExecutionException("shut down");
+            })))
+        {
+            final CompletableFuture<Void> stage = rejecting.table(new TableReference("t", 7)).putAsync(KEY, VALUE)
+                .thenAccept((version) -> ranIn[0] = Thread.currentThread());
+            final Thread holder = Thread.ofPlatform().start(() ->
+            {
+                taken[0].start();
+                taken[0].answer(OperationAnswer.STORED, null, 9, null);
+                taken[0].complete();
+            });
+            stage.get(10, TimeUnit.SECONDS);
+            assertThat(ranIn[0]).isNotNull().isNotSameAs(holder);
+        }
     }
 }

@@ -58,7 +58,7 @@ final class StubNode implements ComputeEndpoint
         request.queue();
         if (ACCEPTED != status)
         {
-            if (FULL == status)
+            if (FULL == status || NESTED == status)
             {
                 request.unqueue();
             }

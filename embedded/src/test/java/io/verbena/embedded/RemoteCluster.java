@@ -124,8 +124,13 @@ final class RemoteCluster implements AutoCloseable
 
     KvClient client()
     {
+        return client(new KvClientOptions());
+    }
+
+    KvClient client(final KvClientOptions options)
+    {
         final Device device = fabric.openDevice("client");
-        return RemoteKvClient.open(device, metaServer.address(), new KvClientOptions(), device::close);
+        return RemoteKvClient.open(device, metaServer.address(), options, device::close);
     }
 
     /** Looks at the memory, on a device that is closed with the cluster. */

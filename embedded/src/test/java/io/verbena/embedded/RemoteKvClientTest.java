@@ -26,6 +26,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -92,19 +94,28 @@ class RemoteKvClientTest
             final KvTable table = client.createTable("t", new TableOptions(10_000));
             final Map<Integer, Integer> acknowledged = new ConcurrentHashMap<>();
             final List<Throwable> failures = new ArrayList<>();
+            final AtomicBoolean isEnding = new AtomicBoolean();
+            final AtomicInteger writes = new AtomicInteger();
             final List<Thread> writers = new ArrayList<>();
             for (int w = 0; w < 4; w++)
             {
                 final int writer = w;
-                writers.add(Thread.ofPlatform().start(() -> write(table, writer, acknowledged, failures)));
+                writers.add(Thread.ofPlatform().start(() -> {
+                    while (!isEnding.get() && failures.isEmpty())
+                    {
+                        write(table, writer, acknowledged, failures);
+                        writes.incrementAndGet();
+                    }
+                }));
             }
             for (int i = 0; i < 3; i++)
             {
-                final int before = acknowledged.size();
-                RemoteCluster.await(() -> acknowledged.size() > before + 100);
+                final int before = writes.get();
+                RemoteCluster.await(() -> writes.get() > before + 4 || !failures.isEmpty());
                 cluster.addComputeNode();
                 cluster.kill(cluster.computes().getFirst());
             }
+            isEnding.set(true);
             for (final Thread writer : writers)
             {
                 writer.join();
@@ -119,7 +130,7 @@ class RemoteKvClientTest
         final KvTable table, final int writer, final Map<Integer, Integer> acknowledged,
         final List<Throwable> failures)
     {
-        for (int i = 0; i < 500; i++)
+        for (int i = 0; i < 50; i++)
         {
             final int key = writer * 1000 + i;
             final byte[] keyBytes = {(byte)(key >> 8), (byte)key};

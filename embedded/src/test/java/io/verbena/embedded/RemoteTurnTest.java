@@ -1,6 +1,8 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 
@@ -11,7 +13,9 @@ import org.junit.jupiter.api.io.TempDir;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,13 +37,41 @@ class RemoteTurnTest
             final KvTable table = client.createTable("t", new TableOptions(100));
             final byte[] key = "key".getBytes(UTF_8);
             table.put(key, key);
-            final long waitedBefore = waitedCount("verbena-client");
+            final long ownBeforeNs = processorNs(Thread.currentThread().threadId());
+            final long otherBeforeNs = processorNs(clientThread());
             for (int i = 0; i < ROUNDS; i++)
             {
                 assertThat(table.get(key)).isPresent();
             }
-            // Handed over, each call would have woken that thread, or kept it awake by giving way all the time.
-            assertThat(waitedCount("verbena-client") - waitedBefore).isLessThan(ROUNDS / 5);
+            final long ownNs = processorNs(Thread.currentThread().threadId()) - ownBeforeNs;
+            // Handed over, each call would have kept that thread awake for longer than this one.
+            assertThat(processorNs(clientThread()) - otherBeforeNs).isLessThan(ownNs / 3);
+        }
+    }
+
+    @Test
+    void shouldTellWhoWouldWaitForItself()
+    {
+        try (RemoteCluster cluster = new RemoteCluster(directory, 1);
+            KvClient client = cluster.client(new KvClientOptions().completionExecutor(Runnable::run)))
+        {
+            final KvTable table = client.createTable("t", new TableOptions(100));
+            final byte[] key = "key".getBytes(UTF_8);
+            final byte[] other = "other".getBytes(UTF_8);
+            final AtomicInteger nested = new AtomicInteger();
+            long version = table.put(key, key);
+            for (int i = 0; i < ROUNDS / 100; i++)
+            {
+                final CompletableFuture<Long> stage = table.putAsync(other, other)
+                    .thenApply((before) -> table.put(other, other));
+                final long next = table.put(key, key);
+                assertThat(next).isGreaterThan(version);
+                version = next;
+                nested.addAndGet(stage.handle((result, failure) -> null != failure &&
+                    failure.getCause() instanceof KvInvalidRequestException ? 1 : 0).join());
+            }
+            assertThat(nested.get()).isPositive();
+            assertThat(table.get(key).orElseThrow().version()).isEqualTo(version);
         }
     }
 
@@ -71,19 +103,35 @@ class RemoteTurnTest
             final byte[] key = "key".getBytes(UTF_8);
             table.put(key, key);
             final AtomicInteger answered = new AtomicInteger();
+            final AtomicBoolean isEnding = new AtomicBoolean();
+            final AtomicInteger interrupts = new AtomicInteger();
             final Thread caller = Thread.ofPlatform().start(() ->
             {
-                while (answered.get() < ROUNDS && table.get(key).isPresent())
+                while (!isEnding.get() && table.get(key).isPresent())
                 {
                     answered.incrementAndGet();
                 }
             });
-            while (caller.isAlive())
+            final Thread interrupter = Thread.ofPlatform().start(() ->
             {
-                caller.interrupt();
-                Thread.sleep(1);
+                while (caller.isAlive())
+                {
+                    caller.interrupt();
+                    interrupts.incrementAndGet();
+                    LockSupport.parkNanos(20_000);
+                }
+            });
+            // Each is connected to while its clients' threads are interrupted.
+            for (int i = 0; i < 3; i++)
+            {
+                cluster.addComputeNode();
+                final int before = answered.get();
+                RemoteCluster.await(() -> answered.get() > before + ROUNDS || !caller.isAlive());
             }
-            assertThat(answered.get()).isEqualTo(ROUNDS);
+            assertThat(caller.isAlive()).isTrue();
+            isEnding.set(true);
+            interrupter.join();
+            assertThat(interrupts.get()).isPositive();
             assertThat(table.get(key)).isPresent();
         }
     }
@@ -105,12 +153,16 @@ class RemoteTurnTest
         }
     }
 
-    private static long waitedCount(final String namePrefix)
+    private static long clientThread()
     {
-        final long id = Thread.getAllStackTraces().keySet().stream()
-            .filter(thread -> thread.getName().startsWith(namePrefix) && !thread.getName().contains("sweeper"))
+        return Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().equals("verbena-client"))
             .findFirst().orElseThrow(() -> new AssertionError("threads: " + Thread.getAllStackTraces().keySet()))
             .threadId();
-        return ManagementFactory.getThreadMXBean().getThreadInfo(id).getWaitedCount();
+    }
+
+    private static long processorNs(final long threadId)
+    {
+        return ManagementFactory.getThreadMXBean().getThreadCpuTime(threadId);
     }
 }

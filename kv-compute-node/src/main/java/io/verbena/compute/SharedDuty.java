@@ -43,6 +43,8 @@ final class SharedDuty
     private final ComputeNode node;
     private final RequestQueue queue;
     private volatile boolean taken;
+    /** Plain: a thread that reads itself here has written it. */
+    private Thread owner;
     private volatile Throwable failure;
 
     SharedDuty(final ComputeNode node)
@@ -54,12 +56,18 @@ final class SharedDuty
     /** @return true if the calling thread owns the node from now on. */
     boolean tryTake()
     {
-        return !taken && TAKEN.compareAndSet(this, false, true);
+        if (taken || !TAKEN.compareAndSet(this, false, true))
+        {
+            return false;
+        }
+        owner = Thread.currentThread();
+        return true;
     }
 
     /** Gives the turn back; the caller then looks at the queue, or at whether the node is busy, before it sleeps. */
     void giveBack()
     {
+        owner = null;
         taken = false;
         VarHandle.fullFence();
     }
@@ -80,10 +88,14 @@ final class SharedDuty
      * As {@link ComputeEndpoint#submitAndWork}.
      *
      * @param request to hand over.
-     * @return as {@link ComputeEndpoint#submit}.
+     * @return as {@link ComputeEndpoint#submitAndWork}.
      */
     int submit(final NodeRequest request)
     {
+        if (Thread.currentThread() == owner)
+        {
+            return ComputeEndpoint.NESTED;
+        }
         final int status = queue.enqueue(request);
         if (ComputeEndpoint.ACCEPTED == status)
         {

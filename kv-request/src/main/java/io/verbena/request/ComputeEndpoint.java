@@ -9,6 +9,8 @@ public interface ComputeEndpoint
     int FULL = 1;
     /** The node takes no requests any more, and has not begun this one. */
     int CLOSED = 2;
+    /** The calling thread is the one that would have to answer; the request is still the caller's. */
+    int NESTED = 3;
 
     /** @return stays the same for the life of the endpoint, unique in the cluster for ever; keys are routed by it. */
     int id();
@@ -23,12 +25,13 @@ public interface ComputeEndpoint
     int submit(NodeRequest request);
 
     /**
-     * As {@link #submit}, for a thread that will wait for the answer: where the node is in this process and nobody
-     * works on it now, the calling thread does, for a bounded time, so that the answer is often there on return. Must
-     * not be called by a thread that is answering another request.
+     * As {@link #submit}, for a thread that will wait for the answer: unless another thread works on the node, or on
+     * the connections to it, now, the calling thread does, for a bounded time, so that the answer is often there on
+     * return.
      *
      * @param request as for {@link #submit}.
-     * @return as {@link #submit}.
+     * @return as {@link #submit}; {@link #NESTED} where the calling thread is at that work already, as who depends on
+     *         an answer may be, and would wait for itself.
      */
     default int submitAndWork(final NodeRequest request)
     {

@@ -7,6 +7,7 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.request.ComputeEndpoint;
 import io.verbena.request.ControlRequest;
@@ -67,6 +68,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
      * @param id        see {@link ComputeEndpoint#id()}: the incarnation of the node's registration.
      * @param turn      of those who drive this.
      * @param timeoutNs to connect.
+     * @throws RdmaException when memory or a queue pair cannot be made; then nothing is left of it.
      */
     public RemoteEndpoint(
         final RaasContext raas, final PeerAddress peer, final int id, final TransportTurn turn, final long timeoutNs)
@@ -77,8 +79,21 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         clock = raas.clock();
         statusCopy = raas.protectionDomain().allocateRegistered(
             ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
-        vqp = raas.connect(peer, this::onProbed, timeoutNs);
+        vqp = connect(peer, timeoutNs);
         sender = new RequestSender(raas, vqp);
+    }
+
+    private VirtualQp connect(final PeerAddress peer, final long timeoutNs)
+    {
+        try
+        {
+            return raas.connect(peer, this::onProbed, timeoutNs);
+        }
+        catch (final RuntimeException | Error ex)
+        {
+            statusCopy.close();
+            throw ex;
+        }
     }
 
     /**
@@ -118,6 +133,10 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     @Override
     public int submitAndWork(final NodeRequest request)
     {
+        if (turn.isMine())
+        {
+            return NESTED;
+        }
         final int status = enqueue(request);
         if (ACCEPTED == status)
         {

@@ -11,7 +11,8 @@ import java.lang.invoke.VarHandle;
  * Whose turn it is to drive the endpoints of a client. A thread that waits for an answer takes the turn when nobody has
  * it, sends its request itself and looks for the answer itself: then one remote call is two threads, the caller and the
  * node, and nobody is woken. A background thread drives them while something is under way that no caller waits for
- * here, and sleeps otherwise.
+ * here, and sleeps otherwise. What takes long, such as connecting, is done by that thread alone: when it is due, no
+ * caller takes the turn until it was done.
  *
  * <p>Who has the turn owns the context and all endpoints on it; the turn passes through a volatile word, which makes
  * visible what the last owner did. No work is left lying: who finds the turn taken marks that work was left, then tries
@@ -25,14 +26,22 @@ public final class TransportTurn
     public interface Transport
     {
         /**
-         * One duty cycle.
+         * One duty cycle of the background thread; may take long, where it makes, connects or closes something.
          *
          * @return work done.
          */
         int doWork();
 
         /**
-         * Looks at what has arrived, as the duty cycle does among other things.
+         * One duty cycle of a caller: sends what waits for who can take it, and looks at what has arrived. Makes,
+         * connects and closes nothing, so that no caller waits for more than its answer.
+         *
+         * @return work done.
+         */
+        int serve();
+
+        /**
+         * Looks at what has arrived, as the duty cycles do among other things.
          *
          * @return work done.
          */
@@ -40,9 +49,12 @@ public final class TransportTurn
 
         /** @return whether something is under way, or waits to be sent. */
         boolean isBusy();
+
+        /** @return whether something is due, as of the last duty cycle, that only {@link #doWork()} does. */
+        boolean isDutyDue();
     }
 
-    /** Polls between two whole duty cycles of a caller. */
+    /** Polls between two duty cycles of a caller. */
     private static final int POLLS_PER_CYCLE = 16;
     /** Polls without work until a caller gives way to other threads in between: the node may need this processor. */
     private static final int SPINS = 200;
@@ -52,7 +64,7 @@ public final class TransportTurn
     private static final int ATTEMPTS = 64;
     /** Duty cycles for requests of others, once the own one is answered: cheaper than to wake a thread for them. */
     private static final int MAX_EXTRA_CYCLES = 8;
-    /** Longest turn of a caller: 1 ms. What takes longer is left to the background thread, and the caller parks. */
+    /** When a caller's turn ends without its answer: the background thread does the rest, and the caller parks. */
     private static final long MAX_TURN_NS = 1_000_000;
 
     private static final VarHandle TAKEN;
@@ -75,6 +87,9 @@ public final class TransportTurn
     private volatile boolean taken;
     private volatile boolean left;
     private volatile boolean shared;
+    private volatile boolean reserved;
+    /** Plain: a thread that reads itself here has written it. */
+    private Thread owner;
     private volatile Throwable failure;
 
     /**
@@ -95,13 +110,24 @@ public final class TransportTurn
         shared = true;
     }
 
-    /** @return true if the calling thread owns the transport from now on. */
+    /** @return true if the calling thread, the background one, owns the transport from now on. */
     public boolean tryTake()
+    {
+        if (!take())
+        {
+            return false;
+        }
+        reserved = false;
+        return true;
+    }
+
+    private boolean take()
     {
         if (taken || !TAKEN.compareAndSet(this, false, true))
         {
             return false;
         }
+        owner = Thread.currentThread();
         if (left)
         {
             left = false;
@@ -112,8 +138,15 @@ public final class TransportTurn
     /** Gives the turn back; the caller then looks at {@link #hasLeft()} before it sleeps. */
     public void giveBack()
     {
+        owner = null;
         taken = false;
         VarHandle.fullFence();
+    }
+
+    /** No caller takes the turn any more until the background thread has had it. */
+    public void reserve()
+    {
+        reserved = true;
     }
 
     /** @return true if a thread has the turn now. */
@@ -122,20 +155,26 @@ public final class TransportTurn
         return taken;
     }
 
+    /** @return true if the calling thread has the turn: what it waits for then, it waits for in vain. */
+    public boolean isMine()
+    {
+        return Thread.currentThread() == owner;
+    }
+
     /** @return true if work was left while the turn was taken, and nobody has taken it since. */
     public boolean hasLeft()
     {
         return left;
     }
 
-    /** @return why a caller's duty cycle failed, or null; the background thread ends the transport then. */
+    /** @return why a caller's duty cycle failed first, or null; the background thread ends the transport then. */
     public Throwable failure()
     {
         return failure;
     }
 
     /** Something was enqueued: sees to it that it is looked at soon. Any thread. */
-    void wake()
+    public void wake()
     {
         if (taken)
         {
@@ -150,31 +189,32 @@ public final class TransportTurn
 
     /**
      * A request was enqueued whose submitter waits: works on it in the calling thread, for a bounded time, unless
-     * others have the turn.
+     * others have the turn. A virtual thread never does: who gives way with the turn may not be scheduled again soon.
      *
      * @param request enqueued at one of the transport's endpoints.
      */
-    void workFor(final NodeRequest request)
+    public void workFor(final NodeRequest request)
     {
-        if (!shared || null != failure)
+        if (!shared || reserved || null != failure || Thread.currentThread().isVirtual())
         {
-            wake(); // opening and ending are for the background thread
+            wake(); // opening, ending, and what takes long are for the background thread
             return;
         }
         for (int i = 0; i < ATTEMPTS && NodeRequest.DONE != request.state(); i++)
         {
-            if (tryTake())
+            if (take())
             {
                 takeTurn(request);
                 return;
             }
-            if (0 == i)
+            Thread.onSpinWait();
+        }
+        if (NodeRequest.DONE != request.state())
+        {
+            leave(); // only now: most turns end before, and who finds the mark wakes the background thread
+            if (take())
             {
-                leave();
-            }
-            else
-            {
-                Thread.onSpinWait();
+                takeTurn(request);
             }
         }
     }
@@ -188,59 +228,81 @@ public final class TransportTurn
         VarHandle.fullFence();
     }
 
-    /** An interrupt is for the caller, not for the transport: it would close channels of the fabric's files. */
+    /**
+     * An interrupt is for the caller, not for the transport: it would close channels of the fabric's files. An error is
+     * for the caller as well, and ends the transport as any failure does: nobody knows what it left half done.
+     */
     private void takeTurn(final NodeRequest request)
     {
         final boolean interrupted = Thread.interrupted();
-        final boolean mustGoOn = drive(request);
-        giveBack();
-        if ((mustGoOn || left) && !taken)
+        boolean mustGoOn = true;
+        try
         {
-            waker.wake();
+            mustGoOn = null != failure || drive(request);
         }
-        if (interrupted)
+        catch (final RuntimeException ex)
         {
-            Thread.currentThread().interrupt();
+            failure = ex;
+        }
+        catch (final Error ex)
+        {
+            failure = ex;
+            throw ex;
+        }
+        finally
+        {
+            giveBack();
+            if ((mustGoOn || left || reserved) && !taken)
+            {
+                waker.wake();
+            }
+            if (interrupted)
+            {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
     /** Returns whether something is still under way. */
     private boolean drive(final NodeRequest request)
     {
-        try
+        final boolean isAnswered = serveUntilDone(request);
+        for (int i = 0; isAnswered && i < MAX_EXTRA_CYCLES && transport.isBusy(); i++)
         {
-            int idlePolls = 0;
-            int pollsOfCycle = 0;
-            long untilNs = 0;
-            for (int i = 1; NodeRequest.DONE != request.state(); i++)
+            transport.serve();
+        }
+        if (transport.isDutyDue())
+        {
+            reserve();
+        }
+        return !isAnswered || transport.isBusy();
+    }
+
+    /** Returns false when the time of a turn is up. */
+    private boolean serveUntilDone(final NodeRequest request)
+    {
+        int idlePolls = 0;
+        int pollsOfCycle = 0;
+        long untilNs = 0;
+        for (int i = 1; NodeRequest.DONE != request.state(); i++)
+        {
+            final int work = 0 == pollsOfCycle ? transport.serve() : transport.poll();
+            idlePolls = work > 0 ? 0 : idlePolls + 1;
+            pollsOfCycle = work > 0 ? 0 : (pollsOfCycle + 1) % POLLS_PER_CYCLE;
+            if (idlePolls > SPINS || 0 == i % POLLS_PER_LOOK)
             {
-                final int work = 0 == pollsOfCycle ? transport.doWork() : transport.poll();
-                idlePolls = work > 0 ? 0 : idlePolls + 1;
-                pollsOfCycle = work > 0 ? 0 : (pollsOfCycle + 1) % POLLS_PER_CYCLE;
-                if (idlePolls > SPINS || 0 == i % POLLS_PER_LOOK)
+                final long nowNs = clock.nanoTime();
+                untilNs = 0 == untilNs ? nowNs + MAX_TURN_NS : untilNs;
+                if (nowNs - untilNs >= 0)
                 {
-                    final long nowNs = clock.nanoTime();
-                    untilNs = 0 == untilNs ? nowNs + MAX_TURN_NS : untilNs;
-                    if (nowNs - untilNs >= 0)
-                    {
-                        return true;
-                    }
-                }
-                if (idlePolls > SPINS)
-                {
-                    Thread.yield();
+                    return false;
                 }
             }
-            for (int i = 0; i < MAX_EXTRA_CYCLES && transport.isBusy(); i++)
+            if (idlePolls > SPINS)
             {
-                transport.doWork();
+                Thread.yield();
             }
-            return transport.isBusy();
         }
-        catch (final RuntimeException | Error ex)
-        {
-            failure = ex;
-            return true;
-        }
+        return true;
     }
 }

@@ -83,6 +83,18 @@ final class RemoteRig implements AutoCloseable
             }
 
             @Override
+            public int serve()
+            {
+                return doWork();
+            }
+
+            @Override
+            public boolean isDutyDue()
+            {
+                return false;
+            }
+
+            @Override
             public int poll()
             {
                 return client.poll();

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Callers that wait, callers that do not, and a background thread share one transport. */
 @Timeout(120)
@@ -30,7 +31,8 @@ class TransportTurnTest
         final AtomicInteger owners = new AtomicInteger();
         final AtomicInteger clashes = new AtomicInteger();
         volatile int pollsPerAnswer = 2;
-        volatile RuntimeException error;
+        volatile Throwable error;
+        volatile boolean isDutyDue;
         volatile Thread lastDriver;
         volatile boolean sawInterrupt;
         Runnable afterLook = () -> {};
@@ -40,13 +42,30 @@ class TransportTurnTest
         @Override
         public int doWork()
         {
+            isDutyDue = false;
+            return poll();
+        }
+
+        @Override
+        public int serve()
+        {
             lastDriver = Thread.currentThread();
             sawInterrupt |= Thread.currentThread().isInterrupted();
-            if (null != error)
+            if (error instanceof final RuntimeException exception)
             {
-                throw error;
+                throw exception;
+            }
+            if (error instanceof final Error thrown)
+            {
+                throw thrown;
             }
             return poll();
+        }
+
+        @Override
+        public boolean isDutyDue()
+        {
+            return isDutyDue;
         }
 
         @Override
@@ -194,7 +213,7 @@ class TransportTurnTest
         waker.announce();
         final long startNs = System.nanoTime();
         turn.workFor(enqueue());
-        assertThat(System.nanoTime() - startNs).isLessThan(LONG_NS);
+        assertThat(System.nanoTime() - startNs).isLessThan(TimeUnit.SECONDS.toNanos(1));
         assertThat(turn.isTaken()).isFalse();
         assertThat(waker.isAnnounced()).isFalse();
     }
@@ -224,6 +243,54 @@ class TransportTurnTest
         transport.lastDriver = null;
         turn.workFor(enqueue());
         assertThat(transport.lastDriver).as("nobody drives it further").isNull();
+    }
+
+    @Test
+    void shouldGiveAnErrorToTheCallerAndTellTheThread()
+    {
+        turn.share();
+        transport.error = new StackOverflowError();
+        waker.announce();
+        assertThatThrownBy(() -> turn.workFor(enqueue())).isSameAs(transport.error);
+        assertThat(turn.failure()).isSameAs(transport.error);
+        assertThat(turn.isTaken()).isFalse();
+        assertThat(turn.isMine()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    /** One that gives way is not scheduled again before all the others, with the turn in its hands. */
+    @Test
+    void shouldNeverBeTakenByAVirtualThread() throws InterruptedException
+    {
+        turn.share();
+        waker.announce();
+        Thread.ofVirtual().start(() -> turn.workFor(enqueue())).join();
+        assertThat(transport.lastDriver).isNull();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldBeLeftToTheThreadWhenItsDutyIsDue()
+    {
+        turn.share();
+        transport.isDutyDue = true;
+        waker.announce();
+        final Request first = enqueue();
+        turn.workFor(first);
+        assertThat(first.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(waker.isAnnounced()).isFalse();
+
+        transport.lastDriver = null;
+        waker.announce();
+        turn.workFor(enqueue());
+        assertThat(transport.lastDriver).as("nobody before the thread").isNull();
+        assertThat(waker.isAnnounced()).isFalse();
+
+        assertThat(turn.tryTake()).isTrue();
+        transport.doWork();
+        turn.giveBack();
+        turn.workFor(enqueue());
+        assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
     }
 
     /** The background thread sleeps for longer than anybody waits: one lost wake-up fails this. */
