@@ -167,10 +167,18 @@ class RoutedKvTableTest
                 assertThat(request.table().id()).isEqualTo(7);
                 request.answer(OperationAnswer.STORED, null, 9, null);
                 request.complete();
+            }));
+            assertThat(table.put(KEY, VALUE)).as("answered after it").isEqualTo(9);
+            nodes.remove(nodes.view().endpoint(0, 0));
+            nodes.add(new StubNode(1).onOperation((request) ->
+            {
+                request.start();
+                request.answer(OperationAnswer.STORED, null, 9, null);
+                request.complete();
                 assertThat(otherTable.put(OTHER_KEY, VALUE)).isEqualTo(7);
             }));
 
-            assertThat(table.put(KEY, VALUE)).isEqualTo(9);
+            assertThat(table.put(KEY, VALUE)).as("answered before it").isEqualTo(9);
         }
     }
 
