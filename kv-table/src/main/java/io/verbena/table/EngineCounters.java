@@ -25,6 +25,8 @@ public final class EngineCounters
     public long lostSwaps;
     /** Inserts that withdrew in favour of another one. */
     public long withdrawals;
+    /** Marks of own deletes that were to be cleared with a later one. */
+    public long tombstonesCleared;
     /** Tentative words of others that were removed. */
     public long kills;
     /** Looks that met a split and went on where it leads. */

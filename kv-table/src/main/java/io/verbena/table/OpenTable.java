@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SplitLink;
@@ -72,7 +73,7 @@ public final class OpenTable
             final Subtable subtable =
                 new Subtable(node.memoryNodeId, suffix, ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
             splits.put(subtable, SplitLink.underWay(splitLink));
-            node.tombstones.leave();
+            leave(suffix, groups);
             engine.splits().source().onSplitMet(this, subtable);
         }
     }
@@ -85,15 +86,18 @@ public final class OpenTable
      */
     public void refresh(final TableDescriptor newer)
     {
-        if (directory.refresh(newer))
+        if (directory.refresh(newer, this::leave))
         {
             splits.keySet().removeIf((split) ->
                 DirectoryEntry.depth(newer.entry(split.suffix() & newer.subtableCount() - 1)) > split.depth());
-            for (final NodeLink node : links)
-            {
-                node.tombstones.leave();
-            }
         }
+    }
+
+    /** Nobody clears slots of a subtable that may be gone; those of others are cleared still. */
+    private void leave(final int suffix, final long groups)
+    {
+        link(suffix & descriptor.subtableCount() - 1).tombstones
+            .leave(groups, groups + (long)groupCount * BucketDescriptor.GROUP_BYTES);
     }
 
     /** @return the link by which a subtable was split, as far as this engine has met it, or 0. */

@@ -63,12 +63,21 @@ final class TableDirectory
         return entries;
     }
 
+    /** Takes a subtable of whose split is heard. */
+    interface Superseded
+    {
+        /** Takes its suffix and its groups. */
+        void onSuperseded(int suffix, long groupsOffset);
+    }
+
     /**
      * Takes over what a newer descriptor knows: splits that are complete, so that nobody asks for their old slots.
      *
+     * @param newer      descriptor.
+     * @param superseded takes each subtable that the directory does not name any more, once.
      * @return whether that was news.
      */
-    boolean refresh(final TableDescriptor newer)
+    boolean refresh(final TableDescriptor newer, final Superseded superseded)
     {
         boolean isNews = false;
         while (depth < newer.depth())
@@ -79,6 +88,10 @@ final class TableDirectory
         {
             final long stated = newer.entry(entry & newer.subtableCount() - 1);
             final long groups = DirectoryEntry.subtableOffset(stated) + SubtableDescriptor.GROUPS_OFFSET;
+            if (DirectoryEntry.depth(stated) > depths[entry] && suffix(entry) == entry)
+            {
+                superseded.onSuperseded(entry, groupsOffsets[entry]);
+            }
             if (DirectoryEntry.depth(stated) > depths[entry] ||
                 DirectoryEntry.depth(stated) == depths[entry] && groups == groupsOffsets[entry])
             {

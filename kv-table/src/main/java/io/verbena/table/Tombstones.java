@@ -31,16 +31,20 @@ final class Tombstones
         private final LongArrayQueue words = new LongArrayQueue(Long.MIN_VALUE);
         /** Complemented where the word is not to be cleared. */
         private final LongArrayQueue epochs = new LongArrayQueue(Long.MIN_VALUE);
-        /** Of the first so many words none is to be cleared. */
-        private int left;
 
         /**
-         * A subtable was split: nobody can tell when the memory of its slots is used for something else, so all words
-         * are left to those who need the slots. They are known still, for repetitions.
+         * A subtable was split: nobody can tell when the memory of its slots is used for something else, so the words
+         * in it are left. They are known still, for repetitions. Takes time with the length of the queue.
          */
-        void leave()
+        void leave(final long fromOffset, final long toOffset)
         {
-            left = words.size();
+            for (int i = epochs.size(); i > 0; i--)
+            {
+                final long offset = offsets.pollLong();
+                final long epoch = epochs.pollLong();
+                offsets.addLong(offset);
+                epochs.addLong(epoch >= 0 && offset >= fromOffset && offset < toOffset ? ~epoch : epoch);
+            }
         }
     }
 
@@ -93,11 +97,11 @@ final class Tombstones
             queue.epochs.pollLong();
             final long offset = queue.offsets.pollLong();
             final long word = queue.words.pollLong();
-            if (epoch >= 0 && queue.left == 0)
+            if (epoch >= 0)
             {
+                runner.counters.tombstonesCleared++;
                 runner.batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
             }
-            queue.left = Math.max(0, queue.left - 1);
         }
     }
 }

@@ -124,6 +124,24 @@ class SplitBudgetTest
     }
 
     @Test
+    void shouldGoOnClearingMarksOutsideOfTheSubtableThatIsSplit()
+    {
+        final OpenTable other = fixture.createTable(
+            TablePlan.ofShape("other", 0x4321, 42, 0, 1, new int[]{EngineFixture.NODE}), 256 * 1024);
+        fixture.put(other, "a", "v");
+        fixture.put(other, "b", "v");
+        fixture.run(OperationKind.DELETE, table, "k", null, 0);
+        fixture.run(OperationKind.DELETE, other, "a", null, 0);
+        split(1);
+        table.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0));
+        fixture.engine.onEpoch(10, 9);
+        assertThat(fixture.run(OperationKind.DELETE, other, "b", null, 0).result()).isEqualTo(OperationResult.DELETED);
+        // That of "a"; nobody could tell whether the slot of "k" is one still.
+        assertThat(fixture.engine.counters().tombstonesCleared).isOne();
+        assertThat(fixture.check(other).tentative).isOne();
+    }
+
+    @Test
     void shouldStayWithinBytesAndVerbsOfASplit()
     {
         int records = 0;

@@ -128,6 +128,7 @@ final class StepRun implements AutoCloseable
     /** Offset and epoch of subtables that are not needed any more. */
     private final List<long[]> retiredSubtables = new ArrayList<>();
     private final TableDirectory catalog;
+    private long catalogVersion;
     private long nowNs = 1_000_000;
     private long splits;
     private long epoch = 1;
@@ -142,6 +143,7 @@ final class StepRun implements AutoCloseable
         private final RaceWorkload.Clients clients = workload.clients(shape.clients);
         private long heard = 1;
         private long passed;
+        private long catalogSeen;
         private int pausedFor;
         private boolean dead;
         private boolean fenced;
@@ -208,9 +210,18 @@ final class StepRun implements AutoCloseable
                 if (heard < epoch)
                 {
                     heard = epoch;
-                    table.refresh(catalogDescriptor());
+                    refresh();
                 }
                 engine.onEpoch(heard, safeEpoch());
+            }
+        }
+
+        private void refresh()
+        {
+            if (catalogSeen != catalogVersion)
+            {
+                catalogSeen = catalogVersion;
+                table.refresh(catalogDescriptor());
             }
         }
 
@@ -370,6 +381,7 @@ final class StepRun implements AutoCloseable
             if (SplitLink.isComplete(link) &&
                 catalog.learn(catalog.suffix(entry), catalog.depth(entry), groups, link))
             {
+                catalogVersion++;
                 retiredSubtables.add(new long[]{ subtable, epoch });
             }
         }
@@ -547,6 +559,7 @@ final class StepRun implements AutoCloseable
             sum.cacheStale += counters.cacheStale;
             sum.unknownBlocks += counters.unknownBlocks;
             sum.splitsFollowed += counters.splitsFollowed;
+            sum.tombstonesCleared += counters.tombstonesCleared;
             sum.pairsHelped += counters.pairsHelped;
             for (int i = 0; i < sum.results.length; i++)
             {

@@ -31,6 +31,7 @@ class TableRaceSimTest
                 sum.cacheHints += counters.cacheHints;
                 sum.cacheStale += counters.cacheStale;
                 sum.unknownBlocks += counters.unknownBlocks;
+                sum.tombstonesCleared += counters.tombstonesCleared;
                 for (int i = 0; i < sum.results.length; i++)
                 {
                     sum.results[i] += counters.results[i];
@@ -45,6 +46,7 @@ class TableRaceSimTest
         assertThat(sum.cacheHints).isGreaterThan(SEEDS);
         assertThat(sum.cacheStale).isPositive();
         assertThat(sum.unknownBlocks).isPositive();
+        assertThat(sum.tombstonesCleared).as("marks of deletes that are cleared").isPositive();
         assertThat(sum.results[OperationResult.OUTCOME_UNKNOWN]).isPositive();
         assertThat(sum.results[OperationResult.TIMED_OUT_NOT_APPLIED]).isPositive();
     }
