@@ -23,6 +23,9 @@ final class Batch
     private final boolean fencesReads;
     private final OperationRunner runner;
     private final ArrayList<NodeLink> open = new ArrayList<>();
+    /** A chain of those that were begun within the group and wait for its end. */
+    private Operation firstBegun;
+    private Operation lastBegun;
     private NodeLink link;
     private OneSidedPort port;
     private Operation operation;
@@ -47,13 +50,67 @@ final class Batch
         groups++;
     }
 
+    /** Brings near what says where a key is, long before it is needed; in a group all at once, at its end. */
+    void touch(final Operation op)
+    {
+        if (groups == 0)
+        {
+            op.touched = runner.cache.touch(op.hash.high());
+        }
+    }
+
+    /** Begins an operation; within a group its first step waits for the group's end. */
+    void start(final Operation op)
+    {
+        if (groups == 0)
+        {
+            runner.begin(op);
+            return;
+        }
+        op.step = Step.START;
+        op.nextInBatch = NONE;
+        if (firstBegun == null)
+        {
+            firstBegun = op;
+        }
+        else
+        {
+            lastBegun.nextInBatch = op.index;
+        }
+        lastBegun = op;
+    }
+
+    /** The engine is closed: what waits for the end of the group is not begun any more. */
+    void close()
+    {
+        firstBegun = null;
+    }
+
+    private void startAll()
+    {
+        Operation op = firstBegun;
+        firstBegun = null;
+        // Nothing else in this loop: the processor looks ahead from one miss to the next only if little is between.
+        for (Operation next = op; next != null; next = runner.operation(next.nextInBatch))
+        {
+            next.touched = runner.cache.touch(next.hash.high());
+        }
+        while (op != null)
+        {
+            final Operation next = runner.operation(op.nextInBatch);
+            runner.begin(op);
+            op = next;
+        }
+    }
+
     /** Rings the doorbells of the outermost group. */
     void endGroup()
     {
         boolean isRinging = groups == 1;
         while (isRinging)
         {
-            isRinging = false;
+            startAll();
+            isRinging = firstBegun != null;
             for (int i = 0; i < open.size(); i++)
             {
                 isRinging |= open.get(i).firstStaged != null;

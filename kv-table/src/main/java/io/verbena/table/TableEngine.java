@@ -330,12 +330,11 @@ public final class TableEngine implements AutoCloseable
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
         scratch.copyFrom(key, keyOffset, keyAt, keyLength);
         op.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
-        // Long before it is needed: what stands between has the time that the line needs to come.
-        op.touched = runner.cache.touch(op.hash.high());
+        runner.batch.touch(op);
         scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
         op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
         op.link = table.link(KeyHash.suffix(op.hash.high(), table.depth));
-        runner.begin(op);
+        runner.batch.start(op);
         return true;
     }
 
@@ -559,6 +558,7 @@ public final class TableEngine implements AutoCloseable
         }
         splits.close();
         scan.close();
+        runner.batch.close();
         memory.close();
     }
 

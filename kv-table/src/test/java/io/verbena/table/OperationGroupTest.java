@@ -100,6 +100,17 @@ class OperationGroupTest
     }
 
     @Test
+    void shouldBeginNothingAfterTheEngineWasClosedWithinAGroup()
+    {
+        results.clear();
+        fixture.engine.beginGroup();
+        begin(OperationKind.GET, 0);
+        fixture.engine.close();
+        fixture.engine.endGroup();
+        assertThat(results).singleElement().matches(result -> result.result == OperationResult.NODE_UNAVAILABLE);
+    }
+
+    @Test
     void shouldReadManyUncachedKeysWithTwoDoorbells()
     {
         coldCache();
