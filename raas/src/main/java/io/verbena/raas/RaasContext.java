@@ -275,8 +275,8 @@ public final class RaasContext implements AutoCloseable
     }
 
     /**
-     * Polls completions and calls listeners, and nothing else of what {@link #poll()} does: for who waits for one of
-     * them, and calls {@link #poll()} soon again.
+     * Polls completions, calls listeners and sends calls that waited for room at their peer, and nothing else of what
+     * {@link #poll()} does: for who waits for one of them, and calls {@link #poll()} soon again.
      *
      * @return how much was done.
      */
@@ -289,7 +289,8 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            return completions.poll();
+            final int work = completions.poll();
+            return rpcClient.hasQueued() ? work + rpcClient.sendQueued() : work;
         }
         finally
         {

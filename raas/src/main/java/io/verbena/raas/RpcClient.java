@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * The calling side of request/reply messages; one for each {@link RaasContext}, driven by its
  * {@link RaasContext#poll()}. Calls to one peer are sent in the order they were made, as far as the peer's receive
- * buffers allow; those that do not fit wait here.
+ * buffers allow; those that do not fit wait here, and no call to another peer waits behind them.
  */
 public final class RpcClient implements AutoCloseable
 {
@@ -115,11 +115,28 @@ public final class RpcClient implements AutoCloseable
         requests.buffer().putBytes(start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, request, offset, lengthBytes);
         outstandingCalls++;
         final long callId = callId(index);
-        if (!queued.isEmpty() || vqp.state() != VirtualQp.State.READY || !send(index))
+        if (vqp.state() != VirtualQp.State.READY || !queued.isEmpty() && isBehindOthers(vqp) || !send(index))
         {
             queued.addInt(index);
         }
         return callId;
+    }
+
+    /**
+     * Whether calls to the same peer wait for room there: it is theirs first. Calls to others, of which some may be
+     * connecting for long, hold up nobody.
+     */
+    private boolean isBehindOthers(final VirtualQp vqp)
+    {
+        for (int i = 0; i < queued.size(); i++)
+        {
+            final VirtualQp waiting = slots[queued.getInt(i)].vqp();
+            if (waiting.channel() == vqp.channel() && waiting.state() == VirtualQp.State.READY)
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** @return calls whose listener has not been called. */
@@ -162,7 +179,13 @@ public final class RpcClient implements AutoCloseable
         return looksAtAllCalls;
     }
 
-    private int sendQueued()
+    boolean hasQueued()
+    {
+        return !queued.isEmpty();
+    }
+
+    /** Sends what waits, as far as there is room now; calls no listener. */
+    int sendQueued()
     {
         int sent = 0;
         int kept = 0;
