@@ -17,7 +17,6 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.request.ControlRequest;
 import io.verbena.table.EpochTracker;
-import io.verbena.table.HeldStretch;
 import io.verbena.table.OpenTable;
 import io.verbena.table.RegionAccess;
 import io.verbena.table.SplitSource;
@@ -163,20 +162,9 @@ final class NodeSession implements AutoCloseable
         return raas.carriers();
     }
 
-    private NodeSpace space()
+    private boolean isReclaiming()
     {
-        final List<HeldStretch> held = new ArrayList<>();
-        long leftBytes = 0;
-        for (final MemoryLink link : linkList)
-        {
-            final int id = link.memoryNodeId();
-            engine.forEachHeld(id, (kind, offset, length) -> held.add(new HeldStretch(id, kind, offset, length)));
-            leftBytes += engine.allocator(id).leftBytes();
-        }
-        final boolean isReclaiming =
-            !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
-        return new NodeSpace(
-            held, isReclaiming, engine.counters().unknownBytes, leftBytes, reclaimCounters.toString());
+        return !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
@@ -518,22 +506,24 @@ final class NodeSession implements AutoCloseable
             case FORGET_TABLE ->
             {
                 tables.forget(request.tableName());
-                request.answer(ControlRequest.Status.OK, null, null);
-                request.complete();
+                answer(request, null);
             }
-            case SPACE ->
-            {
-                request.answer(ControlRequest.Status.OK, space(), null);
-                request.complete();
-            }
+            case SPACE -> answer(
+                request, SpaceTally.list(engine, linkList, isReclaiming(), reclaimCounters.toString()));
+            case SPACE_FIGURES -> answer(request, SpaceTally.sum(engine, linkList, isReclaiming()));
             case SWEEP ->
             {
                 linkList.forEach(MemoryLink::sweepOwn);
-                request.answer(ControlRequest.Status.OK, null, null);
-                request.complete();
+                answer(request, null);
             }
             case VERB_COUNTERS -> throw new IllegalStateException("answered by the node: " + request);
         }
+    }
+
+    private static void answer(final ControlRequest request, final Object result)
+    {
+        request.answer(ControlRequest.Status.OK, result, null);
+        request.complete();
     }
 
     /** Begins to leave: what was begun is finished, then the meta server is told. */

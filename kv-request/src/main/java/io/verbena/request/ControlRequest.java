@@ -18,15 +18,17 @@ public abstract class ControlRequest extends NodeRequest
         FORGET_TABLE,
         /** What this node has posted on the fabric, a {@link io.verbena.rdma.verbs.VerbCounters}. */
         VERB_COUNTERS,
-        /** Memory that this node holds, a {@code NodeSpace}. */
+        /** Every stretch of memory that this node holds, a {@code NodeSpace}: for checks, it may be long. */
         SPACE,
         /** Begins to reclaim what no word names in this node's own chunks. */
-        SWEEP;
+        SWEEP,
+        /** How much memory this node holds, a {@code SpaceFigures}: may be asked for often. */
+        SPACE_FIGURES;
 
         /** @return whether the answer is an object of the node's own process, not to be sent elsewhere. */
         public boolean isLocal()
         {
-            return VERB_COUNTERS == this || SPACE == this;
+            return VERB_COUNTERS == this || SPACE == this || SPACE_FIGURES == this;
         }
 
         /** @return whether it is about one table, whose name it carries. */

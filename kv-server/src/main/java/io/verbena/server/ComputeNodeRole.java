@@ -2,14 +2,13 @@ package io.verbena.server;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.compute.NodeSpace;
+import io.verbena.compute.SpaceFigures;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.remote.RequestServer;
-import io.verbena.table.HeldStretch;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,13 +52,13 @@ public final class ComputeNodeRole implements Role
     {
         SpaceCount(final long deadlineNs)
         {
-            super(Kind.SPACE, null, 0, deadlineNs);
+            super(Kind.SPACE_FIGURES, null, 0, deadlineNs);
         }
 
         @Override
         protected void onDone()
         {
-            if (result() instanceof final NodeSpace counted)
+            if (result() instanceof final SpaceFigures counted)
             {
                 publish(counted);
             }
@@ -186,10 +185,10 @@ public final class ComputeNodeRole implements Role
         }
     }
 
-    private void publish(final NodeSpace counted)
+    private void publish(final SpaceFigures counted)
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("held_bytes", counted.held().stream().mapToLong(HeldStretch::lengthBytes).sum());
+        figures.put("held_bytes", counted.heldBytes());
         figures.put("unknown_bytes", counted.unknownBytes());
         figures.put("reclaiming", counted.isReclaiming());
         space = figures;

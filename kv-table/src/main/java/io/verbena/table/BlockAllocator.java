@@ -99,6 +99,12 @@ public final class BlockAllocator
         return bytes;
     }
 
+    /** @return bytes of all that {@link #forEachHeld} gives; counted on the way, so that to ask costs little. */
+    long heldBytes()
+    {
+        return freeBytes + uncutBytes() + quarantinedBytes + waitingRegionBytes;
+    }
+
     /** @return blocks handed out, less those that came back: those retired elsewhere count against this figure. */
     public long blocksInUse()
     {

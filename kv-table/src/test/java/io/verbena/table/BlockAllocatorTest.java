@@ -1,7 +1,9 @@
 package io.verbena.table;
 
+import com.sun.management.ThreadMXBean;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -134,7 +136,52 @@ class BlockAllocatorTest
             }
             assertThat(heldBytes + allocator.freeBytes() + allocator.quarantinedBytes() + allocator.uncutBytes())
                 .isEqualTo(allocator.leasedBytes());
+            if (i % 200 == 0)
+            {
+                assertThat(allocator.heldBytes()).as("seed %d, step %d", seed, i).isEqualTo(listedBytes(allocator));
+            }
         }
+    }
+
+    @Test
+    void shouldCountWhatItTookOverUntilAndAfterItMayBeUsed()
+    {
+        allocator.takeOver(1 << 20, (1 << 20) + 64_000);
+        assertThat(allocator.heldBytes()).isEqualTo(64_000).isEqualTo(listedBytes(allocator));
+        epoch(7, 5);
+        assertThat(allocator.waitingRegionBytes()).isZero();
+        assertThat(allocator.heldBytes()).isEqualTo(64_000).isEqualTo(listedBytes(allocator));
+    }
+
+    /** It is asked each second on the thread of the data path, with millions of blocks in quarantine. */
+    @Test
+    void shouldAllocateNothingWhenAskedHowMuchItHolds()
+    {
+        final BlockAllocator large = new BlockAllocator(epochs, 64 << 20, true);
+        large.chunkLeased(1 << 20, 8 << 20);
+        for (int i = 0; i < 100_000; i++)
+        {
+            large.retire(word(large.allocate(SMALL), SMALL));
+        }
+        final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 5 && least > 0; attempt++)
+        {
+            final long before = threads.getCurrentThreadAllocatedBytes();
+            final long overhead = threads.getCurrentThreadAllocatedBytes() - before;
+            final long start = threads.getCurrentThreadAllocatedBytes();
+            final long heldBytes = large.heldBytes();
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - start - overhead);
+            assertThat(heldBytes).isEqualTo(8 << 20);
+        }
+        assertThat(least).as("bytes allocated").isZero();
+    }
+
+    private static long listedBytes(final BlockAllocator allocator)
+    {
+        final long[] bytes = {0};
+        allocator.forEachHeld((kind, offset, length) -> bytes[0] += length);
+        return bytes[0];
     }
 
     @Test

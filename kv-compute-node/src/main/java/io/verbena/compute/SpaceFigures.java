@@ -1,0 +1,13 @@
+package io.verbena.compute;
+
+/**
+ * How much memory a compute node holds at all memory nodes, at one instant: the sums over a {@link NodeSpace}, of
+ * counters, so that who looks often costs the node nothing that grows with what it holds.
+ *
+ * @param heldBytes    of every stretch.
+ * @param isReclaiming whether it reclaims chunks, or will at once.
+ * @param unknownBytes blocks of which it does not know whether a word names them, in its present registration.
+ */
+public record SpaceFigures(long heldBytes, boolean isReclaiming, long unknownBytes)
+{
+}

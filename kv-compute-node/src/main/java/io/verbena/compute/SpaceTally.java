@@ -1,0 +1,41 @@
+package io.verbena.compute;
+
+import io.verbena.table.HeldStretch;
+import io.verbena.table.TableEngine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a session holds at memory nodes, stretch by stretch or in sum. Stateless; used by the node's thread. */
+final class SpaceTally
+{
+    private SpaceTally()
+    {
+    }
+
+    /** @return every stretch, each an object: for checks only, there may be millions. */
+    static NodeSpace list(
+        final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming, final String reclaimed)
+    {
+        final List<HeldStretch> held = new ArrayList<>();
+        long leftBytes = 0;
+        for (final MemoryLink link : links)
+        {
+            final int id = link.memoryNodeId();
+            engine.forEachHeld(id, (kind, offset, length) -> held.add(new HeldStretch(id, kind, offset, length)));
+            leftBytes += engine.allocator(id).leftBytes();
+        }
+        return new NodeSpace(held, isReclaiming, engine.counters().unknownBytes, leftBytes, reclaimed);
+    }
+
+    /** @return the sums; costs the same whatever is held. */
+    static SpaceFigures sum(final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming)
+    {
+        long heldBytes = 0;
+        for (int i = 0; i < links.size(); i++)
+        {
+            heldBytes += engine.heldBytes(links.get(i).memoryNodeId());
+        }
+        return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes);
+    }
+}
