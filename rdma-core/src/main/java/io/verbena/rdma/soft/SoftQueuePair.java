@@ -249,6 +249,23 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         return (queue == sendCompletions ? sendDepth : 0) + (queue == receiveCompletions ? receives.capacity() : 0);
     }
 
+    /**
+     * A request waits for the peer: it is tried again whichever of its completion queues is polled, as an RNIC does
+     * without any poll. Who waits for an answer need not look at the queue of the question.
+     */
+    void beginWaiting()
+    {
+        sendCompletions.addWaiting(this);
+        receiveCompletions.addWaiting(this);
+    }
+
+    /** Nothing waits any more. */
+    void endWaiting()
+    {
+        sendCompletions.removeWaiting(this);
+        receiveCompletions.removeWaiting(this);
+    }
+
     /** Polling thread: a completion of a receive was handed out. */
     @Override
     public void releaseReceive(final long slotInRing)
@@ -360,7 +377,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         cancelAttempt();
         isClosed = true;
         SharedWords.putLongVolatile(entry + STATE_OFFSET, (long)number << Byte.SIZE | GONE);
-        sendCompletions.removeWaiting(this);
+        endWaiting();
         device.outside().awaitOutside(device.file(), entry, 0);
         connection.awaitRequesters();
         device.windows().unbindAll(number);

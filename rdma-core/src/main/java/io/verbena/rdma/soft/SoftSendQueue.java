@@ -260,7 +260,7 @@ final class SoftSendQueue
         if (!isWaiting)
         {
             isWaiting = true;
-            completions.addWaiting(queuePair);
+            queuePair.beginWaiting();
         }
         if (waitsFor != status)
         {
@@ -324,7 +324,7 @@ final class SoftSendQueue
         {
             isWaiting = false;
             waitsFor = WorkCompletionStatus.SUCCESS;
-            completions.removeWaiting(queuePair);
+            queuePair.endWaiting();
         }
     }
 }

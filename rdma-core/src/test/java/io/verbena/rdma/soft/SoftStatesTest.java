@@ -3,6 +3,7 @@ package io.verbena.rdma.soft;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.PostStatus;
@@ -227,5 +228,31 @@ class SoftStatesTest
         assertThat(SoftConnections.awaitStatus(requester, batch)).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
         assertThat(responder.completions.poll(batch)).isZero();
         other.close();
+    }
+
+    /** As an RNIC, which tries again without any poll: who waits for an answer looks where answers come. */
+    @Test
+    void shouldBringWhatWaitsForThePeerWhenOnlyTheQueueOfReceivesIsPolled()
+    {
+        try (CompletionQueue receives = requesterDevice.createCompletionQueue(16);
+            QueuePair asking = requester.domain.createQueuePair(
+                requester.completions, receives, Endpoint.CAPABILITIES))
+        {
+            toReadyToReceive(asking, responderDevice, responder.queuePair);
+            toReadyToSend(asking, 14);
+            asking.begin();
+            asking.send(2, 0, requester.address(0), 8, requester.key());
+            assertThat(asking.complete()).isEqualTo(PostStatus.OK);
+            assertThat(receives.poll(batch)).as("the peer is not ready").isZero();
+            toReadyToReceive(responder.queuePair, requesterDevice, asking);
+            receive(1);
+            while (0 == responder.completions.poll(batch))
+            {
+                assertThat(receives.poll(batch)).isZero();
+                assertThat(Thread.currentThread().isInterrupted()).as("interrupted while waiting").isFalse();
+                Thread.yield();
+            }
+            assertThat(batch.wrId(0)).isEqualTo(1);
+        }
     }
 }
