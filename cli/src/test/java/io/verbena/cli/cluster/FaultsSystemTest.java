@@ -108,15 +108,12 @@ class FaultsSystemTest
                     new byte[]{(byte)i, (byte)(i >> 8)}, new byte[1_000], TimeUnit.SECONDS.toNanos(4)));
                 if (i == 1_500)
                 {
+                    // On a slow machine it may be told before the client's thread has sent anything.
+                    assertThat(puts.getFirst().join()).isPositive();
                     compute.destroy();
                 }
             }
-            int answered = 0;
-            for (final CompletableFuture<Long> put : puts)
-            {
-                answered += isAnswered(put) ? 1 : 0;
-            }
-            assertThat(answered).as("what had reached it").isPositive();
+            puts.forEach(FaultsSystemTest::assertAnsweredOrRefused);
         }
         assertThat(compute.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(compute.exitValue()).isEqualTo(TERMINATED);
@@ -127,16 +124,15 @@ class FaultsSystemTest
         }
     }
 
-    private static boolean isAnswered(final CompletableFuture<Long> put)
+    private static void assertAnsweredOrRefused(final CompletableFuture<Long> put)
     {
         try
         {
-            return put.join() > 0;
+            assertThat(put.join()).isPositive();
         }
         catch (final CompletionException ex)
         {
             assertThat(ex.getCause()).isInstanceOf(KvException.class).isNotInstanceOf(KvOutcomeUnknownException.class);
-            return false;
         }
     }
 
