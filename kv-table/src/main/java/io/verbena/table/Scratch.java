@@ -38,7 +38,7 @@ final class Scratch implements AutoCloseable
     static final int BLOCKS_OFFSET = OWN_BLOCK_OFFSET + SizeClasses.MAX_BLOCK_BYTES;
     static final int BLOCKS_CAPACITY = SizeClasses.MAX_BLOCK_BYTES;
     // Odd in lines, so that the same field of many slots does not fall into the same set of the CPU's caches.
-    private static final int STAGGER_BYTES = 5 * 64;
+    private static final int STAGGER_BYTES = 4 * 64;
     static final int SLOT_STRIDE = BLOCKS_OFFSET + BLOCKS_CAPACITY + STAGGER_BYTES;
 
     private static final int MAX_LOOP_BYTES = 256;
