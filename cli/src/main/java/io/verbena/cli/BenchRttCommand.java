@@ -24,7 +24,7 @@ import java.util.concurrent.Callable;
     footer = {"", "Exit status 0: all within the round-trip budget; 1: one was not."})
 final class BenchRttCommand implements Callable<Integer>
 {
-    private static final String ROW = "%-18s %-9s %11d %9d %6d %13d  %s%n";
+    private static final String ROW = "%-32s %-9s %11d %9d %6d %13d  %s%n";
 
     @Spec
     private CommandSpec spec;
@@ -38,7 +38,7 @@ final class BenchRttCommand implements Callable<Integer>
         final OutputFile output = OutputFile.open("--json", json);
         final List<RoundTripRow> rows = new RoundTripBenchmark().run();
         final PrintWriter out = spec.commandLine().getOut();
-        out.println("operation          location  round_trips doorbells  verbs bytes_on_wire  budget");
+        out.println("operation                        location  round_trips doorbells  verbs bytes_on_wire  budget");
         for (final RoundTripRow row : rows)
         {
             out.printf(Locale.ROOT, ROW, row.operation(), row.isCached() ? "cached" : "unknown", row.roundTrips(),

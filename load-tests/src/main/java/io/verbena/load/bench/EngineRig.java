@@ -151,6 +151,25 @@ final class EngineRig implements AutoCloseable, OperationListener
         return vqp.counters();
     }
 
+    /** @return a second engine on the same memory, which only splits; to be closed first. */
+    SplitterRig splitter()
+    {
+        return new SplitterRig(fabric, server, new PeerAddress(serverDevice.address(), PORT, NODE, 1),
+            RemoteRegion.of(region));
+    }
+
+    /** @return offset of a chunk that nothing uses. */
+    long takeChunk()
+    {
+        final long chunk = nextChunk;
+        if (chunk + chunkBytes > region.lengthBytes())
+        {
+            throw new IllegalStateException("no chunk is left of " + region.lengthBytes() + " bytes");
+        }
+        nextChunk += chunkBytes;
+        return chunk;
+    }
+
     /** Lets two epochs pass: no cached location is current any more, but each is still where to look first. */
     void expireLocations()
     {

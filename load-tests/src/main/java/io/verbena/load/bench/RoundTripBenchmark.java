@@ -35,7 +35,7 @@ public final class RoundTripBenchmark
     private MemorySegment value;
     private int next;
 
-    /** @return a row for each operation and state of the cache. */
+    /** @return a row for each operation and state of the cache, and for those that meet a split. */
     public List<RoundTripRow> run() throws IOException
     {
         try (Arena arena = Arena.ofConfined();
@@ -52,6 +52,7 @@ public final class RoundTripBenchmark
             }
             measureAll();
         }
+        rows.addAll(new SplitRoundTrips().run());
         return rows;
     }
 

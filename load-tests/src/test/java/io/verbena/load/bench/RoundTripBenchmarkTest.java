@@ -30,7 +30,18 @@ class RoundTripBenchmarkTest
             "increment cached 1 1 2",
             "increment 3 3 5",
             "multi_get cached 1 1 32",
-            "multi_get 2 2 48");
+            "multi_get 2 2 48",
+            "get_stale_directory_not_reached 2 2 3",
+            "get_stale_directory_frozen 3 3 7",
+            "get_stale_directory_moved 3 3 7",
+            "get_absent_stale_directory 2 2 6",
+            "get_not_moved 3 3 7",
+            "get_moved 2 2 3",
+            "get_moved cached 1 1 2",
+            "put_not_moved 7 7 71",
+            "put_not_moved_again 3 3 5",
+            "put_not_moved_rehash 8 8 75",
+            "put_not_moved_rehash_again 3 3 5");
         assertThat(rows).allMatch(RoundTripRow::isWithinBudget);
         assertThat(rows).allMatch(row -> row.bytesOnWire() >= 8 * row.verbs());
         // A block of 180 bytes is read whole as 192, its slot as 8.

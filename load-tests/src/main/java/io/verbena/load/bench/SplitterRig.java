@@ -1,0 +1,87 @@
+package io.verbena.load.bench;
+
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.VirtualQp;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.table.OpenTable;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.TableSplit;
+import io.verbena.table.VirtualQpPort;
+import io.verbena.table.format.TableDescriptor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A second engine on the memory of an {@link EngineRig}, which does nothing but split, and stands still wherever it is
+ * told to. Stepped by the calling thread; to be closed before the rig.
+ */
+final class SplitterRig implements AutoCloseable
+{
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final Device device;
+    private final RaasContext context;
+    private final RaasContext server;
+    private final VirtualQp vqp;
+    private final TableEngine engine;
+
+    SplitterRig(
+        final Fabric fabric, final RaasContext server, final PeerAddress memoryNode, final RemoteRegion region)
+    {
+        this.server = server;
+        device = fabric.openDevice("splitter");
+        context = RaasContext.open(device, new RaasConfiguration().identity(new PeerIdentity(4, 1)));
+        engine = TableEngine.open(context.protectionDomain(), device.attributes(), context.clock(),
+            new TableEngineConfiguration().operationSlots(2).writerNumber(2)
+                .chunkSource(memoryNodeId -> { }).operationListener(operation -> { }));
+        vqp = context.connect(memoryNode,
+            (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
+        runUntil(() -> vqp.state() == VirtualQp.State.READY);
+        engine.attach(memoryNode.nodeId(), new VirtualQpPort(vqp, region));
+    }
+
+    /**
+     * Begins a split of the table's subtable 0.
+     *
+     * @param descriptor of the table.
+     * @param offset0    of memory for the two that take its place.
+     * @param offset1    of the other one.
+     * @return its progress.
+     */
+    TableSplit begin(final TableDescriptor descriptor, final long offset0, final long offset1)
+    {
+        final OpenTable table = engine.openTable(descriptor);
+        return engine.splits().begin(table, 0, offset0, offset1, context.clock().nanoTime() + TIMEOUT_NS);
+    }
+
+    /** Works until something is so; what was posted then is done, and nothing more is posted. */
+    void runUntil(final BooleanSupplier condition)
+    {
+        final long deadlineNs = context.clock().nanoTime() + TIMEOUT_NS;
+        while (!condition.getAsBoolean())
+        {
+            context.poll();
+            server.poll();
+            engine.poll();
+            if (context.clock().nanoTime() - deadlineNs > 0)
+            {
+                throw new IllegalStateException("the splitter did not get there in " + TIMEOUT_NS + " ns: " + engine);
+            }
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        vqp.close();
+        engine.close();
+        context.close();
+        device.close();
+    }
+}
