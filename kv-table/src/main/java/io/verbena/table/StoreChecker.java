@@ -36,6 +36,11 @@ public final class StoreChecker
     /** How often the words of a memory node are begun to be read, before they are not judged. */
     static final int MOST_HOLDS = 3;
 
+    /** A subtable that a descriptor names, or a link. */
+    private record IndexPart(TableDescriptor table, Subtable subtable)
+    {
+    }
+
     private final CheckedStore store;
     private final List<HeldStretch> held;
     private final Int2ObjectHashMap<CheckedNode> nodes = new Int2ObjectHashMap<>();
@@ -165,7 +170,8 @@ public final class StoreChecker
     }
 
     /**
-     * Words of one memory node first, its chunk headers after them, and nothing is used again between.
+     * Words and links of one memory node first, its chunk headers after them, and nothing is used again between: what a
+     * link leads to was leased before the link was made, so a header that is read later shows it as an index.
      *
      * @param readsWords whether to judge more than headers and indexes.
      * @return false when writers would have had to wait: nothing is noted then.
@@ -190,8 +196,11 @@ public final class StoreChecker
             }
             final UnsafeBuffer header = new UnsafeBuffer(
                 arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
+            final List<IndexPart> index = new ArrayList<>();
+            held.forEach((table) -> collectIndex(node, table, header, index));
             readHeaders(node, header);
-            held.forEach((table) -> noteIndex(node, table, header));
+            index.forEach((part) -> node.noteIndex(part.subtable.offset(),
+                "subtable " + part.subtable.suffix() + " of table " + part.table.name(), check));
             node.checkStates(check);
             return true;
         }
@@ -274,13 +283,14 @@ public final class StoreChecker
         }
     }
 
-    private void noteIndex(final CheckedNode node, final TableDescriptor table, final UnsafeBuffer header)
+    private void collectIndex(
+        final CheckedNode node, final TableDescriptor table, final UnsafeBuffer header, final List<IndexPart> index)
     {
         for (final Subtable subtable : Subtable.of(table))
         {
             if (subtable.memoryNodeId() == node.id())
             {
-                noteIndex(node, table, subtable, header);
+                collectIndex(node, new IndexPart(table, subtable), header, index);
             }
         }
     }
@@ -299,18 +309,20 @@ public final class StoreChecker
     }
 
     /** One that is split goes back when the table's descriptor does not name it any more. */
-    private void noteIndex(
-        final CheckedNode node, final TableDescriptor table, final Subtable subtable, final UnsafeBuffer header)
+    private void collectIndex(
+        final CheckedNode node, final IndexPart part, final UnsafeBuffer header, final List<IndexPart> index)
     {
-        if (!node.noteIndex(subtable.offset(), "subtable " + subtable.suffix() + " of table " + table.name(), check))
+        index.add(part);
+        if (!part.subtable.isWithin(node.regionLengthBytes(), part.table.groupCount()))
         {
             return;
         }
-        store.read(node.id(), subtable.offset(), header, SubtableDescriptor.HEADER_BYTES);
+        store.read(node.id(), part.subtable.offset(), header, SubtableDescriptor.HEADER_BYTES);
         final long link = SubtableDescriptor.split(header, 0);
-        for (int side = 0; side < 2 && link != SplitLink.NONE && subtable.depth() < BucketDescriptor.MAX_DEPTH; side++)
+        for (int side = 0; side < 2 && link != SplitLink.NONE && part.subtable.depth() < BucketDescriptor.MAX_DEPTH;
+            side++)
         {
-            noteIndex(node, table, subtable.child(link, side), header);
+            collectIndex(node, new IndexPart(part.table, part.subtable.child(link, side)), header, index);
         }
     }
 

@@ -256,8 +256,9 @@ public final class TableChecker
             final String problem = judge(slot, word);
             final long again =
                 problem == null || !store.isLive() ? word : slot.counting(word(node, slot.offset()));
-            if (again == word)
+            if (again == word || again == SlotWord.frozen(word))
             {
+                // Frozen meanwhile: the same word on its way to another slot, whose block nobody uses again yet.
                 if (problem != null)
                 {
                     problem(where(slot, word) + problem);

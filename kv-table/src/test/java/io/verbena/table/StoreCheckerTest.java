@@ -5,19 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
-import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SubtableDescriptor;
-import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
-import io.verbena.table.format.TableDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
-import org.agrona.MutableDirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,217 +15,14 @@ import org.junit.jupiter.api.Test;
  */
 class StoreCheckerTest
 {
-    private static final int CHUNK_BYTES = 64 * 1024;
-    private static final int CHUNKS_AT = CHUNK_BYTES;
-    private static final int CHUNK_COUNT = 62;
-    private static final int HEADERS_AT = CHUNKS_AT + CHUNK_COUNT * CHUNK_BYTES;
-    private static final int KEYS = 24;
+    private static final int CHUNK_BYTES = DisturbedStore.CHUNK_BYTES;
+    private static final int HEADERS_AT = DisturbedStore.HEADERS_AT;
     private static final int FEW_GROUPS = 2;
     /** More than five READs. */
     private static final int MANY_GROUPS = 5 * TableWords.GROUPS_PER_READ + 1;
     private static final int RUNS = 10;
-    /** Between two READs of slots as many operations as use all blocks again. */
-    private static final int OPERATIONS_BESIDE_SLOTS = 60;
-    /** Operations that find memory while an epoch is held up. */
-    private static final int MOST_WHILE_HELD = 24;
-
-    /** The store, with who writes to it. */
-    private static final class Store implements CheckedStore, AutoCloseable
-    {
-        private final EngineFixture fixture = EngineFixture.single(settings -> { });
-        private final OpenTable table;
-        private final SplittableRandom random;
-        private final boolean isHolding;
-        private boolean isLive;
-        private boolean isHeld;
-        private long heldEpoch;
-        private long epoch = 1;
-        private int sinceHeld;
-        private int holds;
-        /** Holds, the first ones, that get so many READs only. */
-        private int shortHolds;
-        private int readsOfShortHold;
-        private int readsSinceHeld;
-        private boolean isBounded = true;
-        private int withoutMemory;
-
-        Store(final long seed, final int groups, final boolean isHolding)
-        {
-            this.isHolding = isHolding;
-            random = new SplittableRandom(seed);
-            fixture.chunkBytes = 1024;
-            fixture.chunksLeft = 8;
-            table = fixture.createTable(
-                TablePlan.ofShape("t", 0x1234, 42, 0, groups, new int[]{EngineFixture.NODE}), CHUNKS_AT);
-            final MemorySegment superblock = MemorySegment.ofArray(new long[SuperblockDescriptor.LENGTH / Long.BYTES]);
-            SuperblockDescriptor.write(superblock, new Superblock(EngineFixture.NODE, 1,
-                EngineFixture.MEMORY_BYTES, CHUNKS_AT, CHUNK_BYTES, CHUNK_COUNT, HEADERS_AT));
-            fixture.memory().putBytes(0, superblock.toArray(ValueLayout.JAVA_BYTE));
-            for (int i = 0; i < CHUNK_COUNT; i++)
-            {
-                state(i, i == 0 ? ChunkDescriptor.STATE_INDEX :
-                    i == (EngineFixture.BLOCKS_AT - CHUNKS_AT) / CHUNK_BYTES ? ChunkDescriptor.STATE_BLOCKS :
-                    ChunkDescriptor.STATE_FREE);
-            }
-            for (int i = 0; i < KEYS; i++)
-            {
-                fixture.put(table, "key-" + i, "v");
-            }
-        }
-
-        void state(final int chunk, final int state)
-        {
-            ChunkDescriptor.write(fixture.memory(), HEADERS_AT + chunk * ChunkDescriptor.HEADER_BYTES,
-                state, 1, 1, 0, 0, 1);
-        }
-
-        StoreCheck check()
-        {
-            return new StoreChecker(this).check(List.of(EngineFixture.NODE));
-        }
-
-        List<String> problems()
-        {
-            final StoreCheck check = check();
-            final List<String> problems = new ArrayList<>(check.problems());
-            check.tables().values().forEach((found) -> problems.addAll(found.problems()));
-            return problems;
-        }
-
-        /** Another node's operation, and an epoch if nobody holds it up. */
-        private void disturb()
-        {
-            final String key = "key-" + random.nextInt(KEYS);
-            if (random.nextInt(4) == 0)
-            {
-                fixture.run(OperationKind.DELETE, table, key, null, 0);
-            }
-            else
-            {
-                withoutMemory += OperationResult.NO_MEMORY ==
-                    fixture.run(OperationKind.PUT, table, key, "v" + random.nextInt(9), 0, 20_000).result() ? 1 : 0;
-            }
-            final long passed = isHeld && isHolding ? heldEpoch - 1 : epoch;
-            if (passed >= epoch - 1)
-            {
-                epoch++;
-            }
-            fixture.engine.onEpoch(epoch, Math.min(passed, fixture.engine.passedEpoch()));
-        }
-
-        @Override
-        public void read(
-            final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
-        {
-            final int operations = lengthBytes > BucketDescriptor.GROUP_BYTES ? OPERATIONS_BESIDE_SLOTS :
-                lengthBytes == ChunkDescriptor.HEADER_BYTES ? 0 : random.nextInt(3);
-            for (int i = 0; isLive && i < operations && isAllowed(); i++)
-            {
-                disturb();
-            }
-            readsSinceHeld++;
-            fixture.fabric.read(memoryNodeId, offset, target, lengthBytes);
-        }
-
-        private boolean isAllowed()
-        {
-            return !isHolding || !isHeld || sinceHeld++ < MOST_WHILE_HELD || !isBounded;
-        }
-
-        @Override
-        public boolean mayHoldOn()
-        {
-            return holds > shortHolds || readsSinceHeld < readsOfShortHold;
-        }
-
-        @Override
-        public List<TableDescriptor> tables()
-        {
-            return List.of(table.descriptor());
-        }
-
-        @Override
-        public boolean isLive()
-        {
-            return isLive;
-        }
-
-        @Override
-        public void hold()
-        {
-            isHeld = true;
-            holds++;
-            sinceHeld = 0;
-            readsSinceHeld = 0;
-            heldEpoch = epoch;
-        }
-
-        @Override
-        public void release()
-        {
-            isHeld = false;
-            for (int i = 0; i <= EpochTracker.REUSE_DISTANCE; i++)
-            {
-                epoch++;
-                fixture.engine.onEpoch(epoch, fixture.engine.passedEpoch());
-            }
-        }
-
-        @Override
-        public boolean awaitOthers()
-        {
-            return true;
-        }
-
-        UnsafeBuffer memory()
-        {
-            return fixture.memory();
-        }
-
-        int slot(final int index)
-        {
-            return (int)DirectoryEntry.subtableOffset(table.descriptor().entry(0)) + SubtableDescriptor.GROUPS_OFFSET +
-                index / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-                BucketDescriptor.SLOTS_OFFSET + index % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
-        }
-
-        long word(final int slot)
-        {
-            return memory().getLong(slot(slot), LITTLE_ENDIAN);
-        }
-
-        /** First slot that is committed, or that is empty, in a bucket that has one of both. */
-        int find(final boolean isCommitted)
-        {
-            for (int bucket = 0; bucket < table.groupCount * BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
-            {
-                int committed = -1;
-                int empty = -1;
-                for (int i = 0; i < BucketDescriptor.SLOTS_PER_BUCKET; i++)
-                {
-                    final int slot = bucket * BucketDescriptor.SLOTS_PER_BUCKET + i;
-                    committed = SlotWord.isCommitted(word(slot)) ? slot : committed;
-                    empty = word(slot) == SlotWord.EMPTY ? slot : empty;
-                }
-                if (committed >= 0 && empty >= 0)
-                {
-                    return isCommitted ? committed : empty;
-                }
-            }
-            throw new AssertionError("no such bucket");
-        }
-
-        void plant(final int slot, final long word)
-        {
-            memory().putLong(slot(slot), word, LITTLE_ENDIAN);
-        }
-
-        @Override
-        public void close()
-        {
-            fixture.close();
-        }
-    }
+    private static final int SPLIT_RUNS = 40;
+    private static final int CHECKS_BESIDE_SPLITS = 4;
 
     /** More words than can be read while writers wait: told so, and neither a lie nor a writer without memory. */
     @Test
@@ -244,7 +30,7 @@ class StoreCheckerTest
     {
         for (int run = 0; run < RUNS; run++)
         {
-            try (Store store = new Store(run, MANY_GROUPS, true))
+            try (DisturbedStore store = new DisturbedStore(run, MANY_GROUPS, true))
             {
                 store.isLive = true;
                 store.isBounded = false;
@@ -266,7 +52,7 @@ class StoreCheckerTest
     {
         for (int run = 0; run < RUNS; run++)
         {
-            try (Store store = new Store(run, MANY_GROUPS, true))
+            try (DisturbedStore store = new DisturbedStore(run, MANY_GROUPS, true))
             {
                 store.isLive = true;
                 store.shortHolds = 2;
@@ -297,7 +83,7 @@ class StoreCheckerTest
         int sum = 0;
         for (int run = 0; run < RUNS; run++)
         {
-            try (Store store = new Store(run, MANY_GROUPS, true))
+            try (DisturbedStore store = new DisturbedStore(run, MANY_GROUPS, true))
             {
                 store.isLive = true;
                 store.isBounded = false;
@@ -313,7 +99,7 @@ class StoreCheckerTest
     @Test
     void shouldFindEachDamage()
     {
-        try (Store store = new Store(1, FEW_GROUPS, true))
+        try (DisturbedStore store = new DisturbedStore(1, FEW_GROUPS, true))
         {
             assertThat(store.problems()).isEmpty();
             final int used = store.find(true);
@@ -356,7 +142,7 @@ class StoreCheckerTest
     @Test
     void shouldFindAKeyInAnotherBucketThanItsOwn()
     {
-        try (Store store = new Store(1, FEW_GROUPS, true))
+        try (DisturbedStore store = new DisturbedStore(1, FEW_GROUPS, true))
         {
             final long word = store.word(store.find(true));
             int misplaced = 0;
@@ -377,7 +163,7 @@ class StoreCheckerTest
     @Test
     void shouldTellWhichUndecidedInsertsAreLeftBehind()
     {
-        try (Store store = new Store(1, FEW_GROUPS, true))
+        try (DisturbedStore store = new DisturbedStore(1, FEW_GROUPS, true))
         {
             final int free = store.find(false);
             final long word = SlotWord.withKind(store.word(store.find(true)), SlotWord.KIND_TENTATIVE);
@@ -393,7 +179,7 @@ class StoreCheckerTest
     {
         for (int seed = 1; seed <= RUNS; seed++)
         {
-            try (Store store = new Store(seed, MANY_GROUPS, true))
+            try (DisturbedStore store = new DisturbedStore(seed, MANY_GROUPS, true))
             {
                 store.isLive = true;
                 assertThat(store.problems()).as("seed %d", seed).isEmpty();
@@ -407,7 +193,7 @@ class StoreCheckerTest
     {
         for (int seed = 1; seed <= RUNS; seed++)
         {
-            try (Store store = new Store(seed, MANY_GROUPS, true))
+            try (DisturbedStore store = new DisturbedStore(seed, MANY_GROUPS, true))
             {
                 final int free = store.find(false);
                 store.plant(free, SlotWord.committed(1, 0, 1, 0, EngineFixture.BLOCKS_AT + 4 * CHUNK_BYTES));
@@ -424,12 +210,81 @@ class StoreCheckerTest
         int misled = 0;
         for (int seed = 1; seed <= RUNS; seed++)
         {
-            try (Store store = new Store(seed, MANY_GROUPS, false))
+            try (DisturbedStore store = new DisturbedStore(seed, MANY_GROUPS, false))
             {
                 store.isLive = true;
                 misled += store.problems().isEmpty() ? 0 : 1;
             }
         }
         assertThat(misled).isPositive();
+    }
+
+    /** Whatever stage splits are at when a READ of the check comes, and whoever has their memory by then. */
+    @Test
+    void shouldFindNothingBesideSplits()
+    {
+        long splits = 0;
+        long reused = 0;
+        for (int seed = 1; seed <= SPLIT_RUNS; seed++)
+        {
+            try (DisturbedStore store = new DisturbedStore(seed, FEW_GROUPS, true))
+            {
+                final SubtableSplitter splitter = store.splitSubtables();
+                store.isLive = true;
+                for (int check = 0; check < CHECKS_BESIDE_SPLITS; check++)
+                {
+                    assertThat(store.problems()).as("seed %d", seed).isEmpty();
+                }
+                splits += splitter.splits();
+                reused += splitter.returned();
+            }
+        }
+        System.out.println("splits beside checks: " + splits + ", subtables used again: " + reused);
+        assertThat(splits).isGreaterThan(SPLIT_RUNS);
+        assertThat(reused).isPositive();
+    }
+
+    @Test
+    void shouldFindDamageBesideSplits()
+    {
+        for (int seed = 1; seed <= RUNS; seed++)
+        {
+            try (DisturbedStore store = new DisturbedStore(seed, FEW_GROUPS, true))
+            {
+                store.splitSubtables();
+                store.plant(
+                    store.find(false), SlotWord.committed(1, 0, 1, 0, EngineFixture.BLOCKS_AT + 4 * CHUNK_BYTES));
+                store.isLive = true;
+                assertThat(store.problems()).as("seed %d", seed)
+                    .anyMatch((problem) -> problem.contains("its block is damaged"));
+            }
+        }
+    }
+
+    /** What was noted before it began anew is forgotten: each damage is told, and told once. */
+    @Test
+    void shouldTellEachDamageOnceWhenItBeganAnew()
+    {
+        for (int seed = 1; seed <= RUNS; seed++)
+        {
+            try (DisturbedStore store = new DisturbedStore(seed, MANY_GROUPS, true))
+            {
+                final long word = SlotWord.committed(1, 0, 1, 0, 1L << 36);
+                store.plant(store.find(false), word);
+                final long dead = SlotWord.withKind(word, SlotWord.KIND_TENTATIVE);
+                final int deadAt = store.find(false);
+                store.plant(deadAt, dead);
+                store.isLive = true;
+                store.shortHolds = 2;
+                store.readsOfShortHold = 3;
+                final StoreCheck check = store.check();
+                assertThat(store.holds).isGreaterThanOrEqualTo(3);
+                assertThat(check.problems()).as("seed %d", seed).singleElement().asString()
+                    .contains("names memory outside of a chunk");
+                assertThat(check.leftovers().stream().filter((left) -> left.slotOffset() == store.slot(deadAt)))
+                    .as("seed %d", seed).hasSizeLessThanOrEqualTo(1);
+                assertThat(check.unjudged()).isEmpty();
+            }
+        }
     }
 }
