@@ -26,7 +26,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long OTHERS_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
-    /** Writers that fill a quarantine of 256 MiB do not do it in less. */
+    /** Writers that fill their quarantine in less, 256 MiB, wait for the rest of it: a fifth of a client's timeout. */
     private static final long HOLD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 

@@ -252,9 +252,16 @@ final class Lookups
             if (SlotWord.kindAndFingerprint(word) == wanted && op.slotCounts(slot) && !op.isForeign(word))
             {
                 op.candidates[op.candidateCount] = word;
-                op.candidateOffsets[op.candidateCount++] = word == op.slotWord(slot) ? op.slotOffset(slot) : NOWHERE;
+                op.candidateOffsets[op.candidateCount++] = place(op, slot, word);
             }
         }
+    }
+
+    /** An old slot is where its key is until it is frozen; what is frozen already is on its way. */
+    private static long place(final Operation op, final int slot, final long word)
+    {
+        return word == op.slotWord(slot) ? op.slotOffset(slot) :
+            word == op.oldWord(slot) ? op.oldSlotOffset(slot) : NOWHERE;
     }
 
     void resolveCandidates(final Operation op)

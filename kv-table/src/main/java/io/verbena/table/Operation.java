@@ -14,6 +14,7 @@ public final class Operation
     /** Slots of two combined buckets. */
     static final int MAX_SLOTS = 4 * BucketDescriptor.SLOTS_PER_BUCKET;
     private static final int FOREIGN_WORDS = 16;
+    private static final int NEVER = -1;
 
     final int index;
     final Scratch scratch;
@@ -51,6 +52,8 @@ public final class Operation
     long touched;
     int fingerprint;
     int window;
+    /** Changes of the directory when the key was located, which is not done again before there are more. */
+    private int locatedAt = NEVER;
     /** Of the subtable in which the operation looks. */
     int subtableSuffix;
     int subtableDepth;
@@ -337,6 +340,15 @@ public final class Operation
     void locate()
     {
         final TableDirectory directory = table.directory;
+        if (locatedAt != directory.changes())
+        {
+            locatedAt = directory.changes();
+            locate(directory);
+        }
+    }
+
+    private void locate(final TableDirectory directory)
+    {
         final long low = hash.low();
         final int entry = KeyHash.suffix(hash.high(), directory.depth());
         subtableSuffix = directory.suffix(entry);
@@ -391,6 +403,7 @@ public final class Operation
 
     void reset()
     {
+        locatedAt = NEVER;
         cookie = 0;
         inFlight = false;
         reported = false;

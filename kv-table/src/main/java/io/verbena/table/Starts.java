@@ -91,10 +91,11 @@ final class Starts
         runner.go(op, changes ? Step.SWAP : Step.CACHED_READ);
     }
 
-    /** What was known some epochs ago proves nothing, but mostly leads there. */
+    /** What was known some epochs ago proves nothing, but mostly leads there, unless its subtable was split since. */
     private void startExpired(final Operation op, final long entry)
     {
-        if (runner.cache.isWriteHot(entry) || !runner.epochs.isHint(runner.cache.tag(entry)))
+        if (runner.cache.isWriteHot(entry) || !runner.epochs.isHint(runner.cache.tag(entry)) ||
+            !op.isInPresentSubtable(runner.cache.slotOffset(entry)))
         {
             startCold(op);
             return;

@@ -19,15 +19,20 @@ final class TableDirectory
     /** A subtable is split when this part of its slots is taken. */
     private static final int SPLIT_FILL = (int)(0.85 * FILL_ONE);
     private static final int FILL_SAMPLES = 32;
+    /** Words of an entry, side by side: an operation needs all of them. */
+    private static final int WORDS = 4;
+    private static final int GROUPS = 0;
+    /** Groups of the subtable that is split into this one, or 0. */
+    private static final int PREDECESSOR = 1;
+    /** The link that leads from there to here, or 0. */
+    private static final int LINK = 2;
+    /** Header of its buckets, which has its suffix and depth. */
+    private static final int HEADER = 3;
 
     private final int tableId;
     private int depth;
-    private long[] groupsOffsets;
-    /** Groups of the subtable that is split into this one, or 0. */
-    private long[] predecessors;
-    /** The link that leads from there to here, or 0. */
-    private long[] splitLinks;
-    private byte[] depths;
+    private long[] words;
+    private int changes;
     /** Of each subtable, at its suffix: moving mean of the part of slots that are taken, in 65,536ths. */
     private int[] fills;
 
@@ -36,29 +41,43 @@ final class TableDirectory
         tableId = descriptor.tableId();
         depth = descriptor.depth();
         final int size = descriptor.subtableCount();
-        groupsOffsets = new long[size];
-        predecessors = new long[size];
-        splitLinks = new long[size];
-        depths = new byte[size];
+        words = new long[size * WORDS];
         fills = new int[size];
         for (int i = 0; i < size; i++)
         {
             final long entry = descriptor.entry(i);
             DirectoryEntry.check(entry);
-            groupsOffsets[i] = DirectoryEntry.subtableOffset(entry) + SubtableDescriptor.GROUPS_OFFSET;
-            depths[i] = (byte)DirectoryEntry.depth(entry);
+            put(i, DirectoryEntry.subtableOffset(entry) + SubtableDescriptor.GROUPS_OFFSET, 0, SplitLink.NONE,
+                DirectoryEntry.depth(entry));
         }
+    }
+
+    private void put(
+        final int entry, final long groupsOffset, final long predecessor, final long link, final int entryDepth)
+    {
+        final int at = entry * WORDS;
+        words[at + GROUPS] = groupsOffset;
+        words[at + PREDECESSOR] = predecessor;
+        words[at + LINK] = link;
+        words[at + HEADER] = BucketDescriptor.header(tableId, entry & (1 << entryDepth) - 1, entryDepth);
+        changes++;
+    }
+
+    /** @return another number whenever an entry has changed. */
+    int changes()
+    {
+        return changes;
     }
 
     /** @return the entries as a descriptor has them, of subtables at the node of an entry given. */
     long[] entries(final TableDescriptor base)
     {
-        final long[] entries = new long[groupsOffsets.length];
+        final long[] entries = new long[1 << depth];
         for (int i = 0; i < entries.length; i++)
         {
-            entries[i] = DirectoryEntry.stable(depths[i],
+            entries[i] = DirectoryEntry.stable(depth(i),
                 DirectoryEntry.memoryNodeId(base.entry(i & base.subtableCount() - 1)),
-                groupsOffsets[i] - SubtableDescriptor.GROUPS_OFFSET);
+                groupsOffset(i) - SubtableDescriptor.GROUPS_OFFSET);
         }
         return entries;
     }
@@ -84,23 +103,21 @@ final class TableDirectory
         {
             grow();
         }
-        for (int entry = 0; entry < groupsOffsets.length; entry++)
+        for (int entry = 0; entry < 1 << depth; entry++)
         {
             final long stated = newer.entry(entry & newer.subtableCount() - 1);
+            final int statedDepth = DirectoryEntry.depth(stated);
             final long groups = DirectoryEntry.subtableOffset(stated) + SubtableDescriptor.GROUPS_OFFSET;
-            if (DirectoryEntry.depth(stated) > depths[entry] && suffix(entry) == entry)
+            final int before = depth(entry);
+            if (statedDepth > before && suffix(entry) == entry)
             {
-                superseded.onSuperseded(entry, groupsOffsets[entry]);
+                superseded.onSuperseded(entry, groupsOffset(entry));
             }
-            if (DirectoryEntry.depth(stated) > depths[entry] ||
-                DirectoryEntry.depth(stated) == depths[entry] && groups == groupsOffsets[entry])
+            if (statedDepth > before ||
+                statedDepth == before && groups == groupsOffset(entry) && predecessor(entry) != 0)
             {
-                final int before = depths[entry];
-                groupsOffsets[entry] = groups;
-                depths[entry] = (byte)DirectoryEntry.depth(stated);
-                isNews |= depths[entry] != before || predecessors[entry] != 0;
-                predecessors[entry] = 0;
-                splitLinks[entry] = 0;
+                isNews = true;
+                put(entry, groups, 0, SplitLink.NONE, statedDepth);
             }
         }
         return isNews;
@@ -131,34 +148,34 @@ final class TableDirectory
     /** @return depth of the subtable of an entry. */
     int depth(final int entry)
     {
-        return depths[entry];
+        return BucketDescriptor.depth(bucketHeader(entry));
     }
 
     /** @return suffix of the subtable of an entry. */
     int suffix(final int entry)
     {
-        return entry & (1 << depths[entry]) - 1;
+        return BucketDescriptor.suffix(bucketHeader(entry));
     }
 
     long groupsOffset(final int entry)
     {
-        return groupsOffsets[entry];
+        return words[entry * WORDS + GROUPS];
     }
 
     long predecessor(final int entry)
     {
-        return predecessors[entry];
+        return words[entry * WORDS + PREDECESSOR];
     }
 
     long splitLink(final int entry)
     {
-        return splitLinks[entry];
+        return words[entry * WORDS + LINK];
     }
 
     /** @return header of the buckets of an entry's subtable. */
     long bucketHeader(final int entry)
     {
-        return BucketDescriptor.header(tableId, suffix(entry), depths[entry]);
+        return words[entry * WORDS + HEADER];
     }
 
     /** @return header of the buckets of the subtable that is split into the one of another header. */
@@ -180,7 +197,7 @@ final class TableDirectory
      */
     boolean learn(final int suffix, final int ofDepth, final long groupsOffset, final long link)
     {
-        if (depths[suffix] != ofDepth || groupsOffsets[suffix] != groupsOffset || ofDepth == BucketDescriptor.MAX_DEPTH)
+        if (depth(suffix) != ofDepth || groupsOffset(suffix) != groupsOffset || ofDepth == BucketDescriptor.MAX_DEPTH)
         {
             return false;
         }
@@ -188,13 +205,10 @@ final class TableDirectory
         {
             grow();
         }
-        for (int entry = suffix; entry < groupsOffsets.length; entry += 1 << ofDepth)
+        for (int entry = suffix; entry < 1 << depth; entry += 1 << ofDepth)
         {
             final long offset = SplitLink.offset(link, entry >>> ofDepth & 1);
-            groupsOffsets[entry] = offset + SubtableDescriptor.GROUPS_OFFSET;
-            predecessors[entry] = groupsOffset;
-            splitLinks[entry] = SplitLink.underWay(link);
-            depths[entry] = (byte)(ofDepth + 1);
+            put(entry, offset + SubtableDescriptor.GROUPS_OFFSET, groupsOffset, SplitLink.underWay(link), ofDepth + 1);
             fills[entry] = 0;
         }
         return true;
@@ -202,26 +216,17 @@ final class TableDirectory
 
     private void grow()
     {
-        groupsOffsets = twice(groupsOffsets);
-        predecessors = twice(predecessors);
-        splitLinks = twice(splitLinks);
-        final byte[] deeper = Arrays.copyOf(depths, depths.length * 2);
-        System.arraycopy(depths, 0, deeper, depths.length, depths.length);
-        depths = deeper;
+        final long[] deeper = Arrays.copyOf(words, words.length * 2);
+        System.arraycopy(words, 0, deeper, words.length, words.length);
+        words = deeper;
         fills = Arrays.copyOf(fills, fills.length * 2);
         depth++;
-    }
-
-    private static long[] twice(final long[] entries)
-    {
-        final long[] deeper = Arrays.copyOf(entries, entries.length * 2);
-        System.arraycopy(entries, 0, deeper, entries.length, entries.length);
-        return deeper;
+        changes++;
     }
 
     @Override
     public String toString()
     {
-        return "TableDirectory{depth=" + depth + " depths=" + Arrays.toString(depths) + '}';
+        return "TableDirectory{depth=" + depth + " changes=" + changes + '}';
     }
 }

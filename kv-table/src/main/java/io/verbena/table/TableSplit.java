@@ -104,7 +104,7 @@ public final class TableSplit
         return failure;
     }
 
-    /** @return whether the memory given is part of the table now; if not, it is the caller's still, once ended. */
+    /** @return whether the memory given may be part of the table now; if not, it is the caller's still, once ended. */
     public boolean usesGivenMemory()
     {
         return isLinkOurs;
@@ -426,6 +426,7 @@ public final class TableSplit
     /** Ends it when no request can touch its memory any more. */
     void close()
     {
+        isLinkOurs |= inFlight && phase == Phase.LINK;
         inFlight = false;
         if (state == State.RUNNING)
         {

@@ -134,6 +134,28 @@ class EngineCloseTest
         assertThat(domain.refused.scope().isAlive()).isFalse();
     }
 
+    /** Whether a link took whose answer nobody hears is not known: the memory it names is not to be given back. */
+    @Test
+    void shouldSayThatALinkUnderWayMayStand()
+    {
+        try (EngineFixture fixture = EngineFixture.single())
+        {
+            final OpenTable table = fixture.createTable(
+                TablePlan.ofShape("t", 1, 42, 0, 1, new int[]{EngineFixture.NODE}), 4096);
+            final TableSplit split =
+                fixture.engine.splits().begin(table, 0, 128 * 1024, 192 * 1024, fixture.nowNs + 1_000_000);
+            while (!split.toString().contains("phase=LINK") || fixture.port.isIdle())
+            {
+                assertThat(split.usesGivenMemory()).isFalse();
+                fixture.fabric.step();
+                fixture.engine.poll();
+            }
+            fixture.engine.close();
+            assertThat(split.state()).isEqualTo(TableSplit.State.FAILED);
+            assertThat(split.usesGivenMemory()).isTrue();
+        }
+    }
+
     /** An answer that was under way: the location cache, and what the device wrote to, are gone. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

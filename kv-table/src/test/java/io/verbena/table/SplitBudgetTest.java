@@ -99,6 +99,28 @@ class SplitBudgetTest
         assertThat(fixture.check(table).splitsUnderWay).isOne();
     }
 
+    /** Where the key was peeked is a location until its slot is frozen, and no hint any more after some epochs. */
+    @Test
+    void shouldRememberWhereItHasPeeked()
+    {
+        coldCache();
+        final TableSplit split = split(1);
+        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0));
+        assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r7 w0 c0 d3");
+        assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r2 w0 c0 d1");
+        assertThat(measure(OperationKind.PUT, "k", "w")).isEqualTo("stored r0 w1 c1 d1");
+        fixture.engine.onEpoch(fixture.engine.passedEpoch() + 3, 0);
+        assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r7 w0 c0 d3");
+        while (!split.isFinished())
+        {
+            splitter.engine.poll();
+            splitter.fabric.step();
+        }
+        assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r5 w0 c0 d3");
+        assertThat(fixture.get(table, "k").value()).isEqualTo("w");
+        assertThat(fixture.check(table).problems()).isEmpty();
+    }
+
     @Test
     void shouldTakeTwoMoreWhenLocationAndDirectoryAreBothOld()
     {
