@@ -18,6 +18,8 @@ import java.util.List;
  *   8 +---------------+---------------+
  *     | chunk length  |  run count    |
  *  16 +---------------+---------------+
+ *     |         newest lease          |
+ *  24 +-------------------------------+
  *     | { offset 8, chunk count 4,    |
  *     |   reserved 4 } ...            |
  * </pre>
@@ -26,7 +28,8 @@ final class ChunkRunsDescriptor
 {
     static final int CHUNK_LENGTH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int RUN_COUNT_OFFSET = CHUNK_LENGTH_OFFSET + Integer.BYTES;
-    static final int RUNS_OFFSET = RUN_COUNT_OFFSET + Integer.BYTES;
+    static final int NEWEST_LEASE_OFFSET = RUN_COUNT_OFFSET + Integer.BYTES;
+    static final int RUNS_OFFSET = NEWEST_LEASE_OFFSET + Long.BYTES;
     static final int RUN_FIRST_CHUNK_OFFSET = 0;
     static final int RUN_CHUNK_COUNT_OFFSET = RUN_FIRST_CHUNK_OFFSET + Long.BYTES;
     static final int RUN_RESERVED_OFFSET = RUN_CHUNK_COUNT_OFFSET + Integer.BYTES;
@@ -47,7 +50,8 @@ final class ChunkRunsDescriptor
     }
 
     static int encode(
-        final int chunkLengthBytes, final List<ChunkRun> runs, final MutableDirectBuffer buffer, final int offset)
+        final int chunkLengthBytes, final long newestLease, final List<ChunkRun> runs,
+        final MutableDirectBuffer buffer, final int offset)
     {
         if (runs.size() > ChunkLease.MAX_RUNS)
         {
@@ -57,6 +61,7 @@ final class ChunkRunsDescriptor
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
         buffer.putInt(offset + CHUNK_LENGTH_OFFSET, chunkLengthBytes, ORDER);
         buffer.putInt(offset + RUN_COUNT_OFFSET, runs.size(), ORDER);
+        buffer.putLong(offset + NEWEST_LEASE_OFFSET, newestLease, ORDER);
         int at = offset + RUNS_OFFSET;
         for (final ChunkRun run : runs)
         {
@@ -85,6 +90,8 @@ final class ChunkRunsDescriptor
             runs.add(new ChunkRun(
                 buffer.getLong(at + RUN_FIRST_CHUNK_OFFSET, ORDER), buffer.getInt(at + RUN_CHUNK_COUNT_OFFSET, ORDER)));
         }
-        return new ChunkLease(buffer.getInt(offset + CHUNK_LENGTH_OFFSET, ORDER), runs);
+        return new ChunkLease(
+            buffer.getInt(offset + CHUNK_LENGTH_OFFSET, ORDER), buffer.getLong(offset + NEWEST_LEASE_OFFSET, ORDER),
+            runs);
     }
 }

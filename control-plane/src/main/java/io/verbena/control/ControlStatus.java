@@ -42,6 +42,12 @@ public enum ControlStatus
         return code;
     }
 
+    /** @return whether the call may have been carried out, and no answer says so. */
+    public boolean isUnknown()
+    {
+        return this == TIMED_OUT || this == PEER_FAILED || this == MALFORMED_REPLY;
+    }
+
     /**
      * @param code number in a message.
      * @return the status, or {@link #MALFORMED_REPLY} when no status that is sent has this number.

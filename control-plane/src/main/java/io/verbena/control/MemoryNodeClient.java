@@ -61,7 +61,7 @@ public final class MemoryNodeClient
     {
         return proxy.call(
             ControlMethod.CLAIM_CHUNKS,
-            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, offset),
             (buffer, offset, lengthBytes) -> ChunkRunsDescriptor.decode(buffer, offset, lengthBytes).runs(),
             timeoutNs);
     }
@@ -77,23 +77,26 @@ public final class MemoryNodeClient
     {
         return proxy.call(
             ControlMethod.ADOPT_CHUNKS,
-            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
 
     /**
-     * Returns chunks.
+     * Returns chunks. May be made again when its answer was lost, if it says which leases it means: then chunks that
+     * are free, or were leased to somebody later, count as returned.
      *
-     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
-     * @param timeoutNs deadline.
+     * @param runs        what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param newestLease number of a lease, not older than those by which the chunks were had; 0 for a call that is
+     *                    not made again.
+     * @param timeoutNs   deadline.
      * @return the call.
      */
-    public ControlCall<Void> returnChunks(final List<ChunkRun> runs, final long timeoutNs)
+    public ControlCall<Void> returnChunks(final List<ChunkRun> runs, final long newestLease, final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.RETURN_CHUNKS,
-            (buffer, offset) -> ChunkRunsDescriptor.encode(0, runs, buffer, offset),
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, newestLease, runs, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

@@ -31,10 +31,12 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             case ControlMethod.LEASE_CHUNKS -> leaseChunks(caller, request, offset, lengthBytes, reply, replyOffset);
             case ControlMethod.RETURN_CHUNKS ->
             {
-                service.returnChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
+                final ChunkLease returned = ChunkRunsDescriptor.decode(request, offset, lengthBytes);
+                service.returnChunks(caller, returned.runs(), returned.newestLease());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.CLAIM_CHUNKS -> ChunkRunsDescriptor.encode(
+                0,
                 0,
                 service.claimChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs()),
                 reply,
@@ -69,6 +71,7 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             LeaseRequestDescriptor.purpose(request, offset),
             LeaseRequestDescriptor.chunkCount(request, offset),
             LeaseRequestDescriptor.isContiguous(request, offset));
-        return ChunkRunsDescriptor.encode(lease.chunkLengthBytes(), lease.runs(), reply, replyOffset);
+        return ChunkRunsDescriptor.encode(
+            lease.chunkLengthBytes(), lease.newestLease(), lease.runs(), reply, replyOffset);
     }
 }

@@ -47,8 +47,10 @@ public interface MemoryNodeService
      *
      * @param caller who returns them: the owner for blocks, the reaper for claimed ones, anyone for an index.
      * @param runs   what.
+     * @param newestLease of the leases that the caller means, so that the call can be made again: chunks that are free,
+     *     or were leased later, are left as they are. 0 when it is not made again.
      */
-    void returnChunks(PeerIdentity caller, List<ChunkRun> runs);
+    void returnChunks(PeerIdentity caller, List<ChunkRun> runs, long newestLease);
 
     /**
      * Fences one life of a node: before it returns, that node's queue pairs are closed.

@@ -178,16 +178,16 @@ class ControlClientsTest
     void shouldLeaseReturnFenceAndTellTheState()
     {
         final ChunkLease lease = await(memory.leaseChunks(7, ChunkPurpose.INDEX, 4, true, TIMEOUT_NS)).result();
-        assertThat(lease).isEqualTo(new ChunkLease(65_536, List.of(new ChunkRun(0, 4))));
+        assertThat(lease).isEqualTo(new ChunkLease(65_536, 9, List.of(new ChunkRun(0, 4))));
         assertThat(await(memory.leaseChunks(7, ChunkPurpose.BLOCKS, 99, false, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.EXHAUSTED);
-        await(memory.returnChunks(lease.runs(), TIMEOUT_NS)).result();
+        await(memory.returnChunks(lease.runs(), lease.newestLease(), TIMEOUT_NS)).result();
         await(memory.fence(new PeerIdentity(5, 6), TIMEOUT_NS)).result();
         assertThat(await(memory.stat(TIMEOUT_NS)).result()).isEqualTo(new MemoryNodeStat(1, 2, 3, 4, 5, 6, 7));
         assertThat(memoryService.asked).containsExactly(
             "lease 7 by node 3 incarnation 1 INDEX 4 true",
             "lease 7 by node 3 incarnation 1 BLOCKS 99 false",
-            "return by node 3 incarnation 1 [ChunkRun[offset=0, chunkCount=4]]",
+            "return by node 3 incarnation 1 [ChunkRun[offset=0, chunkCount=4]] of leases up to 9",
             "fence by node 3 incarnation 1 of node 5 incarnation 6");
     }
 

@@ -112,9 +112,9 @@ class ControlMessagesTest
         assertThat(LeaseRequestDescriptor.chunkCount(buffer, AT)).isEqualTo(258);
         assertThat(LeaseRequestDescriptor.isContiguous(buffer, AT)).isTrue();
         final List<ChunkRun> runs = List.of(new ChunkRun(1L << 32, 7));
-        assertThat(hex(to -> ChunkRunsDescriptor.encode(65_536, runs, to, AT))).isEqualTo(
-            HEADER + "00000100" + "01000000" + "0000000001000000" + "0700000000000000");
-        assertThat(ChunkRunsDescriptor.decode(buffer, AT, 32)).isEqualTo(new ChunkLease(65_536, runs));
+        assertThat(hex(to -> ChunkRunsDescriptor.encode(65_536, 0x0C0D, runs, to, AT))).isEqualTo(
+            HEADER + "00000100" + "01000000" + "0d0c000000000000" + "0000000001000000" + "0700000000000000");
+        assertThat(ChunkRunsDescriptor.decode(buffer, AT, 40)).isEqualTo(new ChunkLease(65_536, 0x0C0D, runs));
         final MemoryNodeStat stat = new MemoryNodeStat(1L << 34, 1, 2, 3, 4, 5, 6);
         assertThat(hex(to -> StatDescriptor.encode(stat, to, AT))).isEqualTo(
             HEADER + "0000000004000000" + "0100000002000000" + "0300000004000000" + "0500000006000000");
@@ -157,8 +157,9 @@ class ControlMessagesTest
             .hasMessageContaining("1 to 255 bytes").hasMessageContaining("256");
         assertThatThrownBy(() -> TableEntryDescriptor.encode(new TableEntry("", 1, new byte[0]), buffer, AT))
             .hasMessageContaining("1 to 255 bytes");
-        final List<ChunkRun> runs = java.util.Collections.nCopies(256, new ChunkRun(0, 1));
-        assertThatThrownBy(() -> ChunkRunsDescriptor.encode(0, runs, buffer, AT)).hasMessageContaining("limit is 255");
+        final List<ChunkRun> runs = java.util.Collections.nCopies(255, new ChunkRun(0, 1));
+        assertThatThrownBy(() -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, AT))
+            .hasMessageContaining("limit is 254");
     }
 
     @Test
@@ -170,7 +171,7 @@ class ControlMessagesTest
         refuseTruncations(
             TablesDescriptor.encode(new TablePage(List.of("a", "b"), false), buffer, 0), TablesDescriptor::decode);
         refuseTruncations(
-            ChunkRunsDescriptor.encode(1, List.of(new ChunkRun(0, 1)), buffer, 0), ChunkRunsDescriptor::decode);
+            ChunkRunsDescriptor.encode(1, 1, List.of(new ChunkRun(0, 1)), buffer, 0), ChunkRunsDescriptor::decode);
         final PeerRecord record = new PeerRecord(
             1, 1, 2, NodeRole.MEMORY_NODE, new DeviceAddress(1, 1), 4000, new RemoteRegion(1, 1, 1));
         refuseTruncations(
@@ -201,7 +202,7 @@ class ControlMessagesTest
     @Test
     void shouldRefuseHostileCounts()
     {
-        ChunkRunsDescriptor.encode(1, List.of(), buffer, 0);
+        ChunkRunsDescriptor.encode(1, 1, List.of(), buffer, 0);
         buffer.putInt(ChunkRunsDescriptor.RUN_COUNT_OFFSET, -1);
         assertThatThrownBy(() -> ChunkRunsDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("-1 runs");
         TableEntryDescriptor.encode(new TableEntry("n", 1, new byte[1]), buffer, 0);

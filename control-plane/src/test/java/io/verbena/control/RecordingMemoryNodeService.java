@@ -25,7 +25,7 @@ final class RecordingMemoryNodeService implements MemoryNodeService
         {
             throw new ControlException(ControlStatus.EXHAUSTED, chunkCount + " chunks wanted, " + CHUNKS + " free");
         }
-        return new ChunkLease(65_536, List.of(new ChunkRun(0, chunkCount)));
+        return new ChunkLease(65_536, 9, List.of(new ChunkRun(0, chunkCount)));
     }
 
     @Override
@@ -42,9 +42,9 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     }
 
     @Override
-    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs, final long newestLease)
     {
-        asked.add("return by " + caller + ' ' + runs);
+        asked.add("return by " + caller + ' ' + runs + " of leases up to " + newestLease);
     }
 
     @Override

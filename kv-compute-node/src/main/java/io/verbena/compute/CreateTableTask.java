@@ -23,8 +23,8 @@ import java.util.SplittableRandom;
 /**
  * Creates a table: asks that the name is free, takes a table id, asks the memory nodes how long their chunks are,
  * leases chunks, formats them one-sidedly, and makes the table known. Whatever fails before the last step changes
- * nothing but chunks, which are returned, and an id, which is not used again. If the last answer is lost, the meta
- * server is asked who owns the name.
+ * nothing but chunks, which go back by {@link IndexReturns}, and an id, which is not used again. If the last answer is
+ * lost, the meta server is asked who owns the name.
  */
 final class CreateTableTask extends ControlTask
 {
@@ -36,16 +36,21 @@ final class CreateTableTask extends ControlTask
     /** Most runs that one lease call may bring. */
     private static final int MAX_LEASE = ChunkLease.MAX_RUNS;
 
+    /** A request for chunks. */
+    private record Leasing(int memoryNodeId, long requestId, int chunkCount, ControlCall<ChunkLease> call)
+    {
+    }
+
     private final MetaLink metaLink;
     private final TableEngine engine;
     private final TableRegistry tables;
     private final List<MemoryLink> memoryLinks;
     private final SplittableRandom random;
-    private final RequestNumbers numbers;
+    private final SessionParts session;
+    private final IndexReturns returns;
     private final boolean grows;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
-    private final List<ControlCall<ChunkLease>> leases = new ArrayList<>();
-    private final List<MemoryLink> leaseLinks = new ArrayList<>();
+    private final List<Leasing> leases = new ArrayList<>();
     private Step step = Step.CHECK_NAME;
     private MetaRead<TableEntry> named;
     private MetaRead<Integer> id;
@@ -57,17 +62,18 @@ final class CreateTableTask extends ControlTask
     private long publishedEpoch;
 
     CreateTableTask(
-        final ControlRequest request, final MetaLink metaLink, final TableEngine engine, final TableRegistry tables,
-        final List<MemoryLink> readyLinks, final SplittableRandom random, final RequestNumbers numbers,
+        final ControlRequest request, final SessionParts session, final TableRegistry tables,
+        final IndexReturns returns, final List<MemoryLink> readyLinks, final SplittableRandom random,
         final boolean grows, final long nowNs)
     {
         super(request);
-        this.metaLink = metaLink;
-        this.engine = engine;
+        this.session = session;
+        this.returns = returns;
+        metaLink = session.metaLink();
+        engine = session.engine();
         this.tables = tables;
         this.memoryLinks = readyLinks;
         this.random = random;
-        this.numbers = numbers;
         this.grows = grows;
         named = whoHasTheName(nowNs);
     }
@@ -187,9 +193,9 @@ final class CreateTableTask extends ControlTask
             while (wanted > 0)
             {
                 final int count = Math.min(wanted, MAX_LEASE);
-                leases.add(link.client().leaseChunks(
-                    numbers.next(), ChunkPurpose.INDEX, count, false, remainingNs(nowNs)));
-                leaseLinks.add(link);
+                final long requestId = session.numbers().next();
+                leases.add(new Leasing(link.memoryNodeId(), requestId, count, link.client().leaseChunks(
+                    requestId, ChunkPurpose.INDEX, count, false, remainingNs(nowNs))));
                 wanted -= count;
             }
         }
@@ -198,26 +204,23 @@ final class CreateTableTask extends ControlTask
 
     private int pollLease(final long nowNs)
     {
-        for (final ControlCall<ChunkLease> lease : leases)
+        for (final Leasing lease : leases)
         {
-            if (!lease.isDone())
+            if (!lease.call.isDone())
             {
                 return 0;
             }
         }
-        for (final ControlCall<ChunkLease> lease : leases)
+        for (final Leasing lease : leases)
         {
-            if (ControlStatus.OK != lease.status())
+            if (ControlStatus.OK != lease.call.status())
             {
-                returnChunks(nowNs);
-                endAs(lease);
+                returnChunks();
+                endAs(lease.call);
                 return 1;
             }
         }
-        for (int i = 0; i < leases.size(); i++)
-        {
-            place(leaseLinks.get(i).memoryNodeId(), leases.get(i).result());
-        }
+        leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
         creator = engine.createTable(plan, request().deadlineNs());
         step = Step.FORMAT;
         return 1;
@@ -236,13 +239,13 @@ final class CreateTableTask extends ControlTask
 
     private int pollFormat(final long nowNs)
     {
-        if (TableCreator.State.RUNNING == creator.state())
+        if (!creator.isFinished())
         {
-            return 0;
+            return 0; // what it writes must have landed before the chunks can be somebody else's
         }
         if (TableCreator.State.FAILED == creator.state())
         {
-            returnChunks(nowNs);
+            returnChunks();
             end(Status.TIMED_OUT, null, creator.failure());
             return 1;
         }
@@ -269,7 +272,7 @@ final class CreateTableTask extends ControlTask
             }
             default ->
             {
-                returnChunks(nowNs);
+                returnChunks();
                 endAs(publishCall);
             }
         }
@@ -299,14 +302,19 @@ final class CreateTableTask extends ControlTask
         end(Status.OK, new TableReference(entry.name(), tableId), null);
     }
 
-    /** Best effort: what cannot be returned stays leased until this node leaves. */
-    private void returnChunks(final long nowNs)
+    /** Gives back what was leased, or may have been, when this came to nothing. */
+    private void returnChunks()
     {
-        for (int i = 0; i < leases.size(); i++)
+        for (final Leasing lease : leases)
         {
-            if (ControlStatus.OK == leases.get(i).status() && leaseLinks.get(i).isReady())
+            final ControlStatus status = lease.call.status();
+            if (ControlStatus.OK == status)
             {
-                leaseLinks.get(i).client().returnChunks(leases.get(i).result().runs(), remainingNs(nowNs));
+                returns.addLeased(request().tableName(), lease.memoryNodeId, lease.call.result());
+            }
+            else if (status.isUnknown())
+            {
+                returns.addRequest(request().tableName(), lease.memoryNodeId, lease.requestId, lease.chunkCount);
             }
         }
     }

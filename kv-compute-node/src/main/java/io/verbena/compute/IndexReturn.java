@@ -1,120 +1,176 @@
 package io.verbena.compute;
 
 import io.verbena.control.ChunkLease;
+import io.verbena.control.ChunkPurpose;
 import io.verbena.control.ChunkRun;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
-import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Returns index chunks of a table that this node dropped, or of subtables whose split it made known, when no node
- * begins anything on them any more and everything begun on them has ended. A call is made again when it was refused for
- * now, and never when it is unknown whether it was done: whoever returned a chunk twice might return somebody else's.
- * What is not returned, because this node or a call fails, is said in the log, and a check of the tables finds it.
- * Owned by the node's thread.
+ * Index chunks of one memory node on their way back: of a table that this node dropped, of subtables whose split it
+ * made known, or leased for what came to nothing. Those that others may have used go when no node begins anything on
+ * them any more and everything begun on them has ended; a lease whose answer was lost is asked for again first.
+ *
+ * <p>Calls are made until they are answered. That is safe since a return says which leases it means: what was leased
+ * later to somebody else is left alone. Owned by the node's thread.
  */
 final class IndexReturn
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(IndexReturn.class);
+    /** Before any epoch: nobody but this node ever knew of the chunks. */
+    private static final long NEVER_USED = Long.MIN_VALUE / 2;
+    private static final long RETRY_PAUSE_NS = 5_000_000;
 
-    /** A call under way. */
-    private record Returning(int memoryNodeId, List<ChunkRun> runs, ControlCall<Void> call)
+    private final String tableName;
+    private final int memoryNodeId;
+    private final long unusedEpoch;
+    private final long requestId;
+    private final int chunkCount;
+    private List<ChunkRun> runs;
+    private long newestLease;
+    private ControlCall<ChunkLease> asking;
+    private ControlCall<Void> returning;
+    private boolean isPausing;
+    private long pauseUntilNs;
+    private boolean isDone;
+
+    private IndexReturn(
+        final String tableName, final int memoryNodeId, final List<ChunkRun> runs, final long newestLease,
+        final long unusedEpoch, final long requestId, final int chunkCount)
     {
+        this.tableName = tableName;
+        this.memoryNodeId = memoryNodeId;
+        this.runs = runs;
+        this.newestLease = newestLease;
+        this.unusedEpoch = unusedEpoch;
+        this.requestId = requestId;
+        this.chunkCount = chunkCount;
     }
 
-    private final Int2ObjectHashMap<List<ChunkRun>> runsByNode = new Int2ObjectHashMap<>();
-    private final List<Returning> underWay = new ArrayList<>();
-    private final String tableName;
-    private final long droppedEpoch;
-
-    /**
-     * @param tableName    for messages.
-     * @param subtables    that no descriptor names any more.
-     * @param droppedEpoch known when the last one ceased to.
-     */
-    IndexReturn(final String tableName, final List<Subtable> subtables, final long droppedEpoch)
+    /** @return of chunks that others may use until they have passed the epoch that is known now. */
+    static IndexReturn ofUsed(
+        final String tableName, final int memoryNodeId, final List<ChunkRun> runs, final long epoch)
     {
-        this.droppedEpoch = droppedEpoch;
-        this.tableName = tableName;
-        for (final Subtable subtable : subtables)
-        {
-            runsByNode.computeIfAbsent(subtable.memoryNodeId(), (id) -> new ArrayList<>())
-                .add(new ChunkRun(subtable.offset(), 1));
-        }
+        return new IndexReturn(tableName, memoryNodeId, runs, 0, epoch, 0, 0);
+    }
+
+    /** @return of chunks that nobody else knows of, and that nothing of this node reaches any more. */
+    static IndexReturn ofLeased(final String tableName, final int memoryNodeId, final ChunkLease lease)
+    {
+        return new IndexReturn(
+            tableName, memoryNodeId, lease.runs(), lease.newestLease(), NEVER_USED, 0, 0);
+    }
+
+    /** @return of chunks that may have been leased by a request whose answer was lost. */
+    static IndexReturn ofRequest(
+        final String tableName, final int memoryNodeId, final long requestId, final int chunkCount)
+    {
+        return new IndexReturn(tableName, memoryNodeId, null, 0, NEVER_USED, requestId, chunkCount);
+    }
+
+    int memoryNodeId()
+    {
+        return memoryNodeId;
     }
 
     /** @return whether epochs are what it waits for, and not a memory node that is away. */
     boolean wantsEpochs(final TableEngine engine)
     {
-        return !engine.isReusable(droppedEpoch);
+        return !engine.isReusable(unusedEpoch);
     }
 
     boolean isDone()
     {
-        return runsByNode.isEmpty() && underWay.isEmpty();
+        return isDone;
     }
 
-    int poll(final TableEngine engine, final Int2ObjectHashMap<MemoryLink> links, final long timeoutNs)
+    /** @return when it asks again, or {@link Long#MAX_VALUE}. */
+    long nextAtNs()
     {
-        if (!engine.isReusable(droppedEpoch))
+        return isPausing ? pauseUntilNs : Long.MAX_VALUE;
+    }
+
+    /**
+     * Goes on.
+     *
+     * @param link to the memory node, or null.
+     * @return work done.
+     */
+    int poll(final TableEngine engine, final MemoryLink link, final long timeoutNs, final long nowNs)
+    {
+        if (null != asking)
+        {
+            return asking.isDone() ? onLease(nowNs) : 0;
+        }
+        if (null != returning)
+        {
+            return returning.isDone() ? onReturned(nowNs) : 0;
+        }
+        if (null == link || !link.isReady() || !engine.isReusable(unusedEpoch) ||
+            isPausing && pauseUntilNs - nowNs > 0)
         {
             return 0;
         }
-        int workCount = pollCalls();
-        final Int2ObjectHashMap<List<ChunkRun>>.EntryIterator nodes = runsByNode.entrySet().iterator();
-        while (nodes.hasNext())
+        isPausing = false;
+        if (null == runs)
         {
-            nodes.next();
-            final MemoryLink link = links.get(nodes.getIntKey());
-            if (null != link && link.isReady())
-            {
-                final List<ChunkRun> runs = nodes.getValue();
-                for (int i = 0; i < runs.size(); i += ChunkLease.MAX_RUNS)
-                {
-                    final List<ChunkRun> some = runs.subList(i, Math.min(runs.size(), i + ChunkLease.MAX_RUNS));
-                    underWay.add(new Returning(
-                        nodes.getIntKey(), some, link.client().returnChunks(some, timeoutNs)));
-                }
-                nodes.remove();
-                workCount++;
-            }
+            asking = link.client().leaseChunks(requestId, ChunkPurpose.INDEX, chunkCount, false, timeoutNs);
+            return 1;
         }
-        return workCount;
+        if (0 == newestLease)
+        {
+            // A look that began after the chunks went out of use, and before they were first returned, knows their
+            // leases and none by which anybody else can have them.
+            if (link.passableEpoch() <= unusedEpoch)
+            {
+                return 0;
+            }
+            newestLease = link.newestLease();
+        }
+        returning = link.client().returnChunks(runs, newestLease, timeoutNs);
+        return 1;
     }
 
-    private int pollCalls()
+    private int onLease(final long nowNs)
     {
-        int workCount = 0;
-        for (int i = underWay.size() - 1; i >= 0; i--)
+        final ControlCall<ChunkLease> ended = asking;
+        asking = null;
+        if (ControlStatus.OK == ended.status())
         {
-            if (underWay.get(i).call.isDone())
-            {
-                onEnd(underWay.remove(i));
-                workCount++;
-            }
+            runs = ended.result().runs();
+            newestLease = ended.result().newestLease();
         }
-        return workCount;
+        else
+        {
+            // Refused: nothing had been leased.
+            isDone = !mayAskAgain(ended, nowNs);
+        }
+        return 1;
     }
 
-    private void onEnd(final Returning ended)
+    private int onReturned(final long nowNs)
     {
-        if (ControlStatus.UNAVAILABLE == ended.call.status())
+        final ControlCall<Void> ended = returning;
+        returning = null;
+        isDone = ControlStatus.OK == ended.status() || !mayAskAgain(ended, nowNs);
+        if (isDone && ControlStatus.OK != ended.status())
         {
-            runsByNode.computeIfAbsent(ended.memoryNodeId, (id) -> new ArrayList<>()).addAll(ended.runs);
+            LOGGER.warn("index chunks of table {} may stay taken at memory node {}, {} runs, until a check of the " +
+                "tables: {} {}", tableName, memoryNodeId, runs.size(), ended.status(), ended.failure());
         }
-        else if (ControlStatus.OK != ended.call.status())
-        {
-            LOGGER.warn("index chunks of table {} may stay taken at memory node {}, {} chunks, until a " +
-                "check of the tables: {} {}", tableName, ended.memoryNodeId, ended.runs.size(), ended.call.status(),
-                ended.call.failure());
-        }
+        return 1;
+    }
+
+    private boolean mayAskAgain(final ControlCall<?> ended, final long nowNs)
+    {
+        isPausing = true;
+        pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+        return ended.status().isUnknown() || ControlStatus.UNAVAILABLE == ended.status();
     }
 }

@@ -135,6 +135,12 @@ final class MemoryLink implements AutoCloseable
         return State.READY == state ? watch.epoch() : Long.MAX_VALUE;
     }
 
+    /** @return the newest lease that the latest look knows of; while {@link #isReady()}. */
+    long newestLease()
+    {
+        return watch.view().newestLease();
+    }
+
     /** @return requests posted for maintenance: looks at chunk headers, and reclamation. */
     RegionAccess[] maintenance()
     {

@@ -74,7 +74,7 @@ final class NodeSession implements AutoCloseable
     private SessionParts parts;
     private CatalogWatch catalog;
     private final IndexReturns indexReturns = new IndexReturns();
-    private final SplitDesk splits = new SplitDesk(links, this::returnIndex);
+    private final SplitDesk splits = new SplitDesk(links, indexReturns, this::returnIndex);
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
@@ -176,8 +176,8 @@ final class NodeSession implements AutoCloseable
 
     private void returnIndex(final String tableName, final List<Subtable> subtables)
     {
-        indexReturns.add(new IndexReturn(tableName, subtables, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
-            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch()));
+        indexReturns.addUsed(tableName, subtables, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
+            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch());
     }
 
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
@@ -221,6 +221,7 @@ final class NodeSession implements AutoCloseable
     {
         long untilNs =
             Math.min(splits.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
+        untilNs = Math.min(untilNs, indexReturns.nextAtNs(links));
         for (int i = 0; i < linkList.size(); i++)
         {
             untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
@@ -445,7 +446,7 @@ final class NodeSession implements AutoCloseable
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
             catalog.poll() + splits.poll(nowNs) +
-            indexReturns.poll(engine, links, configuration.callTimeoutNs());
+            indexReturns.poll(engine, links, configuration.callTimeoutNs(), nowNs);
     }
 
     private int pollLinks(final long nowNs)
@@ -497,8 +498,7 @@ final class NodeSession implements AutoCloseable
         {
             case FIND_TABLE -> tasks.add(new FindTableTask(request, metaLink, tables, nowNs));
             case CREATE_TABLE -> tasks.add(new CreateTableTask(
-                request, metaLink, engine, tables, linkList.stream().filter(MemoryLink::isReady).toList(), random,
-                parts.numbers(),
+                request, parts, tables, indexReturns, linkList.stream().filter(MemoryLink::isReady).toList(), random,
                 configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs));
             case DROP_TABLE -> tasks.add(new DropTableTask(
                 request, metaLink, tables, this::returnIndex, nowNs));

@@ -379,7 +379,7 @@ final class Reclaimer
             if (engine.isReusable(waitEpoch))
             {
                 counters.returnedChunks += whole.size();
-                changing = client.returnChunks(whole, timeoutNs);
+                changing = client.returnChunks(whole, 0, timeoutNs);
                 return 1;
             }
             return 0;

@@ -34,6 +34,8 @@ final class SplitDesk implements SplitSource
 {
     /** A subtable is not split further than a descriptor can name: 256 subtables of one depth. */
     static final int MAX_DEPTH = 8;
+    /** A split makes two subtables. */
+    private static final int CHUNKS = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
     /** How long a split that was met is left to who began it: 250 ms. */
     private static final long FINISH_AFTER_NS = 250_000_000;
@@ -53,6 +55,7 @@ final class SplitDesk implements SplitSource
     }
 
     private final Int2ObjectHashMap<MemoryLink> links;
+    private final IndexReturns returns;
     private final BiConsumer<String, List<Subtable>> retired;
     private final ArrayDeque<Wanted> queue = new ArrayDeque<>();
     private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
@@ -71,9 +74,12 @@ final class SplitDesk implements SplitSource
     private TableGrowth growth;
     private long splitCount;
 
-    SplitDesk(final Int2ObjectHashMap<MemoryLink> links, final BiConsumer<String, List<Subtable>> retired)
+    SplitDesk(
+        final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
+        final BiConsumer<String, List<Subtable>> retired)
     {
         this.links = links;
+        this.returns = returns;
         this.retired = retired;
     }
 
@@ -193,19 +199,24 @@ final class SplitDesk implements SplitSource
         else
         {
             requestNumber = session.numbers().next();
-            askForChunks();
+            askForChunks(true);
         }
     }
 
-    private void askForChunks()
+    private void askForChunks(final boolean isFirst)
     {
         final MemoryLink link = links.get(current.subtable.memoryNodeId());
         if (null == link || !link.isReady())
         {
+            if (!isFirst)
+            {
+                returns.addRequest(current.table.descriptor().name(), current.subtable.memoryNodeId(),
+                    requestNumber, CHUNKS);
+            }
             end();
             return;
         }
-        leasing = link.client().leaseChunks(requestNumber, ChunkPurpose.INDEX, 2, false, session.timeoutNs());
+        leasing = link.client().leaseChunks(requestNumber, ChunkPurpose.INDEX, CHUNKS, false, session.timeoutNs());
         step = Step.LEASING;
     }
 
@@ -221,7 +232,7 @@ final class SplitDesk implements SplitSource
             case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE ->
             {
                 pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-                askForChunks(); // the same request again, for the same chunks
+                askForChunks(false); // the same request again, for the same chunks
             }
             default ->
             {
@@ -243,7 +254,7 @@ final class SplitDesk implements SplitSource
                 offsets.add(run.offset() + (long)i * leased.chunkLengthBytes());
             }
         }
-        if (offsets.size() < 2 || !isStillWanted(current))
+        if (offsets.size() < CHUNKS || !isStillWanted(current))
         {
             returnLease();
             end();
@@ -384,11 +395,7 @@ final class SplitDesk implements SplitSource
 
     private void returnLease()
     {
-        final MemoryLink link = links.get(current.subtable.memoryNodeId());
-        if (null != link && link.isReady())
-        {
-            link.client().returnChunks(lease.runs(), session.timeoutNs());
-        }
+        returns.addLeased(current.table.descriptor().name(), current.subtable.memoryNodeId(), lease);
         lease = null;
     }
 

@@ -47,7 +47,8 @@ final class ChunkHeaders
 
     /** Writes one header; {@link #publish} tells of it. */
     void write(
-        final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber)
+        final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber,
+        final long requestId)
     {
         // At most one of journal and header is halfway at any moment.
         VarHandle.releaseFence();
@@ -60,7 +61,8 @@ final class ChunkHeaders
             null == owner ? 0 : owner.incarnation(),
             null == reaper ? 0 : reaper.nodeId(),
             null == reaper ? 0 : reaper.incarnation(),
-            leaseNumber);
+            leaseNumber,
+            requestId);
         journal.putLong(JOURNAL_CHECK_OFFSET, journalCheck(), LITTLE_ENDIAN);
         VarHandle.releaseFence();
         copyFromJournal(index);

@@ -14,10 +14,10 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
@@ -38,9 +38,6 @@ import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
 final class ChunkTable
 {
     private static final int STATES = STATE_ORPHAN + 1;
-    /** Answers kept for each node, for requests that come again; a node has fewer under way. */
-    private static final int MAX_ANSWERS = 64;
-
     private final long chunksOffset;
     private final int chunkLengthBytes;
     private final byte[] states;
@@ -48,8 +45,10 @@ final class ChunkTable
     private final PeerIdentity[] reapers;
     private final long[] leaseNumbers;
     private final ChunkHeaders headers;
-    private final Map<PeerIdentity, Map<Long, List<ChunkRun>>> answers = new HashMap<>();
+    private final LeaseAnswers answers = new LeaseAnswers();
     private final int[] counts = new int[STATES];
+    private final long[] requestIds;
+    private long newestLease;
     private int hint;
 
     /**
@@ -66,7 +65,7 @@ final class ChunkTable
 
         for (int i = 0; i < chunkCount; i++)
         {
-            headers.write(i, STATE_FREE, null, null, 0);
+            headers.write(i, STATE_FREE, null, null, 0, 0);
         }
 
         headers.publish();
@@ -81,12 +80,13 @@ final class ChunkTable
         owners = new PeerIdentity[chunkCount];
         reapers = new PeerIdentity[chunkCount];
         leaseNumbers = new long[chunkCount];
+        requestIds = new long[chunkCount];
         this.headers = headers;
     }
 
     /**
-     * Takes the table up where the headers say that the process before left it. Which requests it answered is
-     * forgotten: one that comes again gets other chunks, and the first ones are found when their owner's are swept.
+     * Takes the table up where the headers say that the process before left it. They say by which requests chunks were
+     * had, too: one that comes again gets the same ones.
      *
      * @param chunksOffset     where the first chunk begins in the region.
      * @param chunkLengthBytes of each.
@@ -110,11 +110,31 @@ final class ChunkTable
             table.reapers[i] =
                 identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
             table.leaseNumbers[i] = ChunkDescriptor.leaseNumber(header, 0);
+            table.requestIds[i] = ChunkDescriptor.requestId(header, 0);
+            table.newestLease = Math.max(table.newestLease, table.leaseNumbers[i]);
             table.counts[table.states[i]]++;
         }
 
+        table.recallAnswers();
         headers.publish();
         return table;
+    }
+
+    private void recallAnswers()
+    {
+        final Map<Long, List<Integer>> byLease = new TreeMap<>();
+
+        for (int i = 0; i < states.length; i++)
+        {
+            if (0 != requestIds[i] && null != owners[i] && (STATE_BLOCKS == states[i] || STATE_INDEX == states[i]))
+            {
+                byLease.computeIfAbsent(leaseNumbers[i], (number) -> new ArrayList<>()).add(i);
+            }
+        }
+
+        byLease.values().forEach((chunks) -> answers.put(
+            owners[chunks.getFirst()], requestIds[chunks.getFirst()],
+            runs(chunks.stream().mapToInt(Integer::intValue).toArray())));
     }
 
     private static PeerIdentity identity(final int nodeId, final int incarnation)
@@ -140,31 +160,43 @@ final class ChunkTable
         final int chunkCount,
         final boolean contiguous)
     {
-        final Map<Long, List<ChunkRun>> answered = answers.computeIfAbsent(owner, (key) -> new LinkedHashMap<>());
-        final List<ChunkRun> answer = answered.get(requestId);
+        final List<ChunkRun> answer = answers.get(owner, requestId);
 
-        if (null != answer)
+        if (null != answer && chunkCount == answer.stream().mapToInt(ChunkRun::chunkCount).sum())
         {
             return answer;
         }
 
-        final List<ChunkRun> runs = leaseNew(owner, purpose, chunkCount, contiguous);
-
-        if (0 != requestId)
+        if (null != answer)
         {
-            answered.put(requestId, runs);
-
-            if (answered.size() > MAX_ANSWERS)
-            {
-                answered.remove(answered.keySet().iterator().next());
-            }
+            freeHalfLeased(owner, requestId);
         }
 
+        final List<ChunkRun> runs = leaseNew(owner, requestId, purpose, chunkCount, contiguous);
+        answers.put(owner, requestId, runs);
         return runs;
     }
 
+    /** The process before was killed while it leased them: it had answered nobody. */
+    private void freeHalfLeased(final PeerIdentity owner, final long requestId)
+    {
+        for (int i = 0; i < states.length; i++)
+        {
+            final boolean isLeased = STATE_BLOCKS == states[i] || STATE_INDEX == states[i];
+
+            if (isLeased && requestId == requestIds[i] && owner.equals(owners[i]))
+            {
+                set(i, STATE_FREE, null, null);
+            }
+        }
+    }
+
     private List<ChunkRun> leaseNew(
-        final PeerIdentity owner, final ChunkPurpose purpose, final int chunkCount, final boolean contiguous)
+        final PeerIdentity owner,
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous)
     {
         if (chunkCount < 1)
         {
@@ -186,9 +218,12 @@ final class ChunkTable
                 "; drop tables, add a memory node or give it more memory");
         }
 
+        newestLease++;
+
         for (final int index : indexes)
         {
-            leaseNumbers[index]++;
+            leaseNumbers[index] = newestLease;
+            requestIds[index] = requestId;
             set(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, owner, null);
         }
 
@@ -198,14 +233,28 @@ final class ChunkTable
         return runs;
     }
 
+    /** @return the number of the newest lease, 0 before the first; they count up, through restarts of the process. */
+    long newestLease()
+    {
+        return newestLease;
+    }
+
+    /** Takes chunks back that are not returned again, see {@link #takeBack(PeerIdentity, List, long)}. */
+    void takeBack(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        takeBack(caller, runs, 0);
+    }
+
     /**
      * Takes chunks back, all or none.
      *
      * @param caller who returns them.
      * @param runs   what.
+     * @param upTo   number of a lease: what is free, or was leased later, was taken back already, by the same call as
+     *               this; 0 when it is not made again.
      * @throws ControlException INVALID_REQUEST when one of them is not the caller's to return; then none is.
      */
-    void takeBack(final PeerIdentity caller, final List<ChunkRun> runs)
+    void takeBack(final PeerIdentity caller, final List<ChunkRun> runs, final long upTo)
     {
         final BitSet returned = new BitSet(states.length);
 
@@ -215,6 +264,11 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
+                if (0 != upTo && (STATE_FREE == states[i] || leaseNumbers[i] > upTo))
+                {
+                    continue;
+                }
+
                 final boolean isCallers = STATE_INDEX == states[i] || isOwn(caller, i) || isClaimed(caller, i);
 
                 if (!isCallers || returned.get(i))
@@ -313,7 +367,7 @@ final class ChunkTable
      */
     void orphan(final PeerIdentity identity)
     {
-        answers.keySet().removeIf((owner) -> isLifeOf(owner, identity));
+        answers.forget((owner) -> isLifeOf(owner, identity));
 
         for (int i = 0; i < states.length; i++)
         {
@@ -344,7 +398,7 @@ final class ChunkTable
      */
     void orphanUnless(final Predicate<PeerIdentity> isMember)
     {
-        final Set<PeerIdentity> holders = new HashSet<>(answers.keySet());
+        final Set<PeerIdentity> holders = new HashSet<>(answers.owners());
         holders.addAll(Arrays.asList(owners));
         holders.addAll(Arrays.asList(reapers));
         holders.remove(null);
@@ -370,13 +424,22 @@ final class ChunkTable
     /** Says that an index was restored into a free chunk. */
     void restoredIndex(final int index)
     {
+        countAsLeased(index);
         set(index, STATE_INDEX, null, null);
     }
 
     /** Says that blocks were restored into a free chunk: nobody's, so that a reaper finds what is free in it. */
     void restoredBlocks(final int index)
     {
+        countAsLeased(index);
         set(index, STATE_ORPHAN, null, null);
+    }
+
+    /** So that whoever has it sees a lease number, which is never 0. */
+    private void countAsLeased(final int index)
+    {
+        newestLease = Math.max(1, newestLease);
+        leaseNumbers[index] = newestLease;
     }
 
     /** @return chunks in all. */
@@ -428,7 +491,7 @@ final class ChunkTable
         states[index] = (byte)state;
         owners[index] = owner;
         reapers[index] = reaper;
-        headers.write(index, state, owner, reaper, leaseNumbers[index]);
+        headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index]);
     }
 
     /** Free chunks from where the last lease ended: a chunk just returned is used again as late as possible. */

@@ -43,7 +43,8 @@ final class MemoryAnswers implements MemoryNodeService
         final boolean contiguous)
     {
         refuseUnregistered(caller);
-        return new ChunkLease(chunkLengthBytes, chunks.lease(caller, requestId, purpose, chunkCount, contiguous));
+        final List<ChunkRun> runs = chunks.lease(caller, requestId, purpose, chunkCount, contiguous);
+        return new ChunkLease(chunkLengthBytes, chunks.newestLease(), runs);
     }
 
     @Override
@@ -61,10 +62,10 @@ final class MemoryAnswers implements MemoryNodeService
     }
 
     @Override
-    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs, final long newestLease)
     {
         refuseUnregistered(caller);
-        chunks.takeBack(caller, runs);
+        chunks.takeBack(caller, runs, newestLease);
     }
 
     /** Only the meta server may: it connects as nobody, and a member never does. */

@@ -121,6 +121,24 @@ class ChunkTableTest
     }
 
     @Test
+    void shouldTakeAChunkBackOnceHoweverOftenItIsReturned()
+    {
+        final List<ChunkRun> runs = table.lease(ANN, 0, ChunkPurpose.INDEX, 8, false);
+        final long lease = table.newestLease();
+        table.takeBack(BEN, runs, lease);
+        assertThat(table.freeCount()).isEqualTo(8);
+        table.takeBack(BEN, runs, lease);
+        table.lease(ANN, 0, ChunkPurpose.INDEX, 3, false);
+        table.lease(CAT, 0, ChunkPurpose.BLOCKS, 2, false);
+
+        table.takeBack(BEN, runs, lease);
+
+        assertThat(table.freeCount()).isEqualTo(3);
+        assertThat(table.indexCount()).isEqualTo(3);
+        assertThat(table.blockCount()).isEqualTo(2);
+    }
+
+    @Test
     void shouldGiveTheSameChunksWhenARequestComesAgain()
     {
         final List<ChunkRun> runs = table.lease(ANN, 1, ChunkPurpose.BLOCKS, 3, false);
@@ -195,10 +213,10 @@ class ChunkTableTest
         table.lease(ANN, 0, ChunkPurpose.BLOCKS, 2, false);
         table.lease(ANN, 0, ChunkPurpose.INDEX, 1, false);
         assertThat(header(1)).isEqualTo("blocks 5/50 0/0 1");
-        assertThat(header(2)).isEqualTo("index 5/50 0/0 1");
+        assertThat(header(2)).isEqualTo("index 5/50 0/0 2");
         table.orphan(ANN);
         assertThat(header(1)).isEqualTo("orphan 5/50 0/0 1");
-        assertThat(header(2)).isEqualTo("index 0/0 0/0 1");
+        assertThat(header(2)).isEqualTo("index 0/0 0/0 2");
         table.claim(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
         assertThat(header(1)).isEqualTo("orphan 5/50 6/60 1");
         table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));

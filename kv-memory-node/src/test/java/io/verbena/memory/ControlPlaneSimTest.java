@@ -76,9 +76,9 @@ class ControlPlaneSimTest
             assertThat(tooMuch.status()).isEqualTo(ControlStatus.EXHAUSTED);
             assertThat(tooMuch.failure()).contains("0 of 16 are free");
 
-            result(plane, compute.client(vqp).returnChunks(lease.runs(), TIMEOUT_NS));
+            result(plane, compute.client(vqp).returnChunks(lease.runs(), 0, TIMEOUT_NS));
             assertThat(result(plane, compute.client(vqp).stat(TIMEOUT_NS)).freeChunkCount()).isEqualTo(16);
-            assertThat(done(plane, compute.client(vqp).returnChunks(lease.runs(), TIMEOUT_NS)).status())
+            assertThat(done(plane, compute.client(vqp).returnChunks(lease.runs(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
         }
     }

@@ -1,6 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.control.ChunkPurpose;
+import io.verbena.control.ChunkRun;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
@@ -16,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -161,6 +163,34 @@ class RegionAdoptionTest
         assertThat(found.blockChunksByOwner()).isEqualTo(table.blockChunksByOwner());
         assertThat(found.lease(reaper, 1, ChunkPurpose.BLOCKS, 1, false)).hasSize(1);
         assertThat(SuperblockDescriptor.viewVersion(region)).isGreaterThan(version);
+    }
+
+    @Test
+    void shouldGiveTheSameChunksWhenARequestComesAgainAfterARestart()
+    {
+        final ChunkTable table = newTable();
+        final List<ChunkRun> index = table.lease(OWNER, 1, ChunkPurpose.INDEX, 2, false);
+        final List<ChunkRun> blocks = table.lease(OWNER, 2, ChunkPurpose.BLOCKS, 3, false);
+
+        final ChunkTable found = restore();
+        assertThat(found.newestLease()).isEqualTo(table.newestLease());
+        assertThat(found.lease(OWNER, 2, ChunkPurpose.BLOCKS, 3, false)).isEqualTo(blocks);
+        assertThat(found.lease(OWNER, 1, ChunkPurpose.INDEX, 2, false)).isEqualTo(index);
+        assertThat(found.freeCount()).isEqualTo(table.freeCount());
+        found.takeBack(OWNER, index, table.newestLease());
+        assertThat(found.lease(OWNER, 3, ChunkPurpose.INDEX, 1, false)).isNotEqualTo(index);
+        found.takeBack(OWNER, index, table.newestLease());
+        assertThat(found.indexCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLeaseAnewWhatWasLeasedByHalfWhenItsWriterWasKilled()
+    {
+        newTable().lease(OWNER, 1, ChunkPurpose.INDEX, 2, false);
+
+        final ChunkTable found = restore();
+        assertThat(found.lease(OWNER, 1, ChunkPurpose.INDEX, 3, false)).hasSize(1);
+        assertThat(found.indexCount()).isEqualTo(3);
     }
 
     @Test

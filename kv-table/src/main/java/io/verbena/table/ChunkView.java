@@ -20,6 +20,7 @@ public final class ChunkView
     private final int[] reaperNodeIds;
     private final int[] reaperIncarnations;
     private final BitSet closed = new BitSet();
+    private long newestLease;
 
     /** @param superblock of the memory node. */
     public ChunkView(final Superblock superblock)
@@ -53,6 +54,7 @@ public final class ChunkView
         ownerIncarnations[index] = ChunkDescriptor.ownerIncarnation(buffer, offset);
         reaperNodeIds[index] = ChunkDescriptor.reaperNodeId(buffer, offset);
         reaperIncarnations[index] = ChunkDescriptor.reaperIncarnation(buffer, offset);
+        newestLease = Math.max(newestLease, ChunkDescriptor.leaseNumber(buffer, offset));
         closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN);
         return true;
     }
@@ -67,6 +69,12 @@ public final class ChunkView
     public int chunkLengthBytes()
     {
         return chunkLengthBytes;
+    }
+
+    /** @return the largest lease number seen: no chunk was leased later before the look began. */
+    public long newestLease()
+    {
+        return newestLease;
     }
 
     /** @return offset of a chunk in the region. */

@@ -76,8 +76,8 @@ public final class TableCreator
         return descriptor;
     }
 
-    /** @return whether nothing is to be done or to be waited for any more. */
-    boolean isFinished()
+    /** @return whether it ended and no write of it is under way any more: one that failed may have one for a while. */
+    public boolean isFinished()
     {
         return state != State.RUNNING && !inFlight;
     }

@@ -92,7 +92,7 @@ final class DisturbedStore implements CheckedStore, AutoCloseable
     void state(final int chunk, final int state)
     {
         ChunkDescriptor.write(fixture.memory(), HEADERS_AT + chunk * ChunkDescriptor.HEADER_BYTES,
-            state, 1, 1, 0, 0, 1);
+            state, 1, 1, 0, 0, 1, 0);
     }
 
     StoreCheck check()

@@ -264,6 +264,7 @@ final class TableInspectCommand implements Callable<Integer>
             .number("reaper node id", ChunkDescriptor.REAPER_NODE_ID_OFFSET, Integer.BYTES)
             .number("reaper incarnation", ChunkDescriptor.REAPER_INCARNATION_OFFSET, Integer.BYTES)
             .number("lease number", ChunkDescriptor.LEASE_NUMBER_OFFSET, Long.BYTES)
+            .number("request id", ChunkDescriptor.REQUEST_ID_OFFSET, Long.BYTES)
             .hexNumber("checksum", ChunkDescriptor.CHECKSUM_OFFSET);
     }
 

@@ -21,7 +21,9 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +-----------------------------------+-----------------------------------+
  *  |                              lease number                             |  24
  *  +-----------------------------------------------------------------------+
- *  |                              reserved                                 |  32
+ *  |                              request id                               |  32
+ *  +-----------------------------------------------------------------------+
+ *  |                              reserved                                 |  40
  *  |                                                                       |
  *  +-----------------------------------------------------------------------+
  *  |                              checksum                                 |  56
@@ -55,8 +57,9 @@ public final class ChunkDescriptor
     public static final int REAPER_NODE_ID_OFFSET = OWNER_INCARNATION_OFFSET + Integer.BYTES;
     public static final int REAPER_INCARNATION_OFFSET = REAPER_NODE_ID_OFFSET + Integer.BYTES;
     public static final int LEASE_NUMBER_OFFSET = REAPER_INCARNATION_OFFSET + Integer.BYTES;
-    public static final int RESERVED_OFFSET = LEASE_NUMBER_OFFSET + Long.BYTES;
-    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + 3 * Long.BYTES;
+    public static final int REQUEST_ID_OFFSET = LEASE_NUMBER_OFFSET + Long.BYTES;
+    public static final int RESERVED_OFFSET = REQUEST_ID_OFFSET + Long.BYTES;
+    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + 2 * Long.BYTES;
     public static final int HEADER_BYTES = CHECKSUM_OFFSET + Long.BYTES;
 
     private static final LongHashFunction CHECKSUM = LongHashFunction.xx3();
@@ -84,7 +87,8 @@ public final class ChunkDescriptor
      * @param ownerIncarnation  0 for none.
      * @param reaperNodeId      0 for none.
      * @param reaperIncarnation 0 for none.
-     * @param leaseNumber       how often it was leased.
+     * @param leaseNumber       of its latest lease among all of the memory node, 0 when it was never leased.
+     * @param requestId         by which its owner asked for that lease, or 0.
      */
     public static void write(
         final MutableDirectBuffer buffer,
@@ -94,7 +98,8 @@ public final class ChunkDescriptor
         final int ownerIncarnation,
         final int reaperNodeId,
         final int reaperIncarnation,
-        final long leaseNumber)
+        final long leaseNumber,
+        final long requestId)
     {
         buffer.putInt(offset + MAGIC_OFFSET, MAGIC, LITTLE_ENDIAN);
         buffer.putByte(offset + FORMAT_OFFSET, (byte)FORMAT_VERSION);
@@ -105,6 +110,7 @@ public final class ChunkDescriptor
         buffer.putInt(offset + REAPER_NODE_ID_OFFSET, reaperNodeId, LITTLE_ENDIAN);
         buffer.putInt(offset + REAPER_INCARNATION_OFFSET, reaperIncarnation, LITTLE_ENDIAN);
         buffer.putLong(offset + LEASE_NUMBER_OFFSET, leaseNumber, LITTLE_ENDIAN);
+        buffer.putLong(offset + REQUEST_ID_OFFSET, requestId, LITTLE_ENDIAN);
         buffer.setMemory(offset + RESERVED_OFFSET, CHECKSUM_OFFSET - RESERVED_OFFSET, (byte)0);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), LITTLE_ENDIAN);
     }
@@ -178,10 +184,16 @@ public final class ChunkDescriptor
         return buffer.getInt(offset + REAPER_INCARNATION_OFFSET, LITTLE_ENDIAN);
     }
 
-    /** @return how often the chunk was leased. */
+    /** @return number of its latest lease; leases of a memory node count up, 0 is none. */
     public static long leaseNumber(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + LEASE_NUMBER_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return the number under which the owner asked for that lease, or 0. */
+    public static long requestId(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + REQUEST_ID_OFFSET, LITTLE_ENDIAN);
     }
 
     private static long checksum(final DirectBuffer buffer, final int offset)

@@ -62,7 +62,7 @@ class FormatGoldenBytesTest
             SubtableDescriptor.write(buffer, 0, TABLE_ID, 5, 3, 341, SEED, 0x2340);
             now.put("subtable", hex(buffer, SubtableDescriptor.HEADER_BYTES));
 
-            ChunkDescriptor.write(buffer, 0, ChunkDescriptor.STATE_ORPHAN, 0xFFFE, 0x7FFFFFFF, 7, 99, 1L << 40);
+            ChunkDescriptor.write(buffer, 0, ChunkDescriptor.STATE_ORPHAN, 0xFFFE, 0x7FFFFFFF, 7, 99, 1L << 40, 0);
             now.put("chunk-header", hex(buffer, ChunkDescriptor.HEADER_BYTES));
         }
         now.put("table-descriptor", HexFormat.of().formatHex(new TableDescriptor("golden", TABLE_ID, 1, 341, SEED,

@@ -1,0 +1,151 @@
+package io.verbena.embedded;
+
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimNode;
+import io.verbena.request.ControlRequest;
+import io.verbena.table.StoreCheck;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Index chunks that no table has come back whatever question or answer is lost on the way, and only once. */
+class IndexReturnSimTest
+{
+    private static final int CHUNKS = 24;
+    private static final long STEP_NS = 500;
+    private static final int STEPS_BEFORE_A_RETURN = 24;
+    private static final long CREATE_STEP_NS = 1_500;
+    private static final int CREATE_STEPS = 64;
+    private static final long CREATE_TIMEOUT_NS = 100_000_000;
+    private static final long MAX_STEPS = 20_000_000;
+
+    /** The call that returns the chunks is cut off at each moment of its way, so that it is lost, or its answer. */
+    @Test
+    void shouldReturnTheIndexOfADroppedTableWhenTheConnectionBreaksMeanwhile()
+    {
+        final long returnedAtNs;
+        try (SimCluster cluster = cluster())
+        {
+            returnedAtNs = whenDroppedIsReturned(cluster);
+        }
+        for (int i = 0; i <= STEPS_BEFORE_A_RETURN; i++)
+        {
+            try (SimCluster cluster = cluster())
+            {
+                final long brokenAtNs = returnedAtNs - i * STEP_NS;
+                dropAt(cluster);
+                cluster.world().runUntil(() -> cluster.world().clock().nanoTime() >= brokenAtNs, MAX_STEPS);
+                breakAll(cluster);
+                assertNothingIsTaken(cluster, "broken " + i * STEP_NS + " ns before the return");
+            }
+        }
+    }
+
+    /** Its answer is lost, and before it is asked for again the chunk is another table's. */
+    @Test
+    void shouldLeaveAChunkAloneThatIsSomebodyElsesWhenItIsReturnedAgain()
+    {
+        try (SimCluster cluster = cluster())
+        {
+            whenDroppedIsReturned(cluster);
+            cluster.computes().getFirst().machine().device().breakConnections(
+                cluster.memoryMachines().getFirst().device());
+            final List<String> names = new ArrayList<>();
+            ControlRequest created;
+            do
+            {
+                names.add("table-" + names.size());
+                created = cluster.asked(cluster.computes().getLast(), ControlRequest.Kind.CREATE_TABLE,
+                    names.getLast(), 50, CREATE_TIMEOUT_NS);
+            }
+            while (ControlRequest.Status.OK == created.status() && names.size() < 4 * CHUNKS);
+            assertThat(created.status()).as(created.detail()).isEqualTo(ControlRequest.Status.NO_MEMORY);
+
+            cluster.settle();
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
+            assertThat(check.spaces().getFirst().freeChunkBytes).isZero();
+            assertThat(check.lostBytes()).as("%s", check).isZero();
+        }
+    }
+
+    /** Nothing that a creation has leased stays taken, whatever becomes of it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReturnWhatACreationHasLeasedWhenItIsGivenUp(final boolean isProcessKilled)
+    {
+        int failures = 0;
+        for (int i = 0; i < CREATE_STEPS; i++)
+        {
+            try (SimCluster cluster = isProcessKilled ?
+                SimCluster.durable(3, new SimFabricOptions(), 2, 1, Flaw.NONE) : cluster())
+            {
+                cluster.world().after(1 + i * CREATE_STEP_NS, () -> hurt(cluster, isProcessKilled));
+                final ControlRequest created = cluster.asked(cluster.computes().getLast(),
+                    ControlRequest.Kind.CREATE_TABLE, "t", 50, CREATE_TIMEOUT_NS);
+                failures += ControlRequest.Status.OK == created.status() ? 0 : 1;
+                cluster.runFor(2 * SimCluster.LEASE_NS);
+                assertNothingIsTaken(cluster, "hurt after " + i * CREATE_STEP_NS + " ns: " + created.status());
+            }
+        }
+        assertThat(failures).as("creations that were hurt").isPositive();
+    }
+
+    private static SimCluster cluster()
+    {
+        return new SimCluster(3, new SimFabricOptions(), 1, 2, CHUNKS, 0);
+    }
+
+    private static void dropAt(final SimCluster cluster)
+    {
+        cluster.createTable("t", 50);
+        cluster.dropTable("t");
+    }
+
+    private static long whenDroppedIsReturned(final SimCluster cluster)
+    {
+        dropAt(cluster);
+        cluster.world().runUntil(
+            () -> 0 == cluster.memoryHosts().getFirst().node().stat().indexChunkCount(), MAX_STEPS);
+        return cluster.world().clock().nanoTime();
+    }
+
+    private static void hurt(final SimCluster cluster, final boolean isProcessKilled)
+    {
+        if (isProcessKilled)
+        {
+            final SimMemoryHost host = cluster.memoryHosts().getLast();
+            host.killProcess();
+            cluster.world().after(SimCluster.LEASE_NS / 4, host::start);
+        }
+        else
+        {
+            breakAll(cluster);
+        }
+    }
+
+    private static void breakAll(final SimCluster cluster)
+    {
+        for (final SimCluster.Compute compute : cluster.computes())
+        {
+            for (final SimNode memory : cluster.memoryMachines())
+            {
+                compute.machine().device().breakConnections(memory.device());
+            }
+        }
+    }
+
+    private static void assertNothingIsTaken(final SimCluster cluster, final String when)
+    {
+        cluster.settle();
+        final StoreCheck check = cluster.check(cluster.tables());
+        assertThat(check.isSound()).as("%s: %s", when, check).isTrue();
+        assertThat(check.lostBytes()).as("%s: %s", when, check).isZero();
+    }
+}
