@@ -16,6 +16,7 @@ import io.verbena.table.TableEngine;
 import io.verbena.table.TablePlan;
 import io.verbena.table.format.TableDescriptor;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -173,12 +174,13 @@ final class CreateTableTask extends ControlTask
             end(Status.REFUSED, null, ex.getMessage());
             return 1;
         }
-        final int descriptorBytes = TableDescriptor.ENTRIES_OFFSET + plan.subtableCount() * Long.BYTES +
-            request().tableName().length() + TableDescriptor.CHECKSUM_BYTES;
-        if (descriptorBytes > TableEntry.MAX_DESCRIPTOR_BYTES)
+        final int nameBytes = request().tableName().getBytes(StandardCharsets.UTF_8).length;
+        final int offsetBits =
+            Integer.SIZE - Integer.numberOfLeadingZeros(plan.subtableCount() / memoryNodeIds.length - 1);
+        if (TableDescriptor.lengthBytes(nameBytes, plan.subtableCount(), memoryNodeIds.length, offsetBits) >
+            TableEntry.MAX_DESCRIPTOR_BYTES)
         {
-            end(Status.REFUSED, null, "expectedRecords=" + request().expectedRecords() + " needs " +
-                plan.subtableCount() + " subtables, more than a table of this version can name; expect fewer records");
+            end(Status.REFUSED, null, tooManySubtables());
             return 1;
         }
         lease(nowNs);
@@ -221,9 +223,21 @@ final class CreateTableTask extends ControlTask
             }
         }
         leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
+        if (plan.descriptor().encode().length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            returnChunks();
+            end(Status.REFUSED, null, tooManySubtables());
+            return 1;
+        }
         creator = engine.createTable(plan, request().deadlineNs());
         step = Step.FORMAT;
         return 1;
+    }
+
+    private String tooManySubtables()
+    {
+        return "expectedRecords=" + request().expectedRecords() + " needs " + plan.subtableCount() +
+            " subtables, more than a table of this version can name; expect fewer records, or use larger chunks";
     }
 
     private void place(final int memoryNodeId, final ChunkLease lease)

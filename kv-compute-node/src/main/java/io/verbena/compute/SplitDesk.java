@@ -32,8 +32,6 @@ import java.util.function.BiConsumer;
  */
 final class SplitDesk implements SplitSource
 {
-    /** A subtable is not split further than a descriptor can name: 256 subtables of one depth. */
-    static final int MAX_DEPTH = 8;
     /** A split makes two subtables. */
     private static final int CHUNKS = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
@@ -93,7 +91,8 @@ final class SplitDesk implements SplitSource
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
         final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
-        if (subtable.depth() >= MAX_DEPTH || null != refusedUntil && refusedUntil - nowNs > 0)
+        if (!table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) ||
+            null != refusedUntil && refusedUntil - nowNs > 0)
         {
             return false;
         }
@@ -360,6 +359,11 @@ final class SplitDesk implements SplitSource
             return;
         }
         final byte[] descriptor = growth.descriptor().encode();
+        if (descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            LOGGER.warn("table {} stays as published: its descriptor would have {} bytes, more than {}", entry.name(),
+                descriptor.length, TableEntry.MAX_DESCRIPTOR_BYTES);
+        }
         if (growth.replaced().isEmpty() || descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
         {
             end();

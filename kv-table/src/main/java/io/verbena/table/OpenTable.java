@@ -6,6 +6,8 @@ import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import net.openhft.hashing.LongTupleHashFunction;
@@ -23,6 +25,7 @@ public final class OpenTable
     private final TableDescriptor descriptor;
     private final TableEngine engine;
     private final NodeLink[] links;
+    private final int memoryNodes;
     final TableDirectory directory;
     private final Map<Subtable, Long> splits = new HashMap<>();
 
@@ -42,6 +45,7 @@ public final class OpenTable
             DirectoryEntry.check(entry);
             links[i] = engine.link(DirectoryEntry.memoryNodeId(entry));
         }
+        memoryNodes = (int)Arrays.stream(links).distinct().count();
     }
 
     /** @return what the table is. */
@@ -123,15 +127,26 @@ public final class OpenTable
         return directory.predecessor(subtable.suffix()) != 0;
     }
 
+    /**
+     * @param subtable            as this engine knows it.
+     * @param mostDescriptorBytes that may be published.
+     * @return whether a descriptor can name the two that take its place, wherever their node has memory for them.
+     */
+    public boolean mayBeSplit(final Subtable subtable, final int mostDescriptorBytes)
+    {
+        long mostBytes = 0;
+        for (final NodeLink node : links)
+        {
+            mostBytes = Math.max(mostBytes, node.port == null ? 0 : node.port.regionLengthBytes());
+        }
+        return subtable.depth() < BucketDescriptor.MAX_DEPTH && directory.descriptorBytes(
+            descriptor.name().getBytes(StandardCharsets.UTF_8).length, memoryNodes, mostBytes) <= mostDescriptorBytes;
+    }
+
     /** @return how many subtables the engine knows. */
     public int subtableCount()
     {
-        int count = 0;
-        for (int entry = 0; entry < 1 << directory.depth(); entry++)
-        {
-            count += directory.suffix(entry) == entry ? 1 : 0;
-        }
-        return count;
+        return directory.subtables();
     }
 
     /** @return slots of all subtables that the engine knows. */

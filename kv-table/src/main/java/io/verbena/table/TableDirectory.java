@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
@@ -80,6 +81,36 @@ final class TableDirectory
                 groupsOffset(i) - SubtableDescriptor.GROUPS_OFFSET);
         }
         return entries;
+    }
+
+    /** @return number of subtables. */
+    int subtables()
+    {
+        int count = 0;
+        for (int entry = 0; entry < 1 << depth; entry++)
+        {
+            count += suffix(entry) == entry ? 1 : 0;
+        }
+        return count;
+    }
+
+    /**
+     * @param nameBytes   length of the table's name.
+     * @param memoryNodes of the table, at most.
+     * @param regionBytes of the largest of them.
+     * @return bytes of a descriptor that names one subtable more than there are, at most.
+     */
+    int descriptorBytes(final int nameBytes, final int memoryNodes, final long regionBytes)
+    {
+        long distances = 0;
+        for (int entry = 1; entry < 1 << depth; entry++)
+        {
+            distances |= groupsOffset(entry) ^ groupsOffset(0);
+        }
+        // A single one says nothing of the distances to come, and has room.
+        final int shift = Math.min(Long.numberOfTrailingZeros(distances), SlotWord.OFFSET_BITS);
+        return TableDescriptor.lengthBytes(nameBytes, subtables() + 1, memoryNodes,
+            Long.SIZE - Long.numberOfLeadingZeros(regionBytes >>> shift));
     }
 
     /** Takes a subtable of whose split is heard. */

@@ -278,18 +278,25 @@ final class TableInspectCommand implements Callable<Integer>
     {
         final TableDescriptor table = table();
         final byte[] bytes = table.encode();
-        final InspectedFields fields = new InspectedFields(
-            "directory of table " + tableName, new UnsafeBuffer(bytes), bytes.length);
+        final UnsafeBuffer content = new UnsafeBuffer(bytes);
+        final InspectedFields fields = new InspectedFields("directory of table " + tableName, content, bytes.length);
         fields.add("table id", TableDescriptor.TABLE_ID_OFFSET, String.format("0x%08x", table.tableId()))
             .add("depth", TableDescriptor.DEPTH_OFFSET, Integer.toString(table.depth()))
             .add("groups each", TableDescriptor.GROUP_COUNT_OFFSET, Integer.toString(table.groupCount()))
             .hexNumber("hash seed", TableDescriptor.HASH_SEED_OFFSET);
+        final int memoryNodes = content.getShort(TableDescriptor.NODES_OFFSET, LITTLE_ENDIAN);
+        fields.number("subtables", TableDescriptor.SUBTABLES_OFFSET, Integer.BYTES)
+            .add("memory nodes", TableDescriptor.NODES_OFFSET, Integer.toString(memoryNodes));
+        final int treeOffset = TableDescriptor.NODE_IDS_OFFSET + memoryNodes * Short.BYTES;
         for (int suffix = 0; suffix < table.subtableCount(); suffix++)
         {
             final long entry = table.entry(suffix);
-            fields.add("subtable " + suffix, TableDescriptor.ENTRIES_OFFSET + suffix * Long.BYTES, String.format(
-                "memory node %d, offset 0x%x, depth %d, state %d", DirectoryEntry.memoryNodeId(entry),
-                DirectoryEntry.subtableOffset(entry), DirectoryEntry.depth(entry), DirectoryEntry.state(entry)));
+            if (suffix >>> DirectoryEntry.depth(entry) == 0)
+            {
+                fields.add("subtable " + suffix, treeOffset, String.format(
+                    "memory node %d, offset 0x%x, depth %d", DirectoryEntry.memoryNodeId(entry),
+                    DirectoryEntry.subtableOffset(entry), DirectoryEntry.depth(entry)));
+            }
         }
         return fields;
     }

@@ -3,7 +3,9 @@ package io.verbena.table.format;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
@@ -198,12 +200,76 @@ class FormatPropertyTest
     }
 
     @Test
+    void shouldReadBackTableDescriptorsOfUnevenDepth()
+    {
+        for (int i = 0; i < 50; i++)
+        {
+            final int unit = 64 << random.nextInt(14);
+            final int nodes = 1 + random.nextInt(5);
+            final List<Integer> depths = new ArrayList<>(List.of(0));
+            final List<Integer> suffixes = new ArrayList<>(List.of(0));
+            for (int splits = random.nextInt(600); splits > 0; splits--)
+            {
+                final int split = random.nextInt(depths.size());
+                if (depths.get(split) < 12)
+                {
+                    depths.set(split, depths.get(split) + 1);
+                    depths.add(depths.get(split));
+                    suffixes.add(suffixes.get(split) | 1 << depths.get(split) - 1);
+                }
+            }
+            final int depth = depths.stream().mapToInt(Integer::intValue).max().orElseThrow();
+            final long[] entries = new long[1 << depth];
+            for (int subtable = 0; subtable < depths.size(); subtable++)
+            {
+                final long entry = DirectoryEntry.stable(depths.get(subtable), 1 + 900 * random.nextInt(nodes),
+                    4096 + (long)random.nextInt(1 << 15) * unit);
+                for (int at = suffixes.get(subtable); at < entries.length; at += 1 << depths.get(subtable))
+                {
+                    entries[at] = entry;
+                }
+            }
+            final TableDescriptor table = new TableDescriptor("uneven", 9, depth, 1365, 3, entries);
+            final byte[] bytes = table.encode();
+            final TableDescriptor read = TableDescriptor.decode(bytes);
+            for (int at = 0; at < entries.length; at++)
+            {
+                assertThat(read.entry(at)).as("seed %d", SEED).isEqualTo(entries[at]);
+            }
+            assertThat(read.distinctSubtables()).isEqualTo(depths.size());
+            assertThat(bytes).hasSizeLessThanOrEqualTo(TableDescriptor.lengthBytes(6, depths.size(), nodes, 15));
+        }
+    }
+
+    @Test
+    void shouldRefuseEntriesThatAreNoDirectory()
+    {
+        assertThatThrownBy(() -> new TableDescriptor("t", 1, 1, 1, 2,
+            new long[]{DirectoryEntry.stable(0, 1, 64), DirectoryEntry.stable(1, 1, 128)}))
+            .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("3 entries");
+        assertThatThrownBy(() -> new TableDescriptor("t", 1, 1, 1, 2,
+            new long[]{DirectoryEntry.stable(2, 1, 64), DirectoryEntry.stable(1, 1, 128)}))
+            .hasMessageContaining("entry 0 of depth 2");
+        assertThatThrownBy(() -> new TableDescriptor("t", 1, 1, 1, 2,
+            new long[]{DirectoryEntry.stable(1, 1, 64), DirectoryEntry.stable(0, 1, 64)}))
+            .hasMessageContaining("entry 1 of depth 0");
+    }
+
+    @Test
+    void shouldNameTenMillionRecordsInOneMessage()
+    {
+        // Subtables of 256 KiB at 0.85 fill: 411 of them; a split of each leaves twice as many.
+        assertThat(TableDescriptor.lengthBytes(32, 2 * 411, 1, DirectoryEntry.OFFSET_BITS)).isLessThan(3_584);
+        assertThat(TableDescriptor.lengthBytes(32, 1_600, 1, 15)).isLessThan(3_584);
+    }
+
+    @Test
     void shouldRefuseUnknownVersionsByName()
     {
         final byte[] bytes = new TableDescriptor("t", 1, 0, 1, 2, new long[]{DirectoryEntry.stable(0, 1, 64)}).encode();
         bytes[TableDescriptor.FORMAT_OFFSET] = 9;
         assertThatThrownBy(() -> TableDescriptor.decode(bytes)).isInstanceOf(FormatException.class)
-            .hasMessageContaining("'table descriptor'").hasMessageContaining("found=9").hasMessageContaining("known=1");
+            .hasMessageContaining("'table descriptor'").hasMessageContaining("found=9").hasMessageContaining("known=2");
         assertThatThrownBy(() -> DirectoryEntry.check(2L << DirectoryEntry.STATE_SHIFT))
             .hasMessageContaining("'directory entry state'");
         try (Arena arena = Arena.ofConfined())
