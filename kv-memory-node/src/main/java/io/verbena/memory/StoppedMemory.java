@@ -95,6 +95,12 @@ public final class StoppedMemory implements AutoCloseable
         return superblock.nodeId();
     }
 
+    /** @return bytes of its region. */
+    public long regionLengthBytes()
+    {
+        return region.lengthBytes();
+    }
+
     /**
      * Reads bytes.
      *

@@ -2,16 +2,22 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.control.TableEntry;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.StoppedMemory;
+import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.meta.store.StoredTable;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.RepairableStore;
 import io.verbena.table.SpaceReport;
+import io.verbena.table.StoppedSplits;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.UnchangedStore;
 import io.verbena.table.format.FormatException;
@@ -19,6 +25,7 @@ import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.MutableDirectBuffer;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,11 +39,13 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
 {
     private final LocalCluster cluster;
     private final Fabric fabric;
+    private final Path metaFolder;
     private final Map<Integer, StoppedMemory> nodes = new TreeMap<>();
     private List<TableDescriptor> tables = List.of();
 
-    private StoppedStore(final LocalCluster cluster, final Fabric fabric)
+    private StoppedStore(final LocalCluster cluster, final Fabric fabric, final Path metaFolder)
     {
+        this.metaFolder = metaFolder;
         this.cluster = cluster;
         this.fabric = fabric;
     }
@@ -58,7 +67,7 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
             {
                 store.add(folder, name);
             }
-            try (RocksMetaStore meta = RocksMetaStore.open(folder.path().resolve("meta")))
+            try (RocksMetaStore meta = RocksMetaStore.open(store.metaFolder))
             {
                 store.tables = meta.load().tables().stream()
                     .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
@@ -95,7 +104,7 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
                 throw new CommandFailedException(ExitStatus.UNAVAILABLE, "the cluster in " + folder.path() +
                     " was started just now: try again, to ask the one that is up", null);
             }
-            return new StoppedStore(cluster, Fabrics.open(fabricName));
+            return new StoppedStore(cluster, Fabrics.open(fabricName), folder.path().resolve("meta"));
         }
         catch (final RdmaException ex)
         {
@@ -148,6 +157,47 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
                 "there is no memory node " + memoryNodeId + ": there are " + memoryNodeIds(), null);
         }
         return node;
+    }
+
+    /**
+     * Ends all splits that were under way, and publishes the descriptors that name what they made: nothing names the
+     * subtables that were split then. Right only after a check that found nothing wrong.
+     *
+     * @param problems one line each: what could not be ended.
+     * @return splits ended, or published only.
+     */
+    int finishSplits(final List<String> problems)
+    {
+        final Map<Integer, Long> lengths = new TreeMap<>();
+        nodes.forEach((id, memory) -> lengths.put(id, memory.regionLengthBytes()));
+        int count = 0;
+        try (Device device = fabric.openDevice("repair-" + ProcessHandle.current().pid());
+            ProtectionDomain domain = device.allocateProtectionDomain();
+            RocksMetaStore meta = RocksMetaStore.open(metaFolder))
+        {
+            final StoppedSplits splits = new StoppedSplits(this, lengths, domain, device.attributes());
+            final List<TableDescriptor> present = new ArrayList<>();
+            for (final TableDescriptor table : tables)
+            {
+                final StoppedSplits.Finished finished = splits.finish(table);
+                final TableDescriptor grown = finished.growth().descriptor();
+                final byte[] descriptor = grown.encode();
+                final boolean isNew =
+                    !finished.growth().replaced().isEmpty() && descriptor.length <= TableEntry.MAX_DESCRIPTOR_BYTES;
+                if (isNew)
+                {
+                    meta.write(new MetaBatch().table(new StoredTable(table.name(), table.tableId(), descriptor)));
+                }
+                if (null != finished.failure())
+                {
+                    problems.add("table " + table.name() + ": " + finished.failure());
+                }
+                present.add(isNew ? grown : table);
+                count += Math.max(finished.finishedCount(), finished.growth().replaced().size());
+            }
+            tables = present;
+            return count;
+        }
     }
 
     /** Frees chunks in which nothing is named: nobody lives who could think that he has them. */

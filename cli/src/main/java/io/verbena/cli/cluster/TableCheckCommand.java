@@ -136,7 +136,12 @@ final class TableCheckCommand implements Callable<Integer>
         }
         if (opened.store() instanceof final StoppedStore stopped && check.isSound())
         {
-            final int freed = stopped.freeUnnamedChunks(check);
+            final int splits = stopped.finishSplits(repaired);
+            if (splits > 0)
+            {
+                repaired.add(splits + " splits of subtables finished");
+            }
+            final int freed = stopped.freeUnnamedChunks(walk(opened, null));
             if (freed > 0)
             {
                 repaired.add(freed + " chunks freed that no record uses");

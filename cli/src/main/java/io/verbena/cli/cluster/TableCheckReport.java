@@ -151,6 +151,7 @@ record TableCheckReport(String title, boolean isLive, StoreCheck check, long hel
         figures.put("undecided", table.tentative);
         figures.put("left_behind", leftovers(name));
         figures.put("unsettled", table.unsettled);
+        figures.put("splits_under_way", table.splitsUnderWay);
         figures.put("violations", table.problemCount);
         return figures;
     }

@@ -217,6 +217,13 @@ class ClusterSystemTest
         succeed("table", "check", "default", "--json", "--repair");
         assertThat(last.out()).contains("\"left_behind\": 0", "\"repairs\": []");
 
+        PlantedSplit.plant(ClusterFolder.of(directory));
+        succeed("table", "check", "default", "--json");
+        assertThat(last.out()).contains("\"splits_under_way\": 1");
+        succeed("table", "check", "default", "--repair", "--json");
+        assertThat(last.out()).contains("\"splits_under_way\": 0", "1 splits of subtables finished",
+            "1 chunks freed that no record uses", "\"unused_index_bytes\": 0");
+
         plant(SlotWord.EMPTY, word);
         assertThat(run("table", "check", "default", "--repair")).isEqualTo(ExitStatus.FAILED);
         assertThat(last.out()).contains("NOT SOUND: ", "its block is damaged or was rewritten");
