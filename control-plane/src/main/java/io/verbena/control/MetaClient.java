@@ -4,6 +4,8 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 
+import java.util.List;
+
 /**
  * Asks a meta server. Each method returns at once with a {@link ControlCall} that ends, inside
  * {@link RaasContext#poll()}, by the timeout at the latest. Belongs to the owner thread of the context.
@@ -111,15 +113,17 @@ public final class MetaClient
     /**
      * Makes a table known, after its memory is formatted.
      *
-     * @param table     with a name not in use.
-     * @param timeoutNs deadline.
-     * @return the call; TABLE_EXISTS when the name is in use.
+     * @param table       with a name not in use.
+     * @param memoryNodes see {@link MetaService#createTable}.
+     * @param timeoutNs   deadline.
+     * @return the call; TABLE_EXISTS when the name is in use, UNAVAILABLE when a memory node is another one by now.
      */
-    public ControlCall<Void> createTable(final TableEntry table, final long timeoutNs)
+    public ControlCall<Void> createTable(
+        final TableEntry table, final List<PeerIdentity> memoryNodes, final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.CREATE_TABLE,
-            (buffer, offset) -> TableEntryDescriptor.encode(table, buffer, offset),
+            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, memoryNodes, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
@@ -171,14 +175,20 @@ public final class MetaClient
      *
      * @param table            with the number it has.
      * @param expectedChecksum see {@link MetaService#growTable}.
+     * @param memoryNodes      see {@link MetaService#createTable}.
      * @param timeoutNs        deadline.
-     * @return the call; UNAVAILABLE when the descriptor is another one than expected.
+     * @return the call; UNAVAILABLE when the descriptor, or a memory node, is another one than expected.
      */
-    public ControlCall<Void> growTable(final TableEntry table, final long expectedChecksum, final long timeoutNs)
+    public ControlCall<Void> growTable(
+        final TableEntry table,
+        final long expectedChecksum,
+        final List<PeerIdentity> memoryNodes,
+        final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.GROW_TABLE,
-            (buffer, offset) -> TableGrowthDescriptor.encode(table, expectedChecksum, buffer, offset),
+            (buffer, offset) ->
+                TablePublicationDescriptor.encode(table, expectedChecksum, memoryNodes, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

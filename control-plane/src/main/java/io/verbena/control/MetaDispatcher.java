@@ -99,7 +99,9 @@ public final class MetaDispatcher extends ControlDispatcher
         final MutableDirectBuffer reply,
         final int replyOffset)
     {
-        service.createTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
+        service.createTable(
+            TablePublicationDescriptor.table(request, offset, lengthBytes),
+            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
         return ControlProxy.encodeHeader(reply, replyOffset);
     }
 
@@ -110,8 +112,10 @@ public final class MetaDispatcher extends ControlDispatcher
         final MutableDirectBuffer reply,
         final int replyOffset)
     {
-        final long expected = TableGrowthDescriptor.expectedChecksum(request, offset, lengthBytes);
-        service.growTable(TableGrowthDescriptor.table(request, offset, lengthBytes), expected);
+        service.growTable(
+            TablePublicationDescriptor.table(request, offset, lengthBytes),
+            TablePublicationDescriptor.expectedChecksum(request, offset, lengthBytes),
+            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
         return ControlProxy.encodeHeader(reply, replyOffset);
     }
 }

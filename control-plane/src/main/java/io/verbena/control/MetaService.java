@@ -2,6 +2,8 @@ package io.verbena.control;
 
 import io.verbena.raas.PeerIdentity;
 
+import java.util.List;
+
 /**
  * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
  * once, but for {@link #awaitNews}. Says no by {@link ControlException}; any other exception reaches the caller as a
@@ -52,9 +54,12 @@ public interface MetaService
     /**
      * Makes a table known.
      *
-     * @param table with a name not in use and a number from {@link #allocateTableId()}.
+     * @param table       with a name not in use and a number from {@link #allocateTableId()}.
+     * @param memoryNodes where its memory is, each as the caller is connected to it: refused as UNAVAILABLE when one
+     *                    of them has another incarnation by now, since its memory may have been restored without the
+     *                    table.
      */
-    void createTable(TableEntry table);
+    void createTable(TableEntry table, List<PeerIdentity> memoryNodes);
 
     /**
      * @param name of a table.
@@ -82,8 +87,9 @@ public interface MetaService
      * @param table            with the number it has.
      * @param expectedChecksum the last 8 bytes, little-endian, of the descriptor that is replaced: refused as
      *                         UNAVAILABLE when somebody else has replaced that one.
+     * @param memoryNodes      where what is named newly is, see {@link #createTable}.
      */
-    void growTable(TableEntry table, long expectedChecksum);
+    void growTable(TableEntry table, long expectedChecksum, List<PeerIdentity> memoryNodes);
 
     /**
      * @param afterNodeId nodes with numbers greater than this; 0 for the first page.

@@ -135,8 +135,10 @@ class ControlClientsTest
     {
         assertThat(await(meta.allocateTableId(TIMEOUT_NS)).result()).isEqualTo(1);
         final TableEntry table = new TableEntry("users", 1, new byte[TableEntry.MAX_DESCRIPTOR_BYTES]);
-        assertThat(await(meta.createTable(table, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
-        final ControlCall<Void> again = await(meta.createTable(table, TIMEOUT_NS));
+        final List<PeerIdentity> memory = List.of(new PeerIdentity(7, 8), new PeerIdentity(9, 1 << 30));
+        assertThat(await(meta.createTable(table, memory, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains("create users on " + memory);
+        final ControlCall<Void> again = await(meta.createTable(table, memory, TIMEOUT_NS));
         assertThat(again.status()).isEqualTo(ControlStatus.TABLE_EXISTS);
         assertThat(again.failure()).isEqualTo("createTable: table users exists");
         assertThatThrownBy(again::result).isInstanceOf(ControlException.class)
@@ -145,9 +147,9 @@ class ControlClientsTest
         assertThat(await(meta.table("users", TIMEOUT_NS)).result().descriptor()).hasSize(3584);
         assertThat(await(meta.table("nobody", TIMEOUT_NS)).status()).isEqualTo(ControlStatus.NO_SUCH_TABLE);
         assertThat(await(meta.tables("", TIMEOUT_NS)).result()).isEqualTo(new TablePage(List.of("users"), false));
-        assertThat(await(meta.growTable(new TableEntry("users", 1, new byte[8]), 77, TIMEOUT_NS)).status())
+        assertThat(await(meta.growTable(new TableEntry("users", 1, new byte[8]), 77, memory, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
-        assertThat(metaService.asked).contains("grow users from 77");
+        assertThat(metaService.asked).contains("grow users from 77 on " + memory);
         assertThat(await(meta.table("users", TIMEOUT_NS)).result().descriptor()).hasSize(8);
         assertThat(await(meta.dropTable("users", TIMEOUT_NS)).result().tableId()).isEqualTo(1);
         assertThat(await(meta.tables("", TIMEOUT_NS)).result().names()).isEmpty();

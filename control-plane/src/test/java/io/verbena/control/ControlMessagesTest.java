@@ -157,6 +157,9 @@ class ControlMessagesTest
             .hasMessageContaining("1 to 255 bytes").hasMessageContaining("256");
         assertThatThrownBy(() -> TableEntryDescriptor.encode(new TableEntry("", 1, new byte[0]), buffer, AT))
             .hasMessageContaining("1 to 255 bytes");
+        assertThatThrownBy(() -> TablePublicationDescriptor.encode(new TableEntry("t", 1, new byte[3584]), 0,
+            java.util.Collections.nCopies(58, new PeerIdentity(1, 1)), buffer, AT))
+            .hasMessageContaining("room for 3583");
         final List<ChunkRun> runs = java.util.Collections.nCopies(255, new ChunkRun(0, 1));
         assertThatThrownBy(() -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, AT))
             .hasMessageContaining("limit is 254");
@@ -208,6 +211,13 @@ class ControlMessagesTest
         TableEntryDescriptor.encode(new TableEntry("n", 1, new byte[1]), buffer, 0);
         buffer.putInt(TableEntryDescriptor.DESCRIPTOR_LENGTH_OFFSET, Integer.MAX_VALUE);
         assertThatThrownBy(() -> TableEntryDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("2147483647");
+        TablePublicationDescriptor.encode(new TableEntry("n", 1, new byte[1]), 0, List.of(), buffer, 0);
+        for (final int count : new int[]{-1, 5, Integer.MAX_VALUE})
+        {
+            buffer.putInt(TablePublicationDescriptor.COUNT_OFFSET, count);
+            assertThatThrownBy(() -> TablePublicationDescriptor.table(buffer, 0, 50))
+                .isInstanceOf(ControlException.class).hasMessageContaining(count + " memory nodes");
+        }
         LeaseRequestDescriptor.encode(1, ChunkPurpose.BLOCKS, 0, false, buffer, 0);
         assertThatThrownBy(() -> LeaseRequestDescriptor.chunkCount(buffer, 0)).hasMessageContaining("lease of 0");
         buffer.putShort(LeaseRequestDescriptor.PURPOSE_OFFSET, (short)9);
@@ -228,7 +238,7 @@ class ControlMessagesTest
             NodesDescriptor.class,
             TableIdDescriptor.class,
             TableEntryDescriptor.class,
-            TableGrowthDescriptor.class,
+            TablePublicationDescriptor.class,
             TableNameDescriptor.class,
             TablesDescriptor.class,
             LeaseRequestDescriptor.class,

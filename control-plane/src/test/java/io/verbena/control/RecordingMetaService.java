@@ -58,8 +58,9 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
-    public void createTable(final TableEntry table)
+    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes)
     {
+        asked.add("create " + table.name() + " on " + memoryNodes);
         if (tables.putIfAbsent(table.name(), table) != null)
         {
             throw new ControlException(ControlStatus.TABLE_EXISTS, "table " + table.name() + " exists");
@@ -85,11 +86,12 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
-    public void growTable(final TableEntry table, final long expectedChecksum)
+    public void growTable(
+        final TableEntry table, final long expectedChecksum, final List<PeerIdentity> memoryNodes)
     {
         require(table.name(), tables.get(table.name()));
         tables.put(table.name(), table);
-        asked.add("grow " + table.name() + " from " + expectedChecksum);
+        asked.add("grow " + table.name() + " from " + expectedChecksum + " on " + memoryNodes);
     }
 
     @Override

@@ -16,6 +16,7 @@ enum Flaw
     WALK(0, DurableNodes.WALK),
     STATE_LAST(0, DurableNodes.STATE_LAST),
     WHOLE_BLOCK(0, DurableNodes.WHOLE_BLOCK),
+    CLAIM(0, DurableNodes.CLAIM),
     CUT_OFF(0, DurableNodes.CUT_OFF),
     RENAME((host) -> host.disk().writeInPlace()),
     NAMES_SYNCED((host) -> host.disk().forgetNames()),

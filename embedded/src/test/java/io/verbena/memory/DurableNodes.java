@@ -18,6 +18,7 @@ public final class DurableNodes
     public static final int WALK = DurabilityGuard.WALK;
     public static final int STATE_LAST = DurabilityGuard.STATE_LAST;
     public static final int WHOLE_BLOCK = DurabilityGuard.WHOLE_BLOCK;
+    public static final int CLAIM = DurabilityGuard.CLAIM;
     public static final int CUT_OFF = FenceGuard.CUT_OFF;
 
     private DurableNodes()

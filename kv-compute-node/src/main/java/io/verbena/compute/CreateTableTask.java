@@ -8,6 +8,7 @@ import io.verbena.control.ControlStatus;
 import io.verbena.control.MemoryNodeStat;
 import io.verbena.control.MetaClient;
 import io.verbena.control.TableEntry;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.TableReference;
@@ -263,11 +264,31 @@ final class CreateTableTask extends ControlTask
             end(Status.TIMED_OUT, null, creator.failure());
             return 1;
         }
+        publish(nowNs);
+        return 1;
+    }
+
+    /** The table is made known only if its memory is still the one that was written. */
+    private void publish(final long nowNs)
+    {
+        final List<PeerIdentity> memoryNodes = new ArrayList<>();
+        for (final MemoryLink link : memoryLinks)
+        {
+            if (plan.chunksAt(link.memoryNodeId()) > 0 && !link.isReady())
+            {
+                returnChunks();
+                end(Status.TIMED_OUT, null, "memory node " + link.memoryNodeId() + " went away: " + link.failure());
+                return;
+            }
+            if (plan.chunksAt(link.memoryNodeId()) > 0)
+            {
+                memoryNodes.add(link.identity());
+            }
+        }
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
         publishedEpoch = tables.epoch();
-        publishCall = metaLink.client().createTable(entry, remainingNs(nowNs));
+        publishCall = metaLink.client().createTable(entry, memoryNodes, remainingNs(nowNs));
         step = Step.PUBLISH;
-        return 1;
     }
 
     private int pollPublish(final long nowNs)

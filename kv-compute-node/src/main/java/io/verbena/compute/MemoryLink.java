@@ -1,6 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.control.MemoryNodeClient;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.VirtualQp;
@@ -96,6 +97,12 @@ final class MemoryLink implements AutoCloseable
     boolean isReady()
     {
         return State.READY == state;
+    }
+
+    /** @return who it is connected to, while {@link #isReady()}: its memory is the one that this session knows. */
+    PeerIdentity identity()
+    {
+        return record.identity();
     }
 
     /** @return whether the node's memory is another one than this session knows; it has to end. */

@@ -347,6 +347,14 @@ final class SplitDesk implements SplitSource
 
     private void publish(final TableEntry entry)
     {
+        final MemoryLink link = links.get(current.subtable.memoryNodeId());
+        if (null == link || !link.isReady())
+        {
+            // What was made is in its memory, if that is still the same when it is back.
+            queue.add(new Wanted(current.table, current.subtable, true, nowNs + FINISH_AFTER_NS));
+            end();
+            return;
+        }
         try
         {
             growth = TableGrowth.of(TableDescriptor.decode(entry.descriptor()), current.table,
@@ -373,7 +381,8 @@ final class SplitDesk implements SplitSource
         final long checksum =
             ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
         publishing = session.metaLink().client().growTable(
-            new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, session.timeoutNs());
+            new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
+            session.timeoutNs());
         step = Step.PUBLISHING;
     }
 
@@ -390,8 +399,9 @@ final class SplitDesk implements SplitSource
         }
         else
         {
-            // Somebody else was faster, or the answer is lost; then the old memory may stay taken until a check.
-            pauseUntilNs = nowNs + (ControlStatus.UNAVAILABLE == publishing.status() ? 0 : RETRY_PAUSE_NS);
+            // Somebody else was faster, the memory node is another one by now, or the answer is lost; then the old
+            // memory may stay taken until a check.
+            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
             ask();
         }
         return 1;

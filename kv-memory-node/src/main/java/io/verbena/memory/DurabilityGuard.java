@@ -18,6 +18,8 @@ final class DurabilityGuard
     static final int STATE_LAST = 1 << 4;
     /** A checkpoint takes a block only when its checksum fits its word, and the word still stands. */
     static final int WHOLE_BLOCK = 1 << 5;
+    /** Who restores a checkpoint registers before it asks for the tables. */
+    static final int CLAIM = 1 << 6;
 
     private DurabilityGuard()
     {

@@ -19,9 +19,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.FormatException;
-import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
-import io.verbena.table.format.TableDescriptor;
 import org.agrona.CloseHelper;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.Agent;
@@ -31,7 +29,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -57,7 +54,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final MetaLink metaLink;
     private final Membership membership;
     private long joinDeadlineNs;
-    private AdoptionCheck adoption;
+    private MemoryReturn memoryReturn;
     private volatile Checkpointer checkpointer;
     private RpcServer server;
     private ComputeAdmission admission;
@@ -90,16 +87,14 @@ public final class MemoryNode implements Agent, AutoCloseable
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        adoption = Kind.NEW == kind ? null : new AdoptionCheck(
-            metaLink, this::readForCheck, configuration.folder().nodeId(),
-            Kind.TO_RESTORE == kind ? this::restore : (tables) -> { },
-            configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         serve();
         readTarget = new LeasedReadTarget(raas);
         readTarget.open();
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
+        memoryReturn = Kind.NEW == kind ? null : new MemoryReturn(
+            kind, configuration, region, this::readForCheck, chunks, metaLink, membership, clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
     }
 
@@ -115,16 +110,6 @@ public final class MemoryNode implements Agent, AutoCloseable
             null == folder ? ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
             readTarget.address());
-    }
-
-    private void restore(final List<TableDescriptor> tables)
-    {
-        final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
-        final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
-            tables, isDropped(DurabilityGuard.SUPERBLOCK_LAST));
-        isMemoryEmpty = false;
-        LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
-            records);
     }
 
     private boolean isDropped(final int guard)
@@ -208,9 +193,9 @@ public final class MemoryNode implements Agent, AutoCloseable
             return workCount + 1;
         }
 
-        if (null != adoption)
+        if (null != memoryReturn)
         {
-            workCount += checkMemory(nowNs);
+            workCount += returnToMemory(nowNs);
         }
         else if (0 != membership.poll(nowNs))
         {
@@ -223,7 +208,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             fail(
                 "did not join within " + configuration.joinTimeoutNs() / 1_000_000 + " ms: " +
-                (null == adoption ? membership.failure() : adoption.failure()),
+                (null == memoryReturn ? membership.failure() : memoryReturn.failure()),
                 nowNs);
         }
 
@@ -363,18 +348,23 @@ public final class MemoryNode implements Agent, AutoCloseable
         close();
     }
 
-    /** Before it registers: it would not hear of its lease while it walks the memory. */
-    private int checkMemory(final long nowNs)
+    /** Before it is a member: it would not hear of its lease while it walks the memory. */
+    private int returnToMemory(final long nowNs)
     {
-        final int workCount = adoption.poll(nowNs);
+        final int workCount = memoryReturn.poll(nowNs);
+        isMemoryEmpty &= !memoryReturn.hasRestored();
 
-        if (adoption.isDone())
+        if (memoryReturn.isDone())
         {
-            final AdoptionCheck done = adoption;
-            adoption = null;
+            final MemoryReturn done = memoryReturn;
+            memoryReturn = null;
             joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
 
-            if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
+            if (done.isRefused())
+            {
+                fail("the meta server refused it: " + done.failure(), nowNs);
+            }
+            else if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
                 membership.rejoin(readTarget.address(), clock.nanoTime());

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -319,14 +320,15 @@ class ControlPlaneSimTest
             final SimComputeNode compute = plane.addComputeNode();
             incarnation = compute.registration.incarnation();
             tableId = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
-            result(plane, compute.meta.createTable(entry("users", tableId), TIMEOUT_NS));
-            result(plane, compute.meta.createTable(entry("users", tableId), TIMEOUT_NS));
-            assertThat(done(plane, compute.meta.createTable(entry("others", tableId + 1), TIMEOUT_NS)).status())
+            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), TIMEOUT_NS));
+            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), TIMEOUT_NS));
+            assertThat(done(
+                plane, compute.meta.createTable(entry("others", tableId + 1), List.of(), TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
             final int otherId = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
-            assertThat(done(plane, compute.meta.createTable(entry("users", otherId), TIMEOUT_NS)).status())
+            assertThat(done(plane, compute.meta.createTable(entry("users", otherId), List.of(), TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.TABLE_EXISTS);
-            assertThat(done(plane, compute.meta.createTable(entry("../etc", otherId), TIMEOUT_NS)).status())
+            assertThat(done(plane, compute.meta.createTable(entry("../etc", otherId), List.of(), TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
         }
 
@@ -348,16 +350,37 @@ class ControlPlaneSimTest
     }
 
     @Test
+    void shouldMakeNoTableKnownOnAMemoryNodeThatIsAnotherOneByNow()
+    {
+        try (SimControlPlane plane = new SimControlPlane(17, new InMemoryMetaStore(), 1))
+        {
+            final SimComputeNode compute = plane.addComputeNode();
+            final MemoryNode memory = plane.memoryNodes.getFirst();
+            final TableEntry table =
+                new TableEntry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)), new byte[8]);
+            final PeerIdentity before = new PeerIdentity(memory.nodeId(), memory.incarnation() - 1);
+            final PeerIdentity now = new PeerIdentity(memory.nodeId(), memory.incarnation());
+
+            final ControlCall<Void> late = done(plane, compute.meta.createTable(table, List.of(before), TIMEOUT_NS));
+            assertThat(late.status()).isEqualTo(ControlStatus.UNAVAILABLE);
+            assertThat(late.failure()).contains("memory node 1 is incarnation 1 by now");
+            result(plane, compute.meta.createTable(table, List.of(now), TIMEOUT_NS));
+            assertThat(done(plane, compute.meta.growTable(table, 0, List.of(before), TIMEOUT_NS)).status())
+                .isEqualTo(ControlStatus.UNAVAILABLE);
+        }
+    }
+
+    @Test
     void shouldNotBringBackADroppedTableWhenItsCreationComesAgain()
     {
         try (SimControlPlane plane = new SimControlPlane(16, new InMemoryMetaStore(), 1))
         {
             final SimComputeNode compute = plane.addComputeNode();
             final TableEntry table = entry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)));
-            result(plane, compute.meta.createTable(table, TIMEOUT_NS));
+            result(plane, compute.meta.createTable(table, List.of(), TIMEOUT_NS));
             result(plane, compute.meta.dropTable("users", TIMEOUT_NS));
 
-            assertThat(done(plane, compute.meta.createTable(table, TIMEOUT_NS)).status())
+            assertThat(done(plane, compute.meta.createTable(table, List.of(), TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
             assertThat(done(plane, compute.meta.table("users", TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.NO_SUCH_TABLE);

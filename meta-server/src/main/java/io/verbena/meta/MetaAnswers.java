@@ -157,7 +157,7 @@ final class MetaAnswers implements MetaService
      * table whose memory has been returned. Numbers given out before a restart are not accepted after it.
      */
     @Override
-    public void createTable(final TableEntry table)
+    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes)
     {
         final String problem = TableCatalog.nameProblem(table.name());
 
@@ -185,8 +185,30 @@ final class MetaAnswers implements MetaService
                 TableEntry.MAX_DESCRIPTOR_BYTES + " bytes");
         }
 
+        refuseOtherMemory(memoryNodes);
         answer(() -> catalog.createIfAbsent(new StoredTable(table.name(), table.tableId(), table.descriptor())));
         tableIdsToCome.remove(table.tableId());
+    }
+
+    /**
+     * A memory node that restores a checkpoint registers first, and asks for the tables then: what is made known later
+     * by those who knew the memory before would name what is not there.
+     */
+    private void refuseOtherMemory(final List<PeerIdentity> memoryNodes)
+    {
+        for (final PeerIdentity known : memoryNodes)
+        {
+            final Member present = conductor.table().member(known.nodeId());
+
+            if (null == present || present.incarnation() != known.incarnation())
+            {
+                throw new ControlException(
+                    ControlStatus.UNAVAILABLE,
+                    "memory node " + known.nodeId() + " is " +
+                    (null == present ? "not a member any more" : "incarnation " + present.incarnation() + " by now") +
+                    ", not " + known.incarnation() + ", and its memory may be another one: try again");
+            }
+        }
     }
 
     @Override
@@ -218,7 +240,8 @@ final class MetaAnswers implements MetaService
      * epoch: then nobody begins anything on memory that is not named any more.
      */
     @Override
-    public void growTable(final TableEntry table, final long expectedChecksum)
+    public void growTable(
+        final TableEntry table, final long expectedChecksum, final List<PeerIdentity> memoryNodes)
     {
         final StoredTable present = catalog.table(table.name());
 
@@ -237,6 +260,8 @@ final class MetaAnswers implements MetaService
             throw new ControlException(
                 ControlStatus.UNAVAILABLE, "table '" + table.name() + "' has another descriptor by now; ask again");
         }
+
+        refuseOtherMemory(memoryNodes);
 
         answer(() ->
         {

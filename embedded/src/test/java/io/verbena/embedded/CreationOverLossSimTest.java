@@ -1,0 +1,100 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.SimWorld;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.TableReference;
+import io.verbena.table.StoreCheck;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A table is created while the host of a memory node is lost, and its memory restored from a checkpoint: a table that
+ * is made known has its memory.
+ */
+class CreationOverLossSimTest
+{
+    private static final long STEP_NS = 700;
+    private static final int STEPS = 100;
+    private static final long TIMEOUT_NS = 60_000_000;
+    private static final long MAX_STEPS = 20_000_000;
+
+    /** The creator stands still from any moment of the creation on, and goes on when the memory is another one. */
+    @ParameterizedTest
+    @ValueSource(longs = {5_000, 20_000, 35_000, 50_000, 65_000, 3_000_000})
+    void shouldMakeNoTableKnownWhoseMemoryIsGone(final long pauseNs)
+    {
+        assertThat(IntStream.range(0, STEPS).filter((i) -> create(i * STEP_NS, pauseNs, Flaw.NONE)).count())
+            .as("tables created").isLessThan(STEPS);
+    }
+
+    /** Made known after the memory node has asked for the tables, and before it is registered as another one. */
+    @Test
+    void shouldShowATableWithoutMemoryWhenTheNodeAsksForTheTablesBeforeItRegisters()
+    {
+        final List<String> seen = new ArrayList<>();
+        for (long pauseNs = 5_000; pauseNs < 100_000 && seen.isEmpty(); pauseNs += 15_000)
+        {
+            for (int i = 0; i < STEPS && seen.isEmpty(); i++)
+            {
+                try
+                {
+                    create(i * STEP_NS, pauseNs, Flaw.CLAIM);
+                }
+                catch (final AssertionError ex)
+                {
+                    seen.add(ex.getMessage());
+                }
+            }
+        }
+        assertThat(seen).hasSize(1).allMatch((text) -> text.contains("not a subtable"));
+    }
+
+    private static boolean create(final long afterNs, final long pauseNs, final Flaw flaw)
+    {
+        try (SimCluster cluster = SimCluster.durable(9, new SimFabricOptions(), 1, 1, flaw))
+        {
+            return create(cluster, afterNs, pauseNs);
+        }
+    }
+
+    private static boolean create(final SimCluster cluster, final long afterNs, final long pauseNs)
+    {
+        final SimWorld world = cluster.world();
+        final SimMemoryHost host = cluster.memoryHosts().getFirst();
+        final SimCluster.Compute creator = cluster.computes().getFirst();
+        host.checkpoint((region) -> new SteppedLoads(world, region));
+        world.after(1 + afterNs, () ->
+        {
+            creator.machine().pause();
+            host.loseHost();
+            host.start();
+            world.after(pauseNs, creator.machine()::resume);
+        });
+        final ControlRequest request =
+            cluster.asked(creator, ControlRequest.Kind.CREATE_TABLE, "t", 50, TIMEOUT_NS);
+        cluster.runFor(3 * SimCluster.LEASE_NS);
+        cluster.settle();
+        final StoreCheck check = cluster.check(cluster.tables());
+        assertThat(check.isSound()).as("lost after %d ns: %s %s", afterNs, request.status(), check).isTrue();
+        if (ControlRequest.Status.OK != request.status())
+        {
+            return false;
+        }
+        final KvTable table = cluster.client().table((TableReference)request.result());
+        final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[100], TIMEOUT_NS);
+        world.runUntil(put::isDone, MAX_STEPS);
+        assertThat(put).as("lost after %d ns", afterNs).isCompleted();
+        return true;
+    }
+}

@@ -1,0 +1,110 @@
+package io.verbena.memory;
+
+import io.verbena.memory.RegionAdoption.Kind;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.table.RegionReader;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.TableDescriptor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.List;
+
+/**
+ * How a node comes by the memory that it had, before it becomes a member: finds it again, or restores the last
+ * checkpoint, and walks it by the rules of a table check.
+ *
+ * <p>Who restores registers once before it asks for the tables. From then on the meta server refuses descriptors from
+ * those who knew the memory as it was before, so that no table is made known that this one does not restore. That
+ * registration admits nobody; its lease may end meanwhile. One thread; time comes in.
+ */
+final class MemoryReturn
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryReturn.class);
+
+    private final MemoryNodeConfiguration configuration;
+    private final MemoryRegion region;
+    private final ChunkTable chunks;
+    private final Membership membership;
+    private final AdoptionCheck check;
+    private boolean isClaiming;
+    private boolean hasRestored;
+
+    /**
+     * @param kind       found, or to be restored.
+     * @param reader     of the region.
+     * @param membership not registered yet.
+     */
+    MemoryReturn(
+        final Kind kind,
+        final MemoryNodeConfiguration configuration,
+        final MemoryRegion region,
+        final RegionReader reader,
+        final ChunkTable chunks,
+        final MetaLink metaLink,
+        final Membership membership,
+        final long nowNs)
+    {
+        this.configuration = configuration;
+        this.region = region;
+        this.chunks = chunks;
+        this.membership = membership;
+        final boolean restores = Kind.TO_RESTORE == kind;
+        isClaiming = restores && 0 == (configuration.droppedGuards() & DurabilityGuard.CLAIM);
+        check = new AdoptionCheck(
+            metaLink, reader, configuration.folder().nodeId(), restores ? this::restore : (tables) -> { },
+            configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
+    }
+
+    /** @return whether it is over; {@link #failure} says with which result. */
+    boolean isDone()
+    {
+        return check.isDone() || isRefused();
+    }
+
+    /** @return what is wrong with the memory, or, before, why the meta server cannot be asked; empty: nothing. */
+    String failure()
+    {
+        return isClaiming ? membership.failure() : check.failure();
+    }
+
+    /** @return what was found, for people. */
+    String report()
+    {
+        return check.report();
+    }
+
+    /** @return whether there are records of a checkpoint in the memory. */
+    boolean hasRestored()
+    {
+        return hasRestored;
+    }
+
+    /** @return whether the meta server does not take it for a member, for good. */
+    boolean isRefused()
+    {
+        return isClaiming && Membership.State.REFUSED == membership.state();
+    }
+
+    int poll(final long nowNs)
+    {
+        if (isClaiming)
+        {
+            final int workCount = membership.poll(nowNs);
+            isClaiming = Membership.State.REGISTERING == membership.state() || isRefused();
+            return workCount;
+        }
+
+        return check.poll(nowNs);
+    }
+
+    private void restore(final List<TableDescriptor> tables)
+    {
+        final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
+        final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
+            tables, 0 != (configuration.droppedGuards() & DurabilityGuard.SUPERBLOCK_LAST));
+        hasRestored = true;
+        LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
+            records);
+    }
+}
