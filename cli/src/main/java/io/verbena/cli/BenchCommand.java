@@ -29,7 +29,7 @@ import java.util.concurrent.Callable;
     subcommands = {
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class,
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
-        BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class})
+        BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class})
 final class BenchCommand implements Runnable
 {
     @Spec
@@ -40,7 +40,7 @@ final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak or cluster");
+            "sequencer, soak, cluster or growth");
     }
 
     /**

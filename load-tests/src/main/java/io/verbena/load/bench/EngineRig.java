@@ -18,6 +18,7 @@ import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;
 import io.verbena.table.OperationListener;
+import io.verbena.table.SplitSource;
 import io.verbena.table.TableCreator;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
@@ -62,9 +63,19 @@ final class EngineRig implements AutoCloseable, OperationListener
     private long lastVersion;
     private int lastRoundTrips;
     private int mostRoundTrips;
+    private RoundTripCounts roundTripCounts;
+    private Runnable turn = () -> { };
 
     EngineRig(final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries)
         throws IOException
+    {
+        this(regionBytes, chunkBytes, slots, cacheEntries, SplitSource.NONE);
+    }
+
+    /** @param splitSource hears which subtables fill up. */
+    EngineRig(
+        final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries,
+        final SplitSource splitSource) throws IOException
     {
         this.chunkBytes = chunkBytes;
         directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");
@@ -79,7 +90,8 @@ final class EngineRig implements AutoCloseable, OperationListener
             (caller, method, request, offset, length, reply) -> 0);
         engine = TableEngine.open(client.protectionDomain(), clientDevice.attributes(), client.clock(),
             new TableEngineConfiguration().operationSlots(slots).locationCacheEntries(cacheEntries)
-                .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this));
+                .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this)
+                .splitSource(splitSource));
         vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
         runUntil(() -> vqp.state() == VirtualQp.State.READY);
@@ -244,6 +256,7 @@ final class EngineRig implements AutoCloseable, OperationListener
             {
                 engine.poll();
             }
+            turn.run();
         }
     }
 
@@ -275,10 +288,32 @@ final class EngineRig implements AutoCloseable, OperationListener
         return most;
     }
 
+    /** Done whenever the engine was polled, while operations are awaited. */
+    void onTurn(final Runnable work)
+    {
+        turn = work;
+    }
+
+    /** Counts round trips of operations that end from now on; null: no more. */
+    void countRoundTrips(final RoundTripCounts counts)
+    {
+        roundTripCounts = counts;
+    }
+
+    /** @return the engine's time. */
+    long nowNs()
+    {
+        return client.clock().nanoTime();
+    }
+
     @Override
     public void onOperationComplete(final Operation operation)
     {
         completed++;
+        if (roundTripCounts != null)
+        {
+            roundTripCounts.add(operation.kind(), operation.roundTrips());
+        }
         lastResult = operation.result();
         lastVersion = operation.version();
         lastRoundTrips = operation.roundTrips();
