@@ -30,6 +30,9 @@ public final class ExitStatus
     /** Memory or a file could not be made: no room in {@code /dev/shm}, an output file that cannot be written. */
     public static final int CANNOT_CREATE = 73;
 
+    /** What the command printed could not be written, such as to a file on a full disk; what it did is done. */
+    public static final int OUTPUT_FAILED = 74;
+
     /** Ctrl-C. */
     public static final int INTERRUPTED = 130;
 

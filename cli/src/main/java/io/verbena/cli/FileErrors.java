@@ -8,13 +8,14 @@ import java.nio.file.NoSuchFileException;
 /**
  * Why a file could not be read or written, in words; the JDK's own messages are often only the file's name. Stateless.
  */
-final class FileErrors
+public final class FileErrors
 {
     private FileErrors()
     {
     }
 
-    static String reason(final IOException ex)
+    /** @return why, without the file's name. */
+    public static String reason(final IOException ex)
     {
         return switch (ex)
         {

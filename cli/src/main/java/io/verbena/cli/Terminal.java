@@ -6,6 +6,8 @@ import java.io.Console;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * What is known of the place where output goes. Stateless.
@@ -14,6 +16,21 @@ public final class Terminal
 {
     private Terminal()
     {
+    }
+
+    /** @return whether standard output is a terminal; the JDK tells only of input and output together. */
+    static boolean isStandardOutput()
+    {
+        try
+        {
+            final String place = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            return place.startsWith("/dev/pts/") || place.startsWith("/dev/tty") || "/dev/console".equals(place);
+        }
+        catch (final IOException ex)
+        {
+            final Console console = System.console();
+            return null != console && console.isTerminal();
+        }
     }
 
     /**

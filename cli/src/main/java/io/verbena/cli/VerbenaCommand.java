@@ -51,6 +51,7 @@ import java.util.Map;
         "69:something needed is missing (JDK, Maven, a node that answers)",
         "70:an error in Verbena itself, or the build failed",
         "73:memory or a file could not be made (/dev/shm full, output not writable)",
+        "74:standard output could not be written; what the command did is done",
         "130:interrupted (Ctrl-C)"})
 public final class VerbenaCommand implements Runnable
 {
@@ -116,9 +117,24 @@ public final class VerbenaCommand implements Runnable
             StartAhead.begin();
         }
         final ComputeNodeCommand plain = ComputeNodeCommand.plain(args, System.getenv());
+        final CommandOutput out = CommandOutput.standard();
+        final PrintWriter err = new PrintWriter(System.err, true);
         System.exit(null == plain ?
-            commandLine(System.getenv("VERBENA_DEBUG") != null, first).execute(args) :
-            run(plain, new PrintWriter(System.out), new PrintWriter(System.err, true)));
+            execute(commandLine(System.getenv("VERBENA_DEBUG") != null, first).setErr(err), args, out) :
+            out.end(run(plain, out, err), err));
+    }
+
+    /**
+     * Executes a command line, and sees that what it prints is written.
+     *
+     * @param line of the command.
+     * @param args what the user typed.
+     * @param out  takes what it prints.
+     * @return exit status.
+     */
+    static int execute(final CommandLine line, final String[] args, final CommandOutput out)
+    {
+        return out.end(line.setOut(out).execute(args), line.getErr());
     }
 
     /** Runs a command whose command line was understood without the library. */
@@ -171,6 +187,8 @@ public final class VerbenaCommand implements Runnable
         }
         return line
             .setCaseInsensitiveEnumValuesAllowed(true)
+            // A key may begin with '@', and be the name of a file.
+            .setExpandAtFiles(false)
             .setUsageHelpAutoWidth(true)
             .setParameterExceptionHandler(VerbenaCommand::onBadUsage)
             .setExecutionExceptionHandler((exception, commandLine, parsed) ->

@@ -58,6 +58,16 @@ class LauncherSystemTest
             .doesNotContain("VerbenaCommand");
     }
 
+    /** Whatever the user's locale, for only in UTF-8 do different keys stay different. */
+    @Test
+    void shouldLetTheCommandReadItsWordsAsUtf8()
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        assertThat(tree.run("get", "a").out()).contains("with C.UTF-8\n");
+        assertThat(tree.environment("LC_ALL", "C").run("get", "a").out()).contains("with C.UTF-8\n");
+        assertThat(tree.run("java", "Hello.java").out()).as("a program of the user's").contains("with C\n");
+    }
+
     @Test
     void shouldReturnTheStatusOfTheCommand()
     {

@@ -88,7 +88,7 @@ final class LauncherTree
                     fi
                     [[ -z ${TRAINING_FAILS-} ]] || exit 1; : > "${!#}"; exit 0;;
             esac; done
-            echo "jdk %s in $PWD"
+            echo "jdk %s in $PWD with ${LC_ALL-no locale}"
             printf '<%%s>\\n' "$@"
             exit ${JAVA_EXITS-0}""".formatted(name));
         return home;

@@ -58,7 +58,7 @@ class VerbenaCommandTest
             assertThat(page).contains("| " + status + " | " + meaning + " |"));
         for (final int status : List.of(ExitStatus.OK, ExitStatus.FAILED, ExitStatus.UNKNOWN, ExitStatus.USAGE,
             ExitStatus.BAD_DATA, ExitStatus.UNAVAILABLE, ExitStatus.INTERNAL, ExitStatus.CANNOT_CREATE,
-            ExitStatus.INTERRUPTED))
+            ExitStatus.OUTPUT_FAILED, ExitStatus.INTERRUPTED))
         {
             assertThat(statuses).containsKey(Integer.toString(status));
         }

@@ -33,10 +33,11 @@ public final class DeleteCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
             final KvTable table = client.table(record.table());
-            final DeleteResult result = table.delete(record.key(), ifVersion);
+            final DeleteResult result = table.delete(key, ifVersion);
             if (!result.deleted())
             {
                 throw new CommandFailedException(ExitStatus.FAILED, "not deleted: " +

@@ -29,9 +29,10 @@ public final class ExistsCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
-            final boolean exists = client.table(record.table()).exists(record.key());
+            final boolean exists = client.table(record.table()).exists(key);
             spec.commandLine().getOut().println(exists);
             return exists ? ExitStatus.OK : ExitStatus.FAILED;
         });

@@ -1,7 +1,9 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.CommandOutput;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.client.KvEntry;
 
 import picocli.CommandLine.Command;
@@ -11,7 +13,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -20,7 +21,8 @@ import java.util.concurrent.Callable;
 @Command(
     name = "get",
     description = "Print the value of a record.",
-    footer = {"", "Exit status 0: printed; 1: no such record."},
+    footer = {"", "On a terminal a newline follows; in a pipe or file the output is exactly the value's bytes. With " +
+        "--hex or --show-version it is a line everywhere.", "", "Exit status 0: printed; 1: no such record."},
     defaultValueProvider = SettingsProvider.class)
 public final class GetCommand implements Callable<Integer>
 {
@@ -42,9 +44,10 @@ public final class GetCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
-            final KvEntry entry = client.table(record.table()).get(record.key()).orElseThrow(() ->
+            final KvEntry entry = client.table(record.table()).get(key).orElseThrow(() ->
                 new CommandFailedException(ExitStatus.FAILED, "no such record", null));
             show(entry);
             return ExitStatus.OK;
@@ -53,10 +56,10 @@ public final class GetCommand implements Callable<Integer>
 
     private void show(final KvEntry entry)
     {
-        final PrintWriter out = spec.commandLine().getOut();
+        final CommandOutput out = CommandOutput.of(spec);
         if (null == file)
         {
-            out.println((showVersion ? entry.version() + "\t" : "") + record.text(entry.value()));
+            record.print(entry, showVersion, out);
             return;
         }
         try
@@ -66,7 +69,7 @@ public final class GetCommand implements Callable<Integer>
         catch (final IOException ex)
         {
             throw new CommandFailedException(
-                ExitStatus.CANNOT_CREATE, "--file " + file + ": cannot be written (" + ex + ")", ex);
+                ExitStatus.CANNOT_CREATE, "--file " + file + ": cannot be written (" + FileErrors.reason(ex) + ")", ex);
         }
         if (showVersion)
         {

@@ -2,7 +2,6 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.client.KvClient;
 import io.verbena.client.KvTable;
 import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
@@ -54,26 +53,26 @@ public final class PutCommand implements Callable<Integer>
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--if-absent and --if-version: choose one", null);
         }
+        final byte[] key = record.key();
         final byte[] bytes = record.value(value, file);
-        return clientOptions.with((client) -> put(client, bytes));
+        return clientOptions.with((client) -> put(client.table(record.table()), key, bytes));
     }
 
-    private int put(final KvClient client, final byte[] bytes)
+    private int put(final KvTable table, final byte[] key, final byte[] bytes)
     {
-        final KvTable table = client.table(record.table());
         if (ifAbsent)
         {
-            final PutResult result = table.putIfAbsent(record.key(), bytes);
+            final PutResult result = table.putIfAbsent(key, bytes);
             return done(result.stored(), result.version(), "there is a record, version " + result.version());
         }
         if (null != ifVersion)
         {
-            final ReplaceResult result = table.replace(record.key(), bytes, ifVersion);
+            final ReplaceResult result = table.replace(key, bytes, ifVersion);
             return done(ReplaceResult.Outcome.REPLACED == result.outcome(), result.version(),
                 ReplaceResult.Outcome.NOT_FOUND == result.outcome() ?
                     "no such record" : "the record has version " + result.version());
         }
-        return done(true, table.put(record.key(), bytes), null);
+        return done(true, table.put(key, bytes), null);
     }
 
     private int done(final boolean isWritten, final long version, final String why)

@@ -98,6 +98,12 @@ final class RecordFile
         }
     }
 
+    /** Whether a text is one, without halves of characters, which UTF-8 cannot say. */
+    static boolean isEncodable(final String text)
+    {
+        return StandardCharsets.UTF_8.newEncoder().canEncode(text);
+    }
+
     static String hex(final byte[] bytes)
     {
         return HexFormat.of().formatHex(bytes);

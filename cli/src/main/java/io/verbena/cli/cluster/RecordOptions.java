@@ -1,7 +1,10 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.CommandOutput;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
+import io.verbena.client.KvEntry;
 
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -16,6 +19,8 @@ import java.util.HexFormat;
 /** Which record a command means, and how bytes are written. */
 final class RecordOptions
 {
+    private static final char REPLACEMENT = '\uFFFD';
+
     @Mixin
     private TableOption table;
 
@@ -32,25 +37,56 @@ final class RecordOptions
 
     byte[] key()
     {
-        return bytes("KEY", key);
+        return bytes("KEY", key, "--hex");
     }
 
-    byte[] bytes(final String what, final String text)
+    /**
+     * What is no UTF-8 on the command line comes here as replacement characters, by which different words become one:
+     * so these are refused, and who means one writes it in hex.
+     */
+    private byte[] bytes(final String what, final String text, final String instead)
     {
         try
         {
-            return hex ? HexFormat.of().parseHex(text) : text.getBytes(StandardCharsets.UTF_8);
+            if (hex)
+            {
+                return HexFormat.of().parseHex(text);
+            }
         }
         catch (final IllegalArgumentException ex)
         {
             throw new CommandFailedException(
                 ExitStatus.USAGE, what + " '" + text + "': not an even number of hex digits", ex);
         }
+        if (text.indexOf(REPLACEMENT) >= 0 || !RecordFile.isEncodable(text))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, what + " is no text in UTF-8: use " + instead, null);
+        }
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    String text(final byte[] bytes)
+    /** Prints a value: exactly its bytes where a program reads them, else a line. */
+    void print(final KvEntry entry, final boolean showsVersion, final CommandOutput out)
     {
-        return hex ? HexFormat.of().formatHex(bytes) : new String(bytes, StandardCharsets.UTF_8);
+        if (showsVersion)
+        {
+            out.print(entry.version() + "\t");
+        }
+        out.print(bytes(entry.value(), hex, out));
+        if (showsVersion || hex || out.isTerminal())
+        {
+            out.println();
+        }
+    }
+
+    /** @return what to print for these bytes. */
+    static byte[] bytes(final byte[] bytes, final boolean isHex, final CommandOutput out)
+    {
+        if (isHex)
+        {
+            return RecordFile.hex(bytes).getBytes(StandardCharsets.US_ASCII);
+        }
+        return out.isTerminal() ? new String(bytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8) : bytes;
     }
 
     /** The value: as an argument, or the bytes of a file, but not both. */
@@ -62,7 +98,7 @@ final class RecordOptions
         }
         if (null == file)
         {
-            return bytes("VALUE", value);
+            return bytes("VALUE", value, "--hex or --file");
         }
         try
         {
@@ -71,7 +107,7 @@ final class RecordOptions
         catch (final IOException ex)
         {
             throw new CommandFailedException(
-                ExitStatus.BAD_DATA, "--file " + file + ": cannot be read (" + ex + ")", ex);
+                ExitStatus.BAD_DATA, "--file " + file + ": cannot be read (" + FileErrors.reason(ex) + ")", ex);
         }
     }
 }

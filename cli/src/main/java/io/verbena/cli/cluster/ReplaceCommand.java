@@ -46,11 +46,12 @@ public final class ReplaceCommand implements Callable<Integer>
     public Integer call()
     {
         final byte[] bytes = record.value(value, file);
+        final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
             final KvTable table = client.table(record.table());
             final ReplaceResult result = null == ifVersion ?
-                table.putIfPresent(record.key(), bytes) : table.replace(record.key(), bytes, ifVersion);
+                table.putIfPresent(key, bytes) : table.replace(key, bytes, ifVersion);
             if (ReplaceResult.Outcome.REPLACED != result.outcome())
             {
                 throw new CommandFailedException(ExitStatus.FAILED, "not written: " +

@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.CommandOutput;
 import io.verbena.cli.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvRecord;
@@ -12,8 +13,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 
 /** {@code verbena scan}. */
@@ -58,32 +57,27 @@ public final class ScanCommand implements Callable<Integer>
 
     private int scan(final KvClient client)
     {
-        final PrintWriter out = spec.commandLine().getOut();
+        final CommandOutput out = CommandOutput.of(spec);
         final KvScan scan = client.table(table.name()).scan();
         for (long left = null == limit ? Long.MAX_VALUE : limit; left > 0 && scan.hasNext(); left--)
         {
             final KvRecord record = scan.next();
-            final StringBuilder line = new StringBuilder(text(record.key()));
+            out.print(RecordOptions.bytes(record.key(), hex, out));
             if (showVersion)
             {
-                line.append('\t').append(record.version());
+                out.print("\t" + record.version());
             }
             if (!keysOnly)
             {
-                line.append('\t').append(text(record.value()));
+                out.print('\t');
+                out.print(RecordOptions.bytes(record.value(), hex, out));
             }
-            out.print(line.append('\n'));
-            if (out.checkError())
+            out.print('\n');
+            if (out.hasFailed())
             {
                 break; // nobody reads on
             }
         }
-        out.flush();
         return ExitStatus.OK;
-    }
-
-    private String text(final byte[] bytes)
-    {
-        return hex ? RecordFile.hex(bytes) : new String(bytes, StandardCharsets.UTF_8);
     }
 }

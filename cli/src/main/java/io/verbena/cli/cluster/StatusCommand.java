@@ -43,7 +43,7 @@ public final class StatusCommand implements Callable<Integer>
     @Option(names = "--json", description = "As one JSON object.")
     private boolean json;
 
-    @Option(names = "--watch", description = "Again each second, until Ctrl-C.")
+    @Option(names = "--watch", description = "Again each second, until Ctrl-C, or until nobody reads it.")
     private boolean watch;
 
     @Option(names = "--no-tables", description = "Without the tables, whose slots are counted for it.")
@@ -55,7 +55,7 @@ public final class StatusCommand implements Callable<Integer>
         final ClusterFolder folder = ClusterFolder.of(data);
         final ProcessTable processes = new ProcessTable(folder.processes());
         int status = show(folder, processes);
-        while (watch)
+        while (watch && !spec.commandLine().getOut().checkError())
         {
             Thread.sleep(WATCH_MS);
             status = show(folder, processes);

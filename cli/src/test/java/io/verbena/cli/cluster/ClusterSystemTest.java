@@ -19,10 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +63,16 @@ class ClusterSystemTest
         return last.status();
     }
 
+    /** What a program reads of it. */
+    private byte[] piped(final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", directory.toString()));
+        final CommandLines.Result result = CommandLines.piped(all);
+        assertThat(result.status()).as(result.err()).isZero();
+        return result.bytes();
+    }
+
     private void succeed(final String... arguments)
     {
         assertThat(run(arguments)).as("%s: %s%s", List.of(arguments), last.out(), last.err()).isZero();
@@ -75,6 +88,34 @@ class ClusterSystemTest
         final ProcessHandle process = entry.process().orElseThrow();
         process.destroyForcibly();
         process.onExit().join();
+    }
+
+    /** Reads so many times, and goes, as {@code head}. */
+    private static final class Reader extends OutputStream
+    {
+        private final ByteArrayOutputStream read = new ByteArrayOutputStream();
+        private int left;
+
+        private Reader(final int times)
+        {
+            left = times;
+        }
+
+        @Override
+        public void write(final int oneByte) throws IOException
+        {
+            write(new byte[]{(byte)oneByte}, 0, 1);
+        }
+
+        @Override
+        public void write(final byte[] bytes, final int offset, final int length) throws IOException
+        {
+            if (left-- <= 0)
+            {
+                throw new IOException("Broken pipe");
+            }
+            read.write(bytes, offset, length);
+        }
     }
 
     @Test
@@ -109,12 +150,24 @@ class ClusterSystemTest
         assertThat(last.out()).containsPattern("compute-2 +\\d+ +ready +\\d+ +\\d+ +\\d+ ms")
             .containsPattern("default +1 ");
 
+        final Reader reader = new Reader(2);
+        assertThat(CommandLines.into(reader, List.of("status", "--watch", "--data", directory.toString())).status())
+            .as("nobody reads on").isZero();
+        assertThat(reader.read.toString(StandardCharsets.UTF_8)).as("shown again, line below line")
+            .doesNotContain("\u001b").matches("(?s)(.*compute-2 .*default .*){2}");
+
         final byte[] blob = new byte[16_000];
         new Random(1).nextBytes(blob);
         Files.write(directory.resolve("blob"), blob);
         succeed("put", "blob", "--file", directory.resolve("blob").toString());
         succeed("get", "blob", "--file", directory.resolve("copy").toString());
         assertThat(Files.readAllBytes(directory.resolve("copy"))).isEqualTo(blob);
+        assertThat(piped("get", "blob")).isEqualTo(blob);
+        assertThat(piped("get", "626c6f62", "--hex")).asString().matches("[0-9a-f]{32000}\n");
+        succeed("put", "--hex", "ff00", "fe0a");
+        assertThat(piped("get", "--hex", "ff00")).asString().isEqualTo("fe0a\n");
+        assertThat(piped("scan", "--limit", "10")).as("its bytes").containsSequence(0xFF, 0, '\t', 0xFE, '\n', '\n');
+        succeed("delete", "--hex", "ff00");
         succeed("table", "create", "more");
         succeed("table", "list");
         assertThat(last.out()).isEqualTo("default\nmore\n");
