@@ -5,6 +5,7 @@ import io.verbena.memory.checkpoint.RegionLoads;
 import io.verbena.rdma.sim.SimWorld;
 
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -15,10 +16,15 @@ final class CheckpointRounds
     private final SimWorld world;
     private final RandomGenerator random;
     private final SimMemoryHost host;
-    private int[] lastComplete;
-    private int[] lastBegun;
+    private Began lastComplete;
+    private Began lastBegun;
     private boolean isLost;
     private int restorations;
+
+    /** What was done when a checkpoint began. */
+    private record Began(int[] positions, BitSet kept)
+    {
+    }
 
     CheckpointRounds(final DurabilityRun run)
     {
@@ -42,8 +48,12 @@ final class CheckpointRounds
             isLost = false;
             restorations++;
             // One may be complete, and its process dead before it could say so.
-            final int[] began = null == lastComplete ? lastBegun : lastComplete;
-            run.clients().restored(began, SimRecord.of(node, run.cluster().tables()));
+            final Began began = null == lastComplete ? lastBegun : lastComplete;
+            run.clients().restored(began.positions, SimRecord.of(node, run.cluster().tables()));
+            if (null != run.filler())
+            {
+                run.filler().restored(began.kept, SimRecord.filled(node, run.cluster().tables()));
+            }
         }
     }
 
@@ -67,7 +77,7 @@ final class CheckpointRounds
     /** @param diskSteps after which the process ends; 0: it does not. */
     void checkpoint(final long diskSteps)
     {
-        checkpoint(diskSteps, (region) -> new SteppedLoads(world, region));
+        checkpoint(diskSteps, (region) -> new SteppedLoads(world, region, null != run.filler()));
     }
 
     void checkpoint(final long diskSteps, final Function<MemorySegment, RegionLoads> loads)
@@ -76,7 +86,8 @@ final class CheckpointRounds
         {
             host.killInDiskSteps(diskSteps);
         }
-        lastBegun = run.clients().positions();
+        lastBegun =
+            new Began(run.clients().positions(), null == run.filler() ? new BitSet() : run.filler().kept());
         if (host.checkpoint(loads))
         {
             lastComplete = lastBegun;

@@ -21,16 +21,24 @@ class DurabilityMutationSimTest
     @ParameterizedTest
     @CsvSource({
         "RESTORED, which is free|CORRUPT|two hands|NOT linearizable", "SUPERBLOCK_LAST, found again is damaged",
-        "BATCH_SYNCED, NOT linearizable", "NAMES_SYNCED, has become node" })
+        "BATCH_SYNCED, NOT linearizable", "BATCH_WHOLE, NOT linearizable", "NAMES_SYNCED, has become node" })
     void shouldShowInARestorationWhatAGuardIsFor(final Flaw flaw, final String symptom)
     {
         assertSeen(symptom, (seed) -> DurabilityRun.restoration(seed, flaw));
     }
 
-    @Test
-    void shouldShowHalfAPageWhenBatchesAreNotWhole()
+    @ParameterizedTest
+    @CsvSource({
+        "FOLLOW_FROZEN, and not restored", "LOOK_AGAIN, and not restored" })
+    void shouldShowInATableThatGrowsWhatAGuardIsFor(final Flaw flaw, final String symptom)
     {
-        assertSeen("is not whole", (steps) -> DurabilityRun.cutShort(steps, Flaw.BATCH_WHOLE));
+        assertSeen(symptom, (seed) -> DurabilityRun.growing(seed, flaw));
+    }
+
+    @Test
+    void shouldLoseWhatMovedWhenItIsRemovedBeforeItIsWrittenAgain()
+    {
+        assertSeen("and not restored", (seed) -> DurabilityRun.growingCutShort(seed, Flaw.REMOVE_LAST));
     }
 
     @Test

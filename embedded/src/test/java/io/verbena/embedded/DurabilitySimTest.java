@@ -42,6 +42,20 @@ class DurabilitySimTest
         DurabilityRun.restoration(seed, Flaw.NONE);
     }
 
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldRestoreATableThatGrows(final long seed)
+    {
+        DurabilityRun.growing(seed, Flaw.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldRestoreATableThatHasGrownWhereverItsCheckpointEnds(final long seed)
+    {
+        DurabilityRun.growingCutShort(seed, Flaw.NONE);
+    }
+
     @Test
     void shouldLetNothingLandOfWhoWasFencedWhileTheNodeWasAway()
     {
@@ -62,11 +76,11 @@ class DurabilitySimTest
     void shouldRestoreNoCheckpointThatWasNeverComplete()
     {
         int restored = 0;
-        for (int steps = 1; steps <= 12; steps++)
+        for (int steps = 1; steps <= 18; steps++)
         {
             restored += firstCheckpoint(steps, Flaw.NONE);
         }
-        assertThat(restored).as("complete before the end, of 12").isBetween(1, 11);
+        assertThat(restored).as("complete before the end, of 18").isBetween(1, 17);
     }
 
     @Test

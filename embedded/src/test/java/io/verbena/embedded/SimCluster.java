@@ -47,6 +47,7 @@ final class SimCluster implements AutoCloseable
     static final int CHUNK_BYTES = 64 << 10;
     private static final int GROWING_CHUNKS = 400;
     private static final int DURABLE_CHUNKS = 24;
+    private static final int DURABLE_GROWING_CHUNKS = 100;
     private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
@@ -92,6 +93,15 @@ final class SimCluster implements AutoCloseable
     {
         return new SimCluster(
             seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards());
+    }
+
+    /** Memory nodes have folders on simulated disks, and tables grow, by short subtables. */
+    static SimCluster durableGrowing(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final Flaw flaw)
+    {
+        return new SimCluster(seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_GROWING_CHUNKS,
+            flaw.computeGuards() | DroppedGuards.SHORT_SUBTABLES, true);
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */

@@ -6,6 +6,7 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 
@@ -14,16 +15,40 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A record as it lies in the memory of a node that nobody has reached yet. */
 record SimRecord(byte[] value, long version)
 {
-    /** All records of a node by the first byte of their keys. */
+    /** Records with keys of one byte, by that. */
     static Map<Integer, SimRecord> of(final MemoryNode node, final List<TableDescriptor> tables)
     {
         final Map<Integer, SimRecord> records = new HashMap<>();
+        all(node, tables).forEach((key, record) ->
+        {
+            if (1 == key.remaining())
+            {
+                records.put(Byte.toUnsignedInt(key.get(0)), record);
+            }
+        });
+        return records;
+    }
+
+    /** Numbers of the keys of a {@link SimFiller}. */
+    static Set<Integer> filled(final MemoryNode node, final List<TableDescriptor> tables)
+    {
+        final Set<Integer> numbers = new HashSet<>();
+        all(node, tables).keySet().stream().filter((key) -> key.remaining() > 1)
+            .forEach((key) -> numbers.add(key.getInt(1)));
+        return numbers;
+    }
+
+    private static Map<ByteBuffer, SimRecord> all(final MemoryNode node, final List<TableDescriptor> tables)
+    {
+        final Map<ByteBuffer, SimRecord> records = new HashMap<>();
         for (final TableDescriptor table : tables)
         {
             for (int suffix = 0; suffix < table.subtableCount(); suffix++)
@@ -37,11 +62,16 @@ record SimRecord(byte[] value, long version)
         return records;
     }
 
+    /** Of a subtable and what it is split into. */
     private static void read(
-        final MemoryNode node, final long offset, final int groupCount, final Map<Integer, SimRecord> records)
+        final MemoryNode node, final long offset, final int groupCount, final Map<ByteBuffer, SimRecord> records)
     {
         final int length = (int)SubtableDescriptor.lengthBytes(groupCount);
         final UnsafeBuffer index = read(node, offset, length);
+        for (int side = 0; side < 2 && SplitLink.NONE != SubtableDescriptor.split(index, 0); side++)
+        {
+            read(node, SplitLink.offset(SubtableDescriptor.split(index, 0), side), groupCount, records);
+        }
         for (int at = SubtableDescriptor.GROUPS_OFFSET; at < length; at += Long.BYTES)
         {
             final long word = index.getLong(at, ByteOrder.LITTLE_ENDIAN);
@@ -51,8 +81,10 @@ record SimRecord(byte[] value, long version)
                     node, SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
                 final byte[] value = new byte[BlockDescriptor.valueLength(block, 0)];
                 block.getBytes(BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(block, 0), value);
+                final byte[] key = new byte[BlockDescriptor.keyLength(block, 0)];
+                block.getBytes(BlockDescriptor.KEY_OFFSET, key);
                 records.put(
-                    Byte.toUnsignedInt(block.getByte(BlockDescriptor.KEY_OFFSET)),
+                    ByteBuffer.wrap(key),
                     new SimRecord(value, BlockDescriptor.version(block, 0)));
             }
         }

@@ -16,20 +16,29 @@ import java.util.Arrays;
 final class SteppedLoads implements RegionLoads
 {
     private static final int LINE_BYTES = 64;
-    private static final int WORDS_PER_STOP = 200;
+    private static final int WORDS_PER_STOP = 20;
     private static final long LONG_STOP_NS = 40_000;
     private static final long SHORT_STOP_NS = 4_000;
     /** Long enough for epochs to pass and blocks to be used again. */
     private static final long STALL_NS = 8_000_000;
     private static final long STALL_STEP_NS = 50_000;
     private static final int LINES_PER_STALL = 20;
+    private static final int LINES_PER_STALL_OF_MANY = 2_000;
 
     private final SimWorld world;
     private final RegionLoads loads;
+    private final int linesPerStall;
     private final UnsafeBuffer line = new UnsafeBuffer(ByteBuffer.allocateDirect(LINE_BYTES));
 
     SteppedLoads(final SimWorld world, final MemorySegment region)
     {
+        this(world, region, false);
+    }
+
+    /** @param hasMany records, most of which never change. */
+    SteppedLoads(final SimWorld world, final MemorySegment region, final boolean hasMany)
+    {
+        linesPerStall = hasMany ? LINES_PER_STALL_OF_MANY : LINES_PER_STALL;
         this.world = world;
         loads = new MappedLoads(region);
     }
@@ -58,7 +67,7 @@ final class SteppedLoads implements RegionLoads
             loads.copy(offset + at, line, length);
             target.putBytes(at, line, 0, length);
             stop(4);
-            if (world.random().nextInt(LINES_PER_STALL) == 0)
+            if (lengthBytes > LINE_BYTES && world.random().nextInt(linesPerStall) == 0)
             {
                 stallUntilChanged(offset + at, length);
             }

@@ -19,6 +19,9 @@ public final class DurableNodes
     public static final int STATE_LAST = DurabilityGuard.STATE_LAST;
     public static final int WHOLE_BLOCK = DurabilityGuard.WHOLE_BLOCK;
     public static final int CLAIM = DurabilityGuard.CLAIM;
+    public static final int FOLLOW_FROZEN = DurabilityGuard.FOLLOW_FROZEN;
+    public static final int LOOK_AGAIN = DurabilityGuard.LOOK_AGAIN;
+    public static final int REMOVE_LAST = DurabilityGuard.REMOVE_LAST;
     public static final int CUT_OFF = FenceGuard.CUT_OFF;
 
     private DurableNodes()

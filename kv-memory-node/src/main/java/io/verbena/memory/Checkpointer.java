@@ -196,6 +196,10 @@ public final class Checkpointer implements AutoCloseable
                 .leaveOut(
                     0 != (droppedGuards & DurabilityGuard.STATE_LAST),
                     0 != (droppedGuards & DurabilityGuard.WHOLE_BLOCK))
+                .leaveOut(
+                    0 != (droppedGuards & DurabilityGuard.FOLLOW_FROZEN),
+                    0 != (droppedGuards & DurabilityGuard.LOOK_AGAIN),
+                    0 != (droppedGuards & DurabilityGuard.REMOVE_LAST))
                 .run(state);
             state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }

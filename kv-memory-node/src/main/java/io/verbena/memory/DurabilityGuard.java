@@ -20,6 +20,12 @@ final class DurabilityGuard
     static final int WHOLE_BLOCK = 1 << 5;
     /** Who restores a checkpoint registers before it asks for the tables. */
     static final int CLAIM = 1 << 6;
+    /** A checkpoint follows a frozen word to the slot that took its place. */
+    static final int FOLLOW_FROZEN = 1 << 7;
+    /** A checkpoint looks again at indexes that became another, or whole, since it looked. */
+    static final int LOOK_AGAIN = 1 << 8;
+    /** A checkpoint removes what may have moved elsewhere when everything else of it is written. */
+    static final int REMOVE_LAST = 1 << 9;
 
     private DurabilityGuard()
     {

@@ -5,6 +5,7 @@ import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.CheckpointWriter;
 import io.verbena.memory.checkpoint.MappedLoads;
+import io.verbena.memory.checkpoint.StoreAccess;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.StoreChecker;
 import io.verbena.table.format.BlockDescriptor;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
@@ -195,6 +197,11 @@ class CheckpointRestoreTest
 
     private StoreCheck restore(final int chunkCount)
     {
+        return restore(chunkCount, TABLE);
+    }
+
+    private StoreCheck restore(final int chunkCount, final TableDescriptor table)
+    {
         region = region(chunkCount);
         chunks = chunks(region, chunkCount);
         try (CheckpointStore store = CheckpointStore.open(directory))
@@ -212,10 +219,10 @@ class CheckpointRestoreTest
                 {
                     chunks.restoredBlocks(chunk);
                 }
-            }).run(List.of(TABLE));
+            }).run(List.of(table));
         }
         final StoreCheck check = new StoreChecker((node, offset, target, length) ->
-            target.putBytes(0, at(offset, length), 0, length), List.of(TABLE), List.of()).checkOnly(NODE_ID);
+            target.putBytes(0, at(offset, length), 0, length), List.of(table), List.of()).checkOnly(NODE_ID);
         assertThat(check.problems()).isEmpty();
         assertThat(check.tables().get("t").problems()).isEmpty();
         return check;
@@ -261,6 +268,66 @@ class CheckpointRestoreTest
         assertThat(region.get(ValueLayout.JAVA_LONG, slot)).isZero();
         // Its place was free by then, or not: what counts is that the earlier one takes none any more.
         assertThat(chunks.freeCount()).isEqualTo(CHUNKS - 2);
+    }
+
+    /** The table was split since, into chunks of which one held blocks when the checkpoint was made. */
+    @Test
+    void shouldPutRecordsWhereANewerDescriptorSays()
+    {
+        chunks.restoredBlocks(1);
+        for (int i = 0; i < 40; i++)
+        {
+            put(key(1000), 1280, offset(1) + i * 1280L, true, 1);
+        }
+        checkpoint(() -> { });
+        final TableDescriptor split = new TableDescriptor("t", TABLE.tableId(), 2, TABLE.groupCount(), TABLE.hashSeed(),
+            new long[]{ entry(2, 1), entry(1, 2), entry(2, 3), entry(1, 2) });
+        assertThat(restore(CHUNKS, split).tables().get("t").committed).isEqualTo(40);
+    }
+
+    private static long entry(final int depth, final int chunk)
+    {
+        return DirectoryEntry.stable(depth, NODE_ID, offset(chunk));
+    }
+
+    /** Splits that the lost memory knew were not published: the records of four subtables come to one. */
+    @Test
+    void shouldSplitASubtableForWhichThereAreTooManyRecords()
+    {
+        final TableDescriptor tiny = new TableDescriptor(
+            "t", TABLE.tableId(), 0, 2, TABLE.hashSeed(), new long[]{entry(0, 0)});
+        try (CheckpointStore store = CheckpointStore.open(directory))
+        {
+            fill(store, 150);
+        }
+        final StoreCheck check = restore(2 * CHUNKS, tiny);
+        assertThat(check.tables().get("t").committed).isEqualTo(150);
+        assertThat(check.tables().get("t").splitsUnderWay).isZero();
+        assertThat(check.unreclaimedBytes()).isPositive();
+        assertThat(chunks.indexCount()).isGreaterThan(6);
+    }
+
+    /** As a checkpoint of several chunks has them: slots repeat, each in another chunk. */
+    private void fill(final CheckpointStore store, final int count)
+    {
+        final UnsafeBuffer block = at(offset(7), 128);
+        for (int i = 0; i < count; i++)
+        {
+            final byte[] key = key(20);
+            final long offset = offset(1) + i * 128L;
+            compute(key);
+            BlockDescriptor.writeHeader(block, 0, TABLE.tableId(), key.length, 0, i, 1, 1, hash.high(), 0);
+            block.putBytes(BlockDescriptor.KEY_OFFSET, key);
+            final long word = SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 2),
+                i & 0xFF, SizeClasses.classFor(128), offset);
+            BlockDescriptor.seal(block, 0, word);
+            final byte[] record = new byte[Long.BYTES + BlockDescriptor.HEADER_BYTES + key.length];
+            block.getBytes(0, record, Long.BYTES, record.length - Long.BYTES);
+            ByteBuffer.wrap(record).order(LITTLE_ENDIAN).putLong(word);
+            StoreAccess.putRecord(
+                store, offset(i % 4) + 72 + i % 7 * 8L, block.getLong(0, LITTLE_ENDIAN), record);
+        }
+        StoreAccess.finish(store);
     }
 
     @Test

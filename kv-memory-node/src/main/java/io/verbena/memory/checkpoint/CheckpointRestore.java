@@ -1,34 +1,35 @@
 package io.verbena.memory.checkpoint;
 
 import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
-import org.agrona.collections.Long2LongHashMap;
+import net.openhft.hashing.LongTupleHashFunction;
+import org.agrona.DirectBuffer;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.agrona.collections.LongArrayList;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 import static io.verbena.table.format.SlotWord.BLOCK_ALIGNMENT_BYTES;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Puts the records of a checkpoint into an empty region that nobody else uses. Words keep their slots and blocks their
- * places, so that what fitted a memory fits it again. In a checkpoint two words may name the same memory, read at
- * different moments: then one of them gets another place, and so does who finds an index in its place that was made
- * since. For the same reason a key may be in two slots: the larger version is taken. One use, one thread.
+ * Puts the records of a checkpoint into an empty region that nobody else uses: each where the descriptor of its table
+ * has it by now, whatever splits there were before, during or after the checkpoint. Words keep their slots in their
+ * subtables and blocks their places, so that what fitted a memory fits it again. Two records of a checkpoint may have
+ * had the same memory, at different moments: then one of them gets another place, and so does who finds an index in its
+ * place that was made since. For the same reason a key may have several records: the largest version is taken. One use,
+ * one thread.
  */
 public final class CheckpointRestore
 {
@@ -42,20 +43,24 @@ public final class CheckpointRestore
         void blocks(int chunk);
     }
 
-    private final MemorySegment region;
+    /** A record as the checkpoint has it. */
+    private record Origin(long slot, long checksum)
+    {
+    }
+
+    private final RegionWords words;
     private final Superblock superblock;
     private final CheckpointStore store;
     private final ChunkUse use;
-    private final UnsafeBuffer memory = new UnsafeBuffer();
-    /** Slots whose blocks need another place, with the words they had. */
-    private final Long2LongHashMap displaced = new Long2LongHashMap(SlotWord.EMPTY);
+    private final Int2ObjectHashMap<RestoredTable> tables = new Int2ObjectHashMap<>();
+    private final Int2ObjectHashMap<LongTupleHashFunction> hashFunctions = new Int2ObjectHashMap<>();
+    private final KeyHash hash = new KeyHash();
+    /** Slots whose words name blocks that need another place. */
+    private final Long2ObjectHashMap<Origin> displaced = new Long2ObjectHashMap<>();
     private UnsafeBuffer block;
+    private UnsafeBuffer other;
     private FreePlaces places;
     private long records;
-
-    private record Placed(long slot, long version)
-    {
-    }
 
     /**
      * @param region     zeroed.
@@ -66,7 +71,7 @@ public final class CheckpointRestore
     public CheckpointRestore(
         final MemorySegment region, final Superblock superblock, final CheckpointStore store, final ChunkUse use)
     {
-        this.region = region;
+        words = new RegionWords(region);
         this.superblock = superblock;
         this.store = store;
         this.use = use;
@@ -75,131 +80,186 @@ public final class CheckpointRestore
     /**
      * Restores.
      *
-     * @param tables of the cluster; those made since the checkpoint come back empty.
+     * @param descriptors of the cluster's tables; those made since the checkpoint come back empty.
      * @return records restored.
      * @throws CheckpointException when the checkpoint is damaged, or does not fit.
      */
-    public long run(final List<TableDescriptor> tables)
+    public long run(final List<TableDescriptor> descriptors)
     {
         try (Arena arena = Arena.ofConfined())
         {
-            block = new UnsafeBuffer(
-                arena.allocate(SizeClasses.MAX_BLOCK_BYTES, BLOCK_ALIGNMENT_BYTES).address(),
-                SizeClasses.MAX_BLOCK_BYTES);
+            block = buffer(arena);
+            other = buffer(arena);
             places = new FreePlaces(superblock, arena);
             // All indexes first: blocks go between them.
-            tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> format(table, suffix, offset)));
-            tables.forEach((table) -> forEachSubtable(table, (suffix, offset) -> fill(table, offset)));
+            descriptors.forEach(this::format);
+            store.pages().forEach(this::wantPlaces);
+            store.forEachRecord(this::place);
             placeDisplaced();
             places.tell(use);
         }
         return records;
     }
 
-    /** Takes subtables of this node. */
-    @FunctionalInterface
-    private interface SubtableConsumer
+    private static UnsafeBuffer buffer(final Arena arena)
     {
-        void accept(int suffix, long offset);
+        return new UnsafeBuffer(arena.allocate(SizeClasses.MAX_BLOCK_BYTES, BLOCK_ALIGNMENT_BYTES).address(),
+            SizeClasses.MAX_BLOCK_BYTES);
     }
 
-    private void forEachSubtable(final TableDescriptor table, final SubtableConsumer consumer)
+    private void format(final TableDescriptor descriptor)
     {
-        for (int suffix = 0; suffix < table.subtableCount(); suffix++)
+        final RestoredTable table = new RestoredTable(words, places, descriptor, superblock.nodeId());
+        tables.put(descriptor.tableId(), table);
+        hashFunctions.put(descriptor.tableId(), KeyHash.function(descriptor.hashSeed()));
+        table.format();
+    }
+
+    private void wantPlaces(final long pageOffset)
+    {
+        final CheckpointPage page = store.page(pageOffset);
+        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
         {
-            if (DirectoryEntry.memoryNodeId(table.entry(suffix)) == superblock.nodeId())
+            if (page.word(at) != 0)
             {
-                consumer.accept(suffix, DirectoryEntry.subtableOffset(table.entry(suffix)));
+                places.want(SlotWord.blockOffset(page.word(at)));
             }
         }
     }
 
-    private void format(final TableDescriptor table, final int suffix, final long offset)
+    private void place(final long slot, final long checksum)
     {
-        if (!places.takeIndex(offset))
+        final long word = load(slot, checksum, block);
+        final RestoredTable table = tables.get(BlockDescriptor.tableId(block, 0));
+        if (table == null)
         {
-            throw new CheckpointException("table " + table.name() + " does not fit this memory: subtable " + suffix +
-                " at " + offset, null);
+            return; // dropped since
         }
-        final int length = (int)SubtableDescriptor.lengthBytes(table.groupCount());
-        memory.wrap(region.asSlice(offset, length).address(), length);
-        final long header = BucketDescriptor.header(table.tableId(), suffix, table.depth());
-        for (int at = SubtableDescriptor.GROUPS_OFFSET; at < length; at += BucketDescriptor.BUCKET_BYTES)
+        hash.compute(hashFunctions.get(table.table().tableId()), block.addressOffset() + BlockDescriptor.KEY_OFFSET,
+            BlockDescriptor.keyLength(block, 0));
+        if (!table.isHere(hash))
         {
-            memory.putLong(at + BucketDescriptor.HEADER_OFFSET, header, LITTLE_ENDIAN);
+            throw damaged(slot);
         }
-        SubtableDescriptor.write(
-            memory, 0, table.tableId(), suffix, table.depth(), table.groupCount(), table.hashSeed(), 0);
-    }
-
-    private void fill(final TableDescriptor table, final long offset)
-    {
-        final Map<ByteBuffer, Placed> placed = new HashMap<>();
-        final long end = offset + SubtableDescriptor.lengthBytes(table.groupCount());
-        for (long page = offset; page < end; page += CheckpointStore.PAGE_BYTES)
-        {
-            final byte[] bytes = store.page(page);
-            final ByteBuffer words = bytes == null ? null : ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-            for (int at = 0; words != null && at < CheckpointStore.PAGE_BYTES && page + at < end; at += Long.BYTES)
-            {
-                if (words.getLong(at) != 0)
-                {
-                    place(table, page + at, words.getLong(at), placed);
-                }
-            }
-        }
-        records += placed.size();
-    }
-
-    private void place(
-        final TableDescriptor table, final long slot, final long oldWord, final Map<ByteBuffer, Placed> placed)
-    {
-        load(slot, oldWord);
-        if (BlockDescriptor.tableId(block, 0) != table.tableId())
-        {
-            return; // of a table that was here before
-        }
-        final byte[] key = new byte[BlockDescriptor.keyLength(block, 0)];
-        block.getBytes(BlockDescriptor.KEY_OFFSET, key);
-        final Placed placing = new Placed(slot, BlockDescriptor.version(block, 0));
-        final Placed other = placed.get(ByteBuffer.wrap(key));
-        if (other != null && Long.compareUnsigned(other.version, placing.version) >= 0)
+        if (isSuperseded(table))
         {
             return;
         }
-        if (other != null)
+        final long inSubtable = (slot - superblock.chunksOffset()) % superblock.chunkLengthBytes();
+        long newSlot = table.freeSlot(hash, inSubtable);
+        while (newSlot < 0)
         {
-            takeAway(other.slot);
+            table.split(hash, moves, (missing) -> doesNotFit((long)missing * superblock.chunkLengthBytes()));
+            newSlot = table.freeSlot(hash, inSubtable);
         }
-        placed.put(ByteBuffer.wrap(key), placing);
-        final long offset = SlotWord.blockOffset(oldWord);
-        if (places.take(offset, SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord))))
+        records++;
+        final long newWord = SlotWord.withWindow(word, KeyHash.window(hash.high(), table.subtable(hash).depth()));
+        if (places.take(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word))))
         {
-            put(slot, oldWord, offset);
+            put(newSlot, newWord, SlotWord.blockOffset(word));
         }
         else
         {
-            displaced.put(slot, oldWord);
+            words.put(newSlot, newWord);
+            displaced.put(newSlot, new Origin(slot, checksum));
         }
     }
 
-    /** The block of a slot as its word published it. */
-    private void load(final long slot, final long oldWord)
+    /** Whether the key of the block is restored already as it was later; if as it was before, that is taken away. */
+    private boolean isSuperseded(final RestoredTable table)
     {
-        final byte[] record = store.record(slot);
-        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
-        if (record == null || record.length > length)
+        final LongArrayList like = table.takenLike(hash);
+        for (int i = 0; i < like.size(); i++)
         {
-            throw damaged(slot);
+            final long slot = like.getLong(i);
+            final DirectBuffer there = recordOf(slot);
+            if (isSameKey(there))
+            {
+                if (Long.compareUnsigned(BlockDescriptor.version(there, 0), BlockDescriptor.version(block, 0)) >= 0)
+                {
+                    return true;
+                }
+                takeAway(slot);
+                return false;
+            }
         }
-        block.setMemory(record.length, length - record.length, (byte)0);
-        block.putBytes(0, record);
-        if (!BlockDescriptor.isValid(block, 0, length, oldWord))
-        {
-            throw damaged(slot);
-        }
+        return false;
     }
 
+    private boolean isSameKey(final DirectBuffer there)
+    {
+        final int length = BlockDescriptor.keyLength(block, 0);
+        if (BlockDescriptor.keyLength(there, 0) != length)
+        {
+            return false;
+        }
+        for (int i = BlockDescriptor.KEY_OFFSET; i < BlockDescriptor.KEY_OFFSET + length; i++)
+        {
+            if (there.getByte(i) != block.getByte(i))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The block of a slot that is taken, until the next call. */
+    private DirectBuffer recordOf(final long slot)
+    {
+        final Origin origin = displaced.get(slot);
+        if (origin != null)
+        {
+            load(origin.slot, origin.checksum, other);
+            return other;
+        }
+        final long word = words.get(slot);
+        return words.at(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
+    }
+
+    private final RestoredTable.Moves moves = new RestoredTable.Moves()
+    {
+        @Override
+        public long hashHigh(final long slot)
+        {
+            return BlockDescriptor.keyHash(recordOf(slot), 0);
+        }
+
+        @Override
+        public void onMoved(final long slot, final long newSlot, final long newWord)
+        {
+            final Origin origin = displaced.remove(slot);
+            if (origin != null)
+            {
+                displaced.put(newSlot, origin);
+            }
+        }
+    };
+
+    /** A block as its word published it. @return the word. */
+    private long load(final long slot, final long checksum, final UnsafeBuffer target)
+    {
+        final byte[] record = store.record(slot, checksum);
+        if (record == null || record.length < Long.BYTES + BlockDescriptor.HEADER_BYTES)
+        {
+            throw damaged(slot);
+        }
+        final long word = ByteBuffer.wrap(record).order(LITTLE_ENDIAN).getLong();
+        final int length = record.length - Long.BYTES;
+        final int blockLength = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        if (!SlotWord.isCommitted(word) || length > blockLength)
+        {
+            throw damaged(slot);
+        }
+        target.setMemory(length, blockLength - length, (byte)0);
+        target.putBytes(0, record, Long.BYTES, length);
+        if (!BlockDescriptor.isValid(target, 0, blockLength, word))
+        {
+            throw damaged(slot);
+        }
+        return word;
+    }
+
+    /** Puts the block that is loaded, under a word that names its place. */
     private void put(final long slot, final long oldWord, final long offset)
     {
         final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
@@ -207,39 +267,31 @@ public final class CheckpointRestore
             SlotWord.versionBits(oldWord), SlotWord.sizeClass(oldWord), offset);
         block.putLong(BlockDescriptor.PREDECESSOR_OFFSET, SlotWord.EMPTY, LITTLE_ENDIAN);
         BlockDescriptor.seal(block, 0, word);
-        memory.wrap(region.asSlice(offset, length).address(), length);
-        memory.putBytes(0, block, 0, length);
-        putWord(slot, word);
+        words.at(offset, length).putBytes(0, block, 0, length);
+        words.put(slot, word);
     }
 
     private void takeAway(final long slot)
     {
-        if (displaced.remove(slot) == SlotWord.EMPTY)
+        final long word = words.get(slot);
+        if (displaced.remove(slot) == null)
         {
-            memory.wrap(region.asSlice(slot, Long.BYTES).address(), Long.BYTES);
-            final long word = memory.getLong(0, LITTLE_ENDIAN);
             places.free(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
-            putWord(slot, SlotWord.EMPTY);
         }
-    }
-
-    private void putWord(final long slot, final long word)
-    {
-        memory.wrap(region.asSlice(slot, Long.BYTES).address(), Long.BYTES);
-        memory.putLong(0, word, LITTLE_ENDIAN);
+        words.put(slot, SlotWord.EMPTY);
+        records--;
     }
 
     /** The longest first: shorter ones fit what is left between them. */
     private void placeDisplaced()
     {
         final List<Long> slots = new ArrayList<>(displaced.keySet());
-        slots.sort(Comparator.comparingInt((final Long slot) -> -SlotWord.sizeClass(displaced.get((long)slot)))
+        slots.sort(Comparator.comparingInt((final Long slot) -> -SlotWord.sizeClass(words.get(slot)))
             .thenComparing(Comparator.naturalOrder()));
         long missingBytes = 0;
         for (final long slot : slots)
         {
-            final long oldWord = displaced.get(slot);
-            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(oldWord));
+            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words.get(slot)));
             final long offset = places.takeAny(length);
             if (offset < 0)
             {
@@ -247,8 +299,9 @@ public final class CheckpointRestore
             }
             else
             {
-                load(slot, oldWord);
-                put(slot, oldWord, offset);
+                final Origin origin = displaced.get(slot);
+                load(origin.slot, origin.checksum, block);
+                put(slot, words.get(slot), offset);
             }
         }
         if (missingBytes > 0)

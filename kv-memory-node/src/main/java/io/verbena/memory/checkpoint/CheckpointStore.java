@@ -11,22 +11,26 @@ import java.util.Properties;
 import java.util.TreeSet;
 
 /**
- * The database of a memory node's checkpoints, {@code docs/format/checkpoint.md}: one page for each stretch of an index
- * that has records, one entry for each record, and what it is a checkpoint of. One thread. Closed by its opener.
+ * The database of a memory node's checkpoints, {@code docs/format/checkpoint.md}: one entry for each record, one page
+ * for each stretch of an index that has records, so that the next checkpoint knows them, and what it is a checkpoint
+ * of. One thread. Closed by its opener.
  */
 public final class CheckpointStore implements AutoCloseable
 {
     /** Of keys and values. */
-    public static final int FORMAT_VERSION = 2;
+    public static final int FORMAT_VERSION = 3;
     /** Behind the name of its folder: where its library is unpacked, and removed at once. */
     public static final String LIBRARY_SUFFIX = ".library";
     static final int PAGE_BYTES = 4096;
-    static final int PAGE_WORDS = PAGE_BYTES / Long.BYTES;
     private static final byte PAGE = 'p';
     private static final byte RECORD = 'r';
+    /** Keys of records that go when the checkpoint that found them gone has everything else. */
+    private static final byte STALE = 'x';
     private static final byte[] STATE = {'s'};
     private static final int KEY_BYTES = 1 + Long.BYTES;
+    private static final int RECORD_KEY_BYTES = KEY_BYTES + Long.BYTES;
     private static final int BATCH_BYTES = 1 << 20;
+    private static final byte[] NOTHING = {};
 
     private final Path path;
     private final CheckpointDatabase database;
@@ -120,16 +124,11 @@ public final class CheckpointStore implements AutoCloseable
         database.write(true);
     }
 
-    /** The page of an index at this offset of the region, words and then checksums; null when it had no records. */
-    byte[] page(final long offset)
+    /** The page of an index at this offset of the region; null when it had no records. */
+    CheckpointPage page(final long offset)
     {
-        return database.get(key(PAGE, offset));
-    }
-
-    /** The record whose slot is at this offset of the region. */
-    byte[] record(final long slotOffset)
-    {
-        return database.get(key(RECORD, slotOffset));
+        final byte[] bytes = database.get(key(PAGE, offset));
+        return null == bytes ? null : CheckpointPage.of(bytes);
     }
 
     /** Offsets of all pages there are. */
@@ -140,24 +139,72 @@ public final class CheckpointStore implements AutoCloseable
         return offsets;
     }
 
-    void putPage(final long offset, final byte[] page)
+    void putPage(final long offset, final CheckpointPage page)
     {
-        put(key(PAGE, offset), page);
-    }
-
-    void putRecord(final long slotOffset, final byte[] block)
-    {
-        put(key(RECORD, slotOffset), block);
-    }
-
-    void removeRecord(final long slotOffset)
-    {
-        database.remove(key(RECORD, slotOffset));
+        put(key(PAGE, offset), page.bytes());
     }
 
     void removePage(final long offset)
     {
         database.remove(key(PAGE, offset));
+    }
+
+    /** Takes records by what they are called here. */
+    @FunctionalInterface
+    interface RecordConsumer
+    {
+        /** Takes the slot in which a record was, and the checksum of its block. */
+        void accept(long slotOffset, long checksum);
+    }
+
+    /** All records there are, by slot; a slot may have several, of several moments. */
+    void forEachRecord(final RecordConsumer consumer)
+    {
+        database.forEachKey(RECORD, (key) ->
+        {
+            final ByteBuffer fields = ByteBuffer.wrap(key);
+            consumer.accept(fields.getLong(1), fields.getLong(KEY_BYTES));
+        });
+    }
+
+    /** The word of a slot, little-endian, and then the block that it published; null when there is no such record. */
+    byte[] record(final long slotOffset, final long checksum)
+    {
+        return database.get(recordKey(RECORD, slotOffset, checksum));
+    }
+
+    void putRecord(final long slotOffset, final long checksum, final byte[] wordAndBlock)
+    {
+        put(recordKey(RECORD, slotOffset, checksum), wordAndBlock);
+    }
+
+    void removeRecord(final long slotOffset, final long checksum)
+    {
+        database.remove(recordKey(RECORD, slotOffset, checksum));
+    }
+
+    /** Has {@link #removeStale} remove it, of this checkpoint or of the next one that gets that far. */
+    void removeLater(final long slotOffset, final long checksum)
+    {
+        put(recordKey(STALE, slotOffset, checksum), NOTHING);
+    }
+
+    /** Removes what was to be removed later, but for what a page names; all is written before. */
+    void removeStale()
+    {
+        flush();
+        database.forEachKey(STALE, (key) ->
+        {
+            final ByteBuffer fields = ByteBuffer.wrap(key);
+            final long slotOffset = fields.getLong(1);
+            final long checksum = fields.getLong(KEY_BYTES);
+            final CheckpointPage page = page(slotOffset & -PAGE_BYTES);
+            if (null == page || page.checksum((int)(slotOffset & PAGE_BYTES - 1)) != checksum)
+            {
+                removeRecord(slotOffset, checksum);
+            }
+            database.remove(key);
+        });
     }
 
     private void put(final byte[] key, final byte[] value)
@@ -170,6 +217,15 @@ public final class CheckpointStore implements AutoCloseable
     void pageEnded()
     {
         if (database.batchBytes() >= batchBytes)
+        {
+            database.write(false);
+        }
+    }
+
+    /** Writes what has gathered, so that it is read again. Between pages only. */
+    void flush()
+    {
+        if (database.batchBytes() > 0)
         {
             database.write(false);
         }
@@ -190,6 +246,11 @@ public final class CheckpointStore implements AutoCloseable
     private static byte[] key(final byte kind, final long offset)
     {
         return ByteBuffer.allocate(KEY_BYTES).put(kind).putLong(offset).array();
+    }
+
+    private static byte[] recordKey(final byte kind, final long slotOffset, final long checksum)
+    {
+        return ByteBuffer.allocate(RECORD_KEY_BYTES).put(kind).putLong(slotOffset).putLong(checksum).array();
     }
 
     @Override

@@ -2,29 +2,31 @@ package io.verbena.memory.checkpoint;
 
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashSet;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Brings the database up to the region, slot by slot, while one-sided writers go on; only loads touch the region. A
- * slot is taken as a GET takes it: word, block, word again, and the block's checksum, which is bound to the word. So
- * each record was the current one at a moment after the checkpoint began; and a key that is met in no slot was absent
- * at such a moment, because a key changes its slot by delete and insert only. What has the word and the checksum of
- * last time is not written again. One thread, not the node's.
+ * Brings the database up to the region, slot by slot, while one-sided writers go on and split subtables; only loads
+ * touch the region. A slot is taken as a GET takes it: word, block, word again, and the block's checksum, which is
+ * bound to the word. So each record was the current one at a moment after the checkpoint began; and a key that is met
+ * in no slot was absent at such a moment: a key changes its slot by delete and insert, or by a split, and splits are
+ * followed ({@link SplitTrail}, {@link IndexChunks}). What has the word and the checksum of last time is not written
+ * again. One thread, not the node's.
  */
 public final class CheckpointWriter
 {
@@ -33,20 +35,33 @@ public final class CheckpointWriter
     private static final int LOOKS_PER_CHECK = 100;
     /** A block is complete before its word is committed: one that is not, under a word that stands, is damaged. */
     private static final int LOOKS_AT_ONE_WORD = 50;
+    private static final int MAX_ROUNDS = 10_000;
 
     private final MemorySegment region;
     private final RegionLoads loads;
     private final CheckpointStore store;
     private final BooleanSupplier isCancelled;
     private final UnsafeBuffer block;
-    private final UnsafeBuffer header = new UnsafeBuffer(ByteBuffer.allocateDirect(ChunkDescriptor.HEADER_BYTES));
+    private IndexChunks chunks;
+    private SplitTrail trail;
+    private TreeSet<Long> pages;
+    private final Set<Long> pagesOfNow = new HashSet<>();
+    private int chunk;
+    private long restored;
+    private CheckpointPage before;
+    private boolean isBeforeOfSameUse;
+    private CheckpointPage page;
+    private long pageOffset;
+    /** Slots of the page whose content may be somewhere else now. */
+    private final BitSet mayHaveMoved = new BitSet(CheckpointPage.STRETCH_BYTES);
     private long records;
     private long changed;
     private long damaged;
     private boolean writesStateFirst;
     private boolean takesTornBlocks;
-    private TreeSet<Long> pagesBefore;
-    private BooleanSupplier isStillIndex;
+    private boolean losesFrozen;
+    private boolean looksOnce;
+    private boolean removesAtOnce;
 
     /**
      * @param region      from its first byte; mapped until the writer is not used any more.
@@ -84,6 +99,22 @@ public final class CheckpointWriter
     }
 
     /**
+     * For mutation checks in tests only: leaves out what makes it right where subtables are split.
+     *
+     * @param followFrozen frozen words are followed.
+     * @param lookAgain    at indexes that changed since they were looked at.
+     * @param removeLast   what may have moved goes when everything else is written.
+     * @return this.
+     */
+    public CheckpointWriter leaveOut(final boolean followFrozen, final boolean lookAgain, final boolean removeLast)
+    {
+        losesFrozen = followFrozen;
+        looksOnce = lookAgain;
+        removesAtOnce = removeLast;
+        return this;
+    }
+
+    /**
      * Makes a checkpoint.
      *
      * @param state says what it is of; what is found is added.
@@ -97,26 +128,18 @@ public final class CheckpointWriter
         final long bytesBefore = store.writtenBytes();
         try
         {
-            final Superblock superblock = SuperblockDescriptor.read(region);
+            chunks = new IndexChunks(loads, SuperblockDescriptor.read(region));
+            trail = new SplitTrail(loads, chunks, losesFrozen);
+            restored = SuperblockDescriptor.restored(region);
             if (writesStateFirst)
             {
                 store.finish(state);
             }
-            pagesBefore = store.pages();
-            for (int chunk = 0; chunk < superblock.chunkCount(); chunk++)
-            {
-                if (isIndex(superblock, chunk))
-                {
-                    final long offset = superblock.chunksOffset() + (long)chunk * superblock.chunkLengthBytes();
-                    final int index = chunk;
-                    isStillIndex = () -> isIndex(superblock, index);
-                    for (int at = 0; at < superblock.chunkLengthBytes(); at += CheckpointStore.PAGE_BYTES)
-                    {
-                        checkPage(offset + at, at == 0);
-                    }
-                }
-            }
-            pagesBefore.forEach(this::dropPage);
+            pages = store.pages();
+            pagesOfNow.clear();
+            lookAtAll();
+            pages.stream().filter((offset) -> !pagesOfNow.contains(offset)).forEach(this::dropPage);
+            store.removeStale();
             state.setProperty("records", Long.toString(records));
             state.setProperty("changed_records", Long.toString(changed));
             state.setProperty("damaged_records", Long.toString(damaged));
@@ -129,91 +152,160 @@ public final class CheckpointWriter
         }
     }
 
-    /** A header that is being written is looked at again; the node's thread never takes long. */
-    private boolean isIndex(final Superblock superblock, final int chunk)
+    private void lookAtAll()
     {
-        final long offset = superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
-        for (int look = 0; look < MAX_LOOKS; look++)
+        int rounds = 0;
+        do
         {
-            loads.copy(offset, header, ChunkDescriptor.HEADER_BYTES);
-            if (ChunkDescriptor.isWhole(header, 0))
+            chunks.beginRound();
+            for (chunk = 0; chunk < chunks.count(); chunk++)
             {
-                return ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0);
+                if (chunks.beginsLook(chunk))
+                {
+                    look();
+                }
+                else if (!chunks.isIndex(chunk))
+                {
+                    forget(chunks.offset(chunk));
+                }
             }
-            Thread.onSpinWait();
+            // So that pages which are looked at again are read as they are now.
+            store.flush();
+            if (++rounds == MAX_ROUNDS)
+            {
+                throw new CheckpointException("no checkpoint: subtables are split faster than they can be read", null);
+            }
         }
-        throw new CheckpointException("no checkpoint: the header of chunk " + chunk + " is damaged", null);
+        while (!chunks.isSettled() && !looksOnce);
     }
 
-    private void checkPage(final long offset, final boolean hasSubtableHeader)
+    private void look()
+    {
+        final long offset = chunks.offset(chunk);
+        final DirectBuffer line = chunks.line(chunk);
+        if (line == null)
+        {
+            keepPages(offset);
+            return;
+        }
+        final int groups = SubtableDescriptor.groupCount(line, 0);
+        trail.begin(offset, line);
+        if (trail.isLeft())
+        {
+            forget(offset);
+            return;
+        }
+        for (int at = 0, length = (int)SubtableDescriptor.lengthBytes(groups); at < length;
+            at += CheckpointPage.STRETCH_BYTES)
+        {
+            lookAtPage(offset + at, at, Math.min(CheckpointPage.STRETCH_BYTES, length - at));
+        }
+    }
+
+    /** What was found in a chunk is met elsewhere, because nothing of it counts there any more. */
+    private void forget(final long offset)
+    {
+        for (final long known : pages.subSet(offset, offset + chunks.lengthBytes()))
+        {
+            if (pagesOfNow.remove(known))
+            {
+                records -= store.page(known).records();
+            }
+        }
+    }
+
+    /** Memory that nobody has formatted yet; or a header that was damaged, and then the records of before are kept. */
+    private void keepPages(final long offset)
+    {
+        final CheckpointPage now = CheckpointPage.empty(restored, chunks.lease(chunk));
+        for (final long known : pages.subSet(offset, offset + chunks.lengthBytes()))
+        {
+            final CheckpointPage kept = store.page(known);
+            if (kept.isOfSameUse(now) && pagesOfNow.add(known))
+            {
+                damaged += kept.records();
+                records += kept.records();
+            }
+        }
+    }
+
+    private void lookAtPage(final long offset, final int atInSubtable, final int lengthBytes)
     {
         if (isCancelled.getAsBoolean())
         {
             throw new CheckpointException("checkpoint was ended before it was complete: the node stops", null);
         }
-        final byte[] before = pagesBefore.remove(offset) ? store.page(offset) : null;
-        final ByteBuffer old = before == null ? null : ByteBuffer.wrap(before).order(ByteOrder.LITTLE_ENDIAN);
-        final ByteBuffer page =
-            ByteBuffer.allocate(2 * CheckpointStore.PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        boolean hasRecords = false;
-        for (int at = 0; at < CheckpointStore.PAGE_BYTES; at += Long.BYTES)
+        pageOffset = offset;
+        page = CheckpointPage.empty(restored, chunks.lease(chunk));
+        before = pages.contains(offset) ? store.page(offset) : CheckpointPage.empty(restored, chunks.lease(chunk));
+        isBeforeOfSameUse = before.isOfSameUse(page);
+        mayHaveMoved.clear();
+        final int damagedBefore = (int)damaged;
+        for (int at = 0; at < lengthBytes; at += BucketDescriptor.BUCKET_BYTES)
         {
-            final boolean isSlot = at % BucketDescriptor.BUCKET_BYTES != 0 &&
-                !(hasSubtableHeader && at < BucketDescriptor.BUCKET_BYTES);
-            if (isSlot)
+            if (atInSubtable + at >= SubtableDescriptor.GROUPS_OFFSET)
             {
-                final long oldWord = old == null ? 0 : old.getLong(at);
-                final long oldChecksum = old == null ? 0 : old.getLong(CheckpointStore.PAGE_BYTES + at);
-                hasRecords |= checkSlot(offset + at, oldWord, oldChecksum, page, at);
+                lookAtBucket(at);
             }
         }
-        if (hasRecords && !Arrays.equals(page.array(), before))
+        if (chunks.isStill(chunk))
         {
-            store.putPage(offset, page.array());
+            writePage();
         }
-        else if (!hasRecords && before != null)
+        else
         {
-            store.removePage(offset);
+            // Somebody else's memory, and seen as such in the next round.
+            damaged = damagedBefore;
+            forEachNew((at) -> store.removeLater(pageOffset + at, page.checksum(at)));
         }
         store.pageEnded();
     }
 
-    private boolean checkSlot(
-        final long slot, final long oldWord, final long oldChecksum, final ByteBuffer page, final int at)
+    private void lookAtBucket(final int bucketAt)
     {
+        final boolean isOurs = trail.isOfSubtable(loads.word(pageOffset + bucketAt));
+        for (int at = bucketAt + BucketDescriptor.SLOTS_OFFSET; at < bucketAt + BucketDescriptor.BUCKET_BYTES;
+            at += Long.BYTES)
+        {
+            if (isOurs)
+            {
+                lookAtSlot(at);
+            }
+            else
+            {
+                keepDamaged(at, before.word(at));
+            }
+        }
+    }
+
+    private void lookAtSlot(final int at)
+    {
+        final long slot = pageOffset + at;
         long lastWord = 0;
         int looksAtWord = 0;
         for (int look = 0; look < MAX_LOOKS; look++)
         {
             final long word = loads.word(slot);
+            final long counting = trail.counting(slot, word);
             looksAtWord = word == lastWord ? looksAtWord + 1 : 0;
             lastWord = word;
+            mayHaveMoved.set(at, SlotWord.isFrozen(word));
             // Memory of a table that was dropped meanwhile may hold anything.
-            final boolean isGone = look % LOOKS_PER_CHECK == LOOKS_PER_CHECK - 1 && !isStillIndex.getAsBoolean();
-            if (isGone || !SlotWord.isCommitted(word))
+            final boolean isGone = look % LOOKS_PER_CHECK == LOOKS_PER_CHECK - 1 && !chunks.isStill(chunk);
+            if (isGone || counting == SlotWord.EMPTY)
             {
-                leaveOut(slot, oldWord);
-                return false;
+                return;
             }
             if (looksAtWord == LOOKS_AT_ONE_WORD)
             {
-                return keepDamaged(slot, word, oldWord, oldChecksum, page, at);
+                keepDamaged(at, counting);
+                return;
             }
-            final long checksum = copy(word, slot);
+            final long checksum = copy(counting, slot, word);
             if (checksum != 0)
             {
-                records++;
-                page.putLong(at, word);
-                page.putLong(CheckpointStore.PAGE_BYTES + at, checksum);
-                if (word != oldWord || checksum != oldChecksum)
-                {
-                    changed++;
-                    final byte[] bytes = new byte[BlockDescriptor.recordLength(
-                        BlockDescriptor.keyLength(block, 0), BlockDescriptor.valueLength(block, 0))];
-                    block.getBytes(0, bytes);
-                    store.putRecord(slot, bytes);
-                }
-                return true;
+                take(at, counting, checksum);
+                return;
             }
             Thread.onSpinWait();
         }
@@ -221,42 +313,27 @@ public final class CheckpointWriter
             "no checkpoint: the record of slot 0x%x changes too fast to be read", slot), null);
     }
 
-    private void leaveOut(final long slot, final long oldWord)
+    private void take(final int at, final long word, final long checksum)
     {
-        if (oldWord != 0)
+        page.put(at, word, checksum);
+        if (isNew(at))
         {
-            store.removeRecord(slot);
-            changed++;
+            final byte[] bytes = new byte[Long.BYTES + BlockDescriptor.recordLength(
+                BlockDescriptor.keyLength(block, 0), BlockDescriptor.valueLength(block, 0))];
+            ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN).putLong(word);
+            block.getBytes(0, bytes, Long.BYTES, bytes.length - Long.BYTES);
+            store.putRecord(pageOffset + at, checksum, bytes);
         }
     }
 
-    /**
-     * A committed word without a record under it. Mostly what is left in the index of a dropped table that nobody gave
-     * back; it must not keep all other records from being saved. Where the last checkpoint has the record of this very
-     * word, that is kept.
-     */
-    private boolean keepDamaged(
-        final long slot,
-        final long word,
-        final long oldWord,
-        final long oldChecksum,
-        final ByteBuffer page,
-        final int at)
+    private boolean isNew(final int at)
     {
-        damaged++;
-        if (word != oldWord)
-        {
-            leaveOut(slot, oldWord);
-            return false;
-        }
-        records++;
-        page.putLong(at, oldWord);
-        page.putLong(CheckpointStore.PAGE_BYTES + at, oldChecksum);
-        return true;
+        return page.word(at) != 0 &&
+            (page.word(at) != before.word(at) || page.checksum(at) != before.checksum(at));
     }
 
-    /** The block in the scratch memory, when it is what the word published and the word still stands; 0 otherwise. */
-    private long copy(final long word, final long slot)
+    /** The block in the scratch memory, when it is what the word published and the word still counts; 0 otherwise. */
+    private long copy(final long word, final long slot, final long wordThere)
     {
         final long offset = SlotWord.blockOffset(word);
         final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
@@ -265,19 +342,84 @@ public final class CheckpointWriter
             return 0;
         }
         loads.copy(offset, block, length);
-        return takesTornBlocks || BlockDescriptor.isValid(block, 0, length, word) && loads.word(slot) == word ?
-            block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
+        final boolean isTaken = takesTornBlocks || BlockDescriptor.isValid(block, 0, length, word) &&
+            loads.word(slot) == wordThere && trail.counting(slot, wordThere) == word;
+        return isTaken ? block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
     }
 
-    /** What was an index last time, and is none any more. */
+    /**
+     * A committed word without a record under it. Mostly what is left in the index of a dropped table that nobody gave
+     * back; it must not keep all other records from being saved. Where the last checkpoint has the record of this very
+     * word, that is kept.
+     */
+    private void keepDamaged(final int at, final long word)
+    {
+        if (word != 0)
+        {
+            damaged++;
+            if (isBeforeOfSameUse && word == before.word(at))
+            {
+                page.put(at, word, before.checksum(at));
+            }
+        }
+    }
+
+    /** Takes places of slots. */
+    @FunctionalInterface
+    private interface PlaceConsumer
+    {
+        void accept(int at);
+    }
+
+    private void forEachNew(final PlaceConsumer consumer)
+    {
+        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        {
+            if (isNew(at))
+            {
+                consumer.accept(at);
+            }
+        }
+    }
+
+    private void writePage()
+    {
+        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        {
+            final boolean isGone = before.word(at) != 0 && page.checksum(at) != before.checksum(at);
+            changed += isGone || isNew(at) ? 1 : 0;
+            if (isGone && (removesAtOnce || isBeforeOfSameUse && !mayHaveMoved.get(at)))
+            {
+                store.removeRecord(pageOffset + at, before.checksum(at));
+            }
+            else if (isGone)
+            {
+                // It may not have been met yet where it is now.
+                store.removeLater(pageOffset + at, before.checksum(at));
+            }
+        }
+        records += page.records() - (pagesOfNow.add(pageOffset) ? 0 : before.records());
+        if (page.records() == 0 && pages.remove(pageOffset))
+        {
+            store.removePage(pageOffset);
+        }
+        else if (page.records() > 0 && !(pages.contains(pageOffset) && page.equals(before)))
+        {
+            pages.add(pageOffset);
+            store.putPage(pageOffset, page);
+        }
+    }
+
+    /** What was an index last time, and is none any more. Everything that was moved from there is written. */
     private void dropPage(final long offset)
     {
-        final ByteBuffer old = ByteBuffer.wrap(store.page(offset)).order(ByteOrder.LITTLE_ENDIAN);
-        for (int at = 0; at < CheckpointStore.PAGE_BYTES; at += Long.BYTES)
+        final CheckpointPage old = store.page(offset);
+        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
         {
-            if (old.getLong(at) != 0)
+            if (old.word(at) != 0)
             {
-                store.removeRecord(offset + at);
+                store.removeRecord(offset + at, old.checksum(at));
+                changed++;
             }
         }
         store.removePage(offset);

@@ -15,6 +15,8 @@ final class FreePlaces
 
     private final Superblock superblock;
     private final boolean[] isIndex;
+    /** Chunks in which blocks are to have the places they had. */
+    private final boolean[] isWanted;
     private final GranuleSet taken;
     private final long end;
     private long searchedFrom;
@@ -24,6 +26,7 @@ final class FreePlaces
     {
         this.superblock = superblock;
         isIndex = new boolean[superblock.chunkCount()];
+        isWanted = new boolean[superblock.chunkCount()];
         end = firstOf(superblock.chunkCount());
         taken = new GranuleSet(arena, end);
     }
@@ -44,6 +47,38 @@ final class FreePlaces
         isIndex[chunk] = true;
         taken.add(firstOf(chunk), firstOf(chunk + 1));
         return true;
+    }
+
+    /** Says that a block is to have a place. */
+    void want(final long offset)
+    {
+        final long chunk = (offset - superblock.chunksOffset()) / superblock.chunkLengthBytes();
+        if (offset >= superblock.chunksOffset() && chunk < isWanted.length)
+        {
+            isWanted[(int)chunk] = true;
+        }
+    }
+
+    /**
+     * Takes a whole chunk in which there is nothing yet, if possible one in which no block wants a place.
+     *
+     * @return its offset in the region; -1 when there is none.
+     */
+    long takeAnyIndex()
+    {
+        int found = -1;
+        for (int chunk = 0; chunk < isIndex.length && (found < 0 || isWanted[found]); chunk++)
+        {
+            final boolean isFree = !isIndex[chunk] && !taken.isAnyTaken(firstOf(chunk), firstOf(chunk + 1));
+            found = isFree && (found < 0 || !isWanted[chunk]) ? chunk : found;
+        }
+        if (found < 0)
+        {
+            return -1;
+        }
+        final long offset = superblock.chunksOffset() + (long)found * superblock.chunkLengthBytes();
+        takeIndex(offset);
+        return offset;
     }
 
     /**

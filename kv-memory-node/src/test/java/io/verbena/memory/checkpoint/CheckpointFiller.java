@@ -26,7 +26,7 @@ public final class CheckpointFiller
             for (long slot = 0; ; slot += Long.BYTES)
             {
                 random.nextBytes(record);
-                store.putRecord(slot, record);
+                store.putRecord(slot, 1, record);
                 store.pageEnded();
             }
         }

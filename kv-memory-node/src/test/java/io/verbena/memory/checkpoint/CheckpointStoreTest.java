@@ -20,12 +20,19 @@ class CheckpointStoreTest
     @TempDir
     private Path directory;
 
+    private static CheckpointPage page()
+    {
+        final CheckpointPage page = CheckpointPage.empty(1, 2);
+        page.put(0, 3, 7);
+        return page;
+    }
+
     private void finishOne()
     {
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
-            store.putRecord(64, new byte[]{1});
-            store.putPage(4096, new byte[]{2});
+            store.putRecord(4096, 7, new byte[]{1});
+            store.putPage(4096, page());
             final Properties state = new Properties();
             state.setProperty("records", "1");
             store.finish(state);
@@ -38,11 +45,33 @@ class CheckpointStoreTest
         finishOne();
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
-            store.putRecord(64, new byte[]{3});
+            store.putRecord(4096, 7, new byte[]{3});
             store.removePage(4096);
             store.abandon();
-            assertThat(store.record(64)).containsExactly(1);
+            assertThat(store.record(4096, 7)).containsExactly(1);
             assertThat(store.pages()).containsExactly(4096L);
+        }
+    }
+
+    /** What a checkpoint that was not finished found gone goes with the next one, unless it is there again. */
+    @Test
+    void shouldRemoveWhatIsStaleInTheEndOfACheckpointThatIsFinished()
+    {
+        finishOne();
+        try (CheckpointStore store = CheckpointStore.open(directory))
+        {
+            store.putRecord(4104, 8, new byte[]{2});
+            store.removeLater(4096, 7);
+            store.removeLater(4104, 8);
+            store.flush();
+        }
+        try (CheckpointStore store = CheckpointStore.open(directory))
+        {
+            assertThat(store.record(4104, 8)).containsExactly(2);
+            store.removeStale();
+            store.finish(new Properties());
+            assertThat(store.record(4096, 7)).as("the page names it").containsExactly(1);
+            assertThat(store.record(4104, 8)).isNull();
         }
     }
 
@@ -52,11 +81,11 @@ class CheckpointStoreTest
         finishOne();
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
-            assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "2");
+            assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "3");
         }
-        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "3"))
+        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "2"))
             .isInstanceOf(CheckpointException.class)
-            .hasMessageContaining("format version 3, this build knows version 2");
+            .hasMessageContaining("format version 2, this build knows version 3");
     }
 
     @Test
@@ -91,7 +120,7 @@ class CheckpointStoreTest
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
             assertThat(store.state()).containsEntry("records", "1");
-            assertThat(store.page(4096)).containsExactly(2);
+            assertThat(store.page(4096)).isEqualTo(page());
         }
     }
 }
