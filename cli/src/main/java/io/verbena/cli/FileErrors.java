@@ -2,8 +2,10 @@ package io.verbena.cli;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 
 /**
  * Why a file could not be read or written, in words; the JDK's own messages are often only the file's name. Stateless.
@@ -21,8 +23,10 @@ public final class FileErrors
         {
             case final NoSuchFileException _ -> "no such file or folder";
             case final AccessDeniedException _ -> "permission denied";
+            case final NotDirectoryException _ -> "not a folder";
+            case final FileAlreadyExistsException _ -> "there is something else in its place";
             case final FileSystemException system when system.getReason() != null -> system.getReason();
-            default -> String.valueOf(ex.getMessage());
+            default -> null == ex.getMessage() ? ex.toString() : ex.getMessage();
         };
     }
 }

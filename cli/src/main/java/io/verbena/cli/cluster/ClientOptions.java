@@ -51,8 +51,14 @@ final class ClientOptions
         }
         catch (final KvException ex)
         {
-            throw new CommandFailedException(status(ex.category()), ex.getMessage(), ex);
+            throw new CommandFailedException(status(ex.category()), text(ex), ex);
         }
+    }
+
+    /** What the store says, in words of the command line where those of programs are others. */
+    static String text(final KvException ex)
+    {
+        return ex.getMessage().replace("expectedRecords=", "--records ").replace("expectedRecords", "--records");
     }
 
     private void checkTimeout()

@@ -7,6 +7,7 @@ import io.verbena.client.KvRecord;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,12 +63,24 @@ final class CsvRecords implements RecordFile.Reader
         {
             throw RecordFile.bad(line, "has " + fields.size() + " fields instead of 2");
         }
-        return new KvRecord(RecordFile.bytes(fields.get(keyColumn), isKeyHex, line),
-            RecordFile.bytes(fields.get(1 - keyColumn), isValueHex, line), 0);
+        return RecordFile.record(RecordFile.bytes(fields.get(keyColumn), isKeyHex, line),
+            RecordFile.bytes(fields.get(1 - keyColumn), isValueHex, line), line);
     }
 
     /** Reads the fields of a row; returns false at the end of the file. */
     private boolean readRow() throws IOException
+    {
+        try
+        {
+            return readFields();
+        }
+        catch (final CharacterCodingException ex)
+        {
+            throw RecordFile.notText(line);
+        }
+    }
+
+    private boolean readFields() throws IOException
     {
         fields.clear();
         int c = in.read();

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.cli.Terminal;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvScan;
@@ -11,6 +12,7 @@ import io.verbena.load.report.Units;
 
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,9 +22,10 @@ import picocli.CommandLine.Spec;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.concurrent.Callable;
 
 /** {@code verbena dump}. */
@@ -53,50 +56,53 @@ public final class DumpCommand implements Callable<Integer>
         "those as hex digits that are no text in UTF-8, and CSV refuses them.")
     private boolean hex;
 
-    @Parameters(paramLabel = "FILE", description = "Made, or replaced when all records are in it.")
+    @Parameters(paramLabel = "FILE", description = "Made, or replaced when all records are in it; what " +
+        "is no file on a disk, such as a named pipe, is written as it stands.")
     private Path file;
 
     @Override
     public Integer call()
     {
         final RecordFile.Format chosen = RecordFile.Format.of(format, file);
-        final Path partial = file.resolveSibling(file.getFileName() + ".partial");
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final Progress progress = Terminal.progress();
         final long startNs = clock.nanoTime();
-        return clientOptions.with((client) ->
+        // Before the work: nobody wants to hear after it that there is nowhere to write to.
+        try (DumpFile target = DumpFile.open(file))
         {
-            try
+            return clientOptions.with((client) ->
             {
-                final long count = write(client, chosen, partial, progress, clock);
-                Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
-                progress.clear();
-                spec.commandLine().getOut().println("dumped " + Units.count(count) + " records in " +
-                    Units.duration(clock.nanoTime() - startNs));
+                final long count = write(client, chosen, target, progress, clock);
+                final CommandLine line = spec.commandLine();
+                (target.isStandardOutput() ? line.getErr() : line.getOut()).println("dumped " + Units.count(count) +
+                    " records in " + Units.duration(clock.nanoTime() - startNs));
                 return ExitStatus.OK;
-            }
-            catch (final IOException ex)
-            {
-                throw new CommandFailedException(
-                    ExitStatus.CANNOT_CREATE, file + " cannot be written: " + ex, ex);
-            }
-            finally
-            {
-                progress.clear();
-                partial.toFile().delete();
-            }
-        });
+            });
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            final IOException reason = ex instanceof final UncheckedIOException wrapped ? wrapped.getCause() :
+                (IOException)ex;
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, file + " cannot be written: " + FileErrors.reason(reason), ex);
+        }
+        finally
+        {
+            progress.clear();
+        }
     }
 
     private long write(
-        final KvClient client, final RecordFile.Format chosen, final Path partial, final Progress progress,
-        final NanoClock clock) throws IOException
+        final KvClient client, final RecordFile.Format chosen, final DumpFile target, final Progress progress,
+        final NanoClock clock)
     {
         final KvTable dumped = client.table(table.name());
         final long expected = Math.max(1, dumped.stat().records());
         long count = 0;
-        try (BufferedWriter out = Files.newBufferedWriter(partial))
+        try
         {
+            final BufferedWriter out = new BufferedWriter(
+                new OutputStreamWriter(target.out(), StandardCharsets.UTF_8.newEncoder()));
             final RecordFile.Writer writer = RecordFile.writer(chosen, out, hex);
             final KvScan scan = dumped.scan();
             while (scan.hasNext())
@@ -108,7 +114,14 @@ public final class DumpCommand implements Callable<Integer>
                         clock.nanoTime(), "dump", (double)count / expected, Units.count(count) + " records");
                 }
             }
+            out.flush();
+            target.complete();
         }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
+        progress.clear();
         return count;
     }
 }

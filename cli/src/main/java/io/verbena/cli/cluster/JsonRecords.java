@@ -6,6 +6,7 @@ import io.verbena.client.KvRecord;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Map;
@@ -37,12 +38,10 @@ final class JsonRecords implements RecordFile.Reader
     @Override
     public KvRecord next() throws IOException
     {
-        String text = in.readLine();
-        line++;
+        String text = readLine();
         while (null != text && text.isBlank())
         {
-            text = in.readLine();
-            line++;
+            text = readLine();
         }
         if (null == text)
         {
@@ -52,8 +51,21 @@ final class JsonRecords implements RecordFile.Reader
         return null == plain ? read(text) : plain;
     }
 
+    private String readLine() throws IOException
+    {
+        line++;
+        try
+        {
+            return in.readLine();
+        }
+        catch (final CharacterCodingException ex)
+        {
+            throw RecordFile.notText(line);
+        }
+    }
+
     /** A line as {@code dump} writes most, several times faster than any JSON; null for all others. */
-    private static KvRecord plain(final String text)
+    private KvRecord plain(final String text)
     {
         final int middle = text.startsWith(PLAIN_BEGIN) ? text.indexOf('"', PLAIN_BEGIN.length()) : -1;
         if (middle < 0 || !text.startsWith(PLAIN_MIDDLE, middle))
@@ -64,9 +76,9 @@ final class JsonRecords implements RecordFile.Reader
         final int end = text.indexOf('"', value);
         final boolean isPlain = end >= 0 && text.length() == end + PLAIN_END.length() && text.endsWith(PLAIN_END) &&
             text.indexOf('\\') < 0;
-        return isPlain && hasNoControls(text) ? new KvRecord(
+        return isPlain && hasNoControls(text) ? RecordFile.record(
             text.substring(PLAIN_BEGIN.length(), middle).getBytes(StandardCharsets.UTF_8),
-            text.substring(value, end).getBytes(StandardCharsets.UTF_8), 0) : null;
+            text.substring(value, end).getBytes(StandardCharsets.UTF_8), line) : null;
     }
 
     private static boolean hasNoControls(final String text)
@@ -90,7 +102,7 @@ final class JsonRecords implements RecordFile.Reader
             {
                 throw RecordFile.bad(line, "has not the two members key and value");
             }
-            return new KvRecord(field(members, RecordFile.KEY), field(members, RecordFile.VALUE), 0);
+            return RecordFile.record(field(members, RecordFile.KEY), field(members, RecordFile.VALUE), line);
         }
         catch (final MalformedJsonException ex)
         {

@@ -2,7 +2,9 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.cli.Terminal;
+import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.load.report.Units;
 
@@ -62,16 +64,26 @@ public final class LoadCommand implements Callable<Integer>
             }
             catch (final IOException ex)
             {
-                throw new CommandFailedException(ExitStatus.BAD_DATA, file + " cannot be read: " + ex, ex);
+                throw failed(ExitStatus.BAD_DATA, "cannot be read: " + FileErrors.reason(ex), loader, ex);
             }
             catch (final CommandFailedException ex)
             {
-                throw new CommandFailedException(ex.exitStatus(), file + ": " + ex.getMessage() + "; " +
-                    Units.count(loader.stored()) + " records were put", ex);
+                throw failed(ex.exitStatus(), ex.getMessage(), loader, ex);
+            }
+            catch (final KvException ex)
+            {
+                throw failed(ClientOptions.status(ex.category()), ClientOptions.text(ex), loader, ex);
             }
             spec.commandLine().getOut().println("loaded " + Units.count(loader.stored()) + " records in " +
                 Units.duration(clock.nanoTime() - startNs));
             return ExitStatus.OK;
         });
+    }
+
+    private CommandFailedException failed(
+        final int status, final String why, final RecordLoader loader, final Exception cause)
+    {
+        return new CommandFailedException(
+            status, file + ": " + why + "; " + Units.count(loader.stored()) + " records were put", cause);
     }
 }

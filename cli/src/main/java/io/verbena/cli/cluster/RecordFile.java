@@ -2,7 +2,9 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.client.KvLimits;
 import io.verbena.client.KvRecord;
+import io.verbena.load.report.Units;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -25,7 +27,7 @@ final class RecordFile
         /** The one asked for, or the one that the file's name ends with. */
         static Format of(final Format asked, final Path file)
         {
-            final String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
+            final String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
             if (null != asked)
             {
                 return asked;
@@ -101,7 +103,18 @@ final class RecordFile
     /** Whether a text is one, without halves of characters, which UTF-8 cannot say. */
     static boolean isEncodable(final String text)
     {
-        return StandardCharsets.UTF_8.newEncoder().canEncode(text);
+        for (int i = 0; i < text.length(); i++)
+        {
+            if (Character.isSurrogate(text.charAt(i)))
+            {
+                if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1)))
+                {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     static String hex(final byte[] bytes)
@@ -114,6 +127,10 @@ final class RecordFile
     {
         if (!isHex)
         {
+            if (!isEncodable(field))
+            {
+                throw bad(line, "half of a character (a lone \\u) is no text: write bytes as key_hex, value_hex");
+            }
             return field.getBytes(StandardCharsets.UTF_8);
         }
         try
@@ -124,6 +141,28 @@ final class RecordFile
         {
             throw bad(line, "not an even number of hex digits");
         }
+    }
+
+    /** A record, if it can be one. */
+    static KvRecord record(final byte[] key, final byte[] value, final long line)
+    {
+        if (key.length < 1 || key.length > KvLimits.MAX_KEY_BYTES)
+        {
+            throw bad(line, "a key of " + Units.count(key.length) + " bytes: 1 to " +
+                Units.count(KvLimits.MAX_KEY_BYTES) + " can be");
+        }
+        if (value.length > KvLimits.MAX_VALUE_BYTES)
+        {
+            throw bad(line, "a value of " + Units.count(value.length) + " bytes: 0 to " +
+                Units.count(KvLimits.MAX_VALUE_BYTES) + " can be");
+        }
+        return new KvRecord(key, value, 0);
+    }
+
+    /** For what {@link Utf8Reader} throws. */
+    static CommandFailedException notText(final long line)
+    {
+        return bad(line, "no text in UTF-8: write bytes as key_hex, value_hex");
     }
 
     static CommandFailedException bad(final long line, final String what)

@@ -13,11 +13,7 @@ import org.agrona.concurrent.NanoClock;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,11 +73,9 @@ final class RecordLoader
         {
             writers.add(Thread.ofPlatform().daemon().name("load-" + (i + 1)).start(this::write));
         }
-        try (FileChannel channel = FileChannel.open(file); InputStream bytes = Channels.newInputStream(channel);
-            BufferedReader in = new BufferedReader(new InputStreamReader(
-                bytes, StandardCharsets.UTF_8.newDecoder()), 1 << 16))
+        try (Utf8Reader text = new Utf8Reader(Files.newInputStream(file)); BufferedReader in = new BufferedReader(text))
         {
-            read(RecordFile.reader(format, in), channel);
+            read(RecordFile.reader(format, in), text, Math.max(1, Files.size(file)));
         }
         catch (final CommandFailedException | IOException ex)
         {
@@ -99,9 +93,8 @@ final class RecordLoader
         }
     }
 
-    private void read(final RecordFile.Reader reader, final FileChannel channel) throws IOException
+    private void read(final RecordFile.Reader reader, final Utf8Reader text, final double length) throws IOException
     {
-        final double length = Math.max(1, channel.size());
         Batch batch = new Batch();
         KvRecord record;
         while (null == failure.get() && null != (record = reader.next()))
@@ -112,7 +105,7 @@ final class RecordLoader
             {
                 hand(batch);
                 batch = new Batch();
-                progress.update(clock.nanoTime(), "load", Math.min(MOST_FRACTION, channel.position() / length),
+                progress.update(clock.nanoTime(), "load", Math.min(MOST_FRACTION, text.position() / length),
                     Units.count(stored()) + " records");
             }
         }
@@ -182,25 +175,36 @@ final class RecordLoader
         {
             final List<KvOutcome<Long>> outcomes = table.putAll(left.keys, left.values, timeoutNs);
             final Batch again = new Batch();
+            KvException first = null;
             for (int i = 0; i < outcomes.size(); i++)
             {
                 final KvException ex = outcomes.get(i).failure();
                 if (null == ex)
                 {
                     stored.increment();
-                    continue;
                 }
-                final boolean mayHelp = KvException.Category.UNAVAILABLE == ex.category() ||
-                    KvException.Category.NOT_APPLIED == ex.category() ||
-                    KvException.Category.OUTCOME_UNKNOWN == ex.category();
-                if (!mayHelp || MAX_ATTEMPTS == attempt)
+                else if (MAX_ATTEMPTS == attempt || !mayHelp(ex))
                 {
-                    throw new CommandFailedException(ClientOptions.status(ex.category()), ex.getMessage(), ex);
+                    first = null == first ? ex : first;
                 }
-                again.keys.add(left.keys.get(i));
-                again.values.add(left.values.get(i));
+                else
+                {
+                    again.keys.add(left.keys.get(i));
+                    again.values.add(left.values.get(i));
+                }
+            }
+            if (null != first)
+            {
+                throw first; // when all that was put is counted
             }
             left = again;
         }
+    }
+
+    private static boolean mayHelp(final KvException ex)
+    {
+        return KvException.Category.UNAVAILABLE == ex.category() ||
+            KvException.Category.NOT_APPLIED == ex.category() ||
+            KvException.Category.OUTCOME_UNKNOWN == ex.category();
     }
 }

@@ -214,7 +214,11 @@ class ClusterSystemTest
         succeed("dump", csv.toString(), "--table", "loaded");
         succeed("table", "create", "copy", "--records", "30000");
         succeed("load", csv.toString(), "--table", "copy");
-        succeed("dump", back.toString(), "--table", "copy");
+        Files.writeString(directory.resolve("back.jsonl.partial"), "mine");
+        Files.createSymbolicLink(directory.resolve("link.jsonl"), back);
+        succeed("dump", directory.resolve("link.jsonl").toString(), "--table", "copy");
+        assertThat(directory.resolve("link.jsonl")).isSymbolicLink();
+        assertThat(directory.resolve("back.jsonl.partial")).hasContent("mine");
         assertThat(Files.readAllLines(back)).containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));
 
         assertThat(run("dump", csv.toString())).as("not text, and not --hex").isEqualTo(ExitStatus.FAILED);
@@ -224,7 +228,15 @@ class ClusterSystemTest
         assertThat(last.err()).contains("in.jsonl: line 1: ", "0 records were put").hasLineCount(1);
         succeed("table", "create", "small", "--records", "1000");
         assertThat(run("load", csv.toString(), "--table", "small")).isEqualTo(ExitStatus.CANNOT_CREATE);
-        assertThat(last.err()).contains("expectedRecords").hasLineCount(1);
+        assertThat(last.err()).contains("make a table with more --records; ").hasLineCount(1);
+        final String count = last.err().replaceFirst("(?s).*; (\\S+) records were put\n", "$1");
+        succeed("table", "stat", "small");
+        assertThat(last.out()).containsPattern("records +" + count + "\n");
+        Files.writeString(file, "{\"key\":\"a\",\"value\":\"" + "v".repeat(16_385) + "\"}\n");
+        assertThat(run("load", file.toString())).isEqualTo(ExitStatus.BAD_DATA);
+        assertThat(last.err()).contains("in.jsonl: line 1: a value of 16,385 bytes").hasLineCount(1);
+        assertThat(run("load", directory.resolve("none.csv").toString())).isEqualTo(ExitStatus.BAD_DATA);
+        assertThat(last.err()).contains("none.csv: cannot be read: no such file or folder; ").hasLineCount(1);
     }
 
     @Test

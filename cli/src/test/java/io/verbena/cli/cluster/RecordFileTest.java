@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.RecordFile.Format;
+import io.verbena.client.KvLimits;
 import io.verbena.client.KvRecord;
 
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -140,7 +142,12 @@ class RecordFileTest
         "JSONL|{\"key\":\"a\",\"value\":1}|line 1|member value",
         "JSONL|{\"key\":\"a\",\"values\":\"b\"}|line 1|member value",
         "JSONL|{\"key\":\"a\",\"value\":\"b\"|line 1|the end",
-        "JSONL|{\"key_hex\":\"xy\",\"value\":\"b\"}|line 1|hex"})
+        "JSONL|{\"key_hex\":\"xy\",\"value\":\"b\"}|line 1|hex",
+        "JSONL|{\"key\":\"a\",\"value\":\"b\"}##{\"key\":\"\",\"value\":\"b\"}|line 3|a key of 0 bytes",
+        "JSONL|{\"key_hex\":\"\",\"value\":\"b\"}|line 1|a key of 0 bytes",
+        "CSV|key,value#,b|line 2|a key of 0 bytes",
+        "JSONL|{\"key\":\"a\",\"value\":\"\\ud800\"}|line 1|half of a character",
+        "JSONL|{\"key\":\"a\\udc00\\ud800\",\"value\":\"b\"}|line 1|half of a character"})
     void shouldRefuseWhatIsNoRecordByItsLine(
         final Format format, final String text, final String line, final String what)
     {
@@ -150,6 +157,59 @@ class RecordFileTest
                 assertThat(ex.exitStatus()).isEqualTo(ExitStatus.BAD_DATA);
                 assertThat(ex.getMessage()).startsWith(line + ": ").contains(what);
             });
+    }
+
+    private static List<KvRecord> read(final Format format, final byte[] bytes) throws IOException
+    {
+        try (BufferedReader in = new BufferedReader(new Utf8Reader(new ByteArrayInputStream(bytes))))
+        {
+            final RecordFile.Reader reader = RecordFile.reader(format, in);
+            final List<KvRecord> records = new ArrayList<>();
+            for (KvRecord record = reader.next(); null != record; record = reader.next())
+            {
+                records.add(record);
+            }
+            return records;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseRecordsThatAreTooLongByTheirLine(final Format format) throws IOException
+    {
+        final String keys = "k".repeat(KvLimits.MAX_KEY_BYTES);
+        final String values = "v".repeat(KvLimits.MAX_VALUE_BYTES);
+        for (final boolean isHex : new boolean[]{false, true})
+        {
+            assertThat(read(format, write(format, isHex, List.of(record(keys, values))))).hasSize(1);
+            final int line = Format.CSV == format ? 3 : 2;
+            assertThatThrownBy(() -> read(format, write(format, isHex,
+                List.of(record(keys, values), record("a", values + 'v'))))).isInstanceOf(CommandFailedException.class)
+                .hasMessage("line " + line + ": a value of 16,385 bytes: 0 to 16,384 can be");
+            assertThatThrownBy(() -> read(format, write(format, isHex,
+                List.of(record(keys, values), record(keys + 'k', "a"))))).isInstanceOf(CommandFailedException.class)
+                .hasMessage("line " + line + ": a key of 65,537 bytes: 1 to 65,536 can be");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldSkipAByteOrderMarkAndNameTheLineWithBytesThatAreNoText(final Format format) throws IOException
+    {
+        final List<KvRecord> records = List.of(record("a", "\u00e4"), record("b", "\ud83d\ude00"), record("c", "d"));
+        final String text = write(format, false, records);
+        assertThat(read(format, ("\uFEFF" + text).getBytes(StandardCharsets.UTF_8))).isEqualTo(records);
+        final int line = Format.CSV == format ? 4 : 3;
+        for (final int ugly : new int[]{0xff, 0x80, 0xc3})
+        {
+            final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+            bytes[text.getBytes(StandardCharsets.UTF_8).length - (Format.CSV == format ? 2 : 4)] = (byte)ugly;
+            assertThatThrownBy(() -> read(format, bytes)).isInstanceOfSatisfying(CommandFailedException.class, (ex) ->
+            {
+                assertThat(ex.exitStatus()).isEqualTo(ExitStatus.BAD_DATA);
+                assertThat(ex.getMessage()).startsWith("line " + line + ": no text in UTF-8").contains("value_hex");
+            });
+        }
     }
 
     @Test
