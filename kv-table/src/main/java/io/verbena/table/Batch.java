@@ -135,7 +135,11 @@ final class Batch
     /** Whether one more step finds room; rings for what is staged if that makes it. */
     boolean hasRoom(final NodeLink node)
     {
-        if (node.port.space() < MAX_REQUESTS && node.firstStaged != null)
+        if (node.port.space() >= MAX_REQUESTS)
+        {
+            return true;
+        }
+        if (node.firstStaged != null)
         {
             ring(node);
         }

@@ -89,13 +89,18 @@ final class LocationCache implements AutoCloseable
         for (int way = 0; way < WAYS; way++)
         {
             final long entry = neighbour(preferred, way);
-            if (UnsafeApi.getLong(entry + LOW) == low && UnsafeApi.getLong(entry + HIGH) == high &&
-                (int)UnsafeApi.getLong(entry + TABLE) == tableId)
+            if (isOf(entry, low, high, tableId))
             {
                 return entry;
             }
         }
         return NONE;
+    }
+
+    private static boolean isOf(final long entry, final long low, final long high, final int tableId)
+    {
+        return UnsafeApi.getLong(entry + LOW) == low && UnsafeApi.getLong(entry + HIGH) == high &&
+            (int)UnsafeApi.getLong(entry + TABLE) == tableId;
     }
 
     /**
@@ -137,7 +142,31 @@ final class LocationCache implements AutoCloseable
         return entry;
     }
 
-    /** Notes the value of a counter, for the entry that was put last. */
+    /**
+     * Notes that what is known of a key turned out current: {@link #learn} and {@link #put} of the same at once.
+     *
+     * @param entry that was found for the key; another one's by now, perhaps.
+     * @return whether it still says the same; if not, nothing is noted.
+     */
+    boolean confirm(
+        final long entry,
+        final long low,
+        final long high,
+        final int tableId,
+        final long slotOffset,
+        final long word,
+        final long tag)
+    {
+        if (!isOf(entry, low, high, tableId) || word(entry) != word || slotOffset(entry) != slotOffset)
+        {
+            return false;
+        }
+        UnsafeApi.putLong(entry + TAG, Math.max(tag, tag(entry)));
+        learn(entry, true);
+        return true;
+    }
+
+    /** Notes the value of a counter, for the entry that was put or confirmed last. */
     void putCounter(final long entry, final long value)
     {
         UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | HAS_COUNTER);
@@ -158,10 +187,14 @@ final class LocationCache implements AutoCloseable
     void learn(final long low, final long high, final int tableId, final boolean wasCurrent)
     {
         final long entry = findAny(low, high, tableId);
-        if (entry == NONE)
+        if (entry != NONE)
         {
-            return;
+            learn(entry, wasCurrent);
         }
+    }
+
+    private void learn(final long entry, final boolean wasCurrent)
+    {
         final long old = UnsafeApi.getLong(entry + TABLE);
         long uses = (old >>> USES_SHIFT & COUNT_MASK) + 1;
         long stale = (old >>> STALE_SHIFT & COUNT_MASK) + (wasCurrent ? 0 : 1);

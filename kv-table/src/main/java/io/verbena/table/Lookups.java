@@ -49,8 +49,7 @@ final class Lookups
         {
             if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
             {
-                runner.learn(op, true);
-                found(op, op.targetOffset, word, block);
+                foundCached(op, word, block);
                 return;
             }
         }
@@ -63,6 +62,35 @@ final class Lookups
         }
         stale(op);
         runner.go(op, Step.LOOK);
+    }
+
+    private void foundCached(final Operation op, final long word, final int block)
+    {
+        if (word != op.targetWord || op.bypassedWord != 0)
+        {
+            // Frozen, which is only without the guard against it; or passed by once.
+            runner.learn(op, true);
+            found(op, op.targetOffset, word, block);
+            return;
+        }
+        runner.records.answerWith(op, block);
+        confirm(op, block);
+        goOn(op, op.targetOffset, word, block);
+    }
+
+    /** Notes that a cached location, under which the key was just read, was current. */
+    private void confirm(final Operation op, final int blockAt)
+    {
+        if (!runner.cache.confirm(op.cacheEntry, op.hash.low(), op.hash.high(), op.table.tableId, op.targetOffset,
+            op.targetWord, op.beginEpoch))
+        {
+            runner.learn(op, true);
+            runner.remember(op, op.targetOffset, op.targetWord, op.version, blockAt);
+        }
+        else if (runner.records.valueLength(blockAt) == Long.BYTES)
+        {
+            runner.cache.putCounter(op.cacheEntry, runner.records.counter(blockAt));
+        }
     }
 
     private void stale(final Operation op)
@@ -352,6 +380,11 @@ final class Lookups
         {
             runner.remember(op, slotOffset, word, op.version, block);
         }
+        goOn(op, slotOffset, word, block);
+    }
+
+    private void goOn(final Operation op, final long slotOffset, final long word, final int block)
+    {
         switch (op.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);

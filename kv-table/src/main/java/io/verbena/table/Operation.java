@@ -103,6 +103,8 @@ public final class Operation
     boolean needsBlock;
 
     boolean targetIsCached;
+    /** Of the location cache, where the target was found. */
+    long cacheEntry;
     /** What the location cache knows of a write-hot key, and was not used; 0 if nothing. */
     long bypassedWord;
     long targetOffset;
@@ -334,6 +336,12 @@ public final class Operation
             }
         }
         return false;
+    }
+
+    /** Sets what words of the key have in common wherever they are; hash is set. */
+    void locateFingerprint()
+    {
+        fingerprint = KeyHash.fingerprint(hash.high());
     }
 
     /** Finds the two combined buckets of the key, as far as the directory knows; hash and table are set. */

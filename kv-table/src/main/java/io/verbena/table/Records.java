@@ -4,6 +4,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BlockVersion;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -129,17 +130,22 @@ final class Records
 
     boolean bytesEqual(final int left, final int right, final int length)
     {
+        // Once, not for each word.
+        buffer.boundsCheck(left, length);
+        buffer.boundsCheck(right, length);
+        final long leftAddress = buffer.addressOffset() + left;
+        final long rightAddress = buffer.addressOffset() + right;
         int i = 0;
         for (; i <= length - Long.BYTES; i += Long.BYTES)
         {
-            if (buffer.getLong(left + i, LITTLE_ENDIAN) != buffer.getLong(right + i, LITTLE_ENDIAN))
+            if (UnsafeApi.getLong(leftAddress + i) != UnsafeApi.getLong(rightAddress + i))
             {
                 return false;
             }
         }
         for (; i < length; i++)
         {
-            if (buffer.getByte(left + i) != buffer.getByte(right + i))
+            if (UnsafeApi.getByte(leftAddress + i) != UnsafeApi.getByte(rightAddress + i))
             {
                 return false;
             }

@@ -10,6 +10,8 @@ import io.verbena.table.format.SizeClasses;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -42,7 +44,7 @@ final class Scratch implements AutoCloseable
     static final int SLOT_STRIDE = BLOCKS_OFFSET + BLOCKS_CAPACITY + STAGGER_BYTES;
 
     private static final int MAX_LOOP_BYTES = 256;
-    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
 
     final MemoryRegion region;
     final UnsafeBuffer buffer;
@@ -89,14 +91,16 @@ final class Scratch implements AutoCloseable
             MemorySegment.copy(source, sourceOffset, segment, offset, lengthBytes);
             return;
         }
+        Objects.checkFromIndexSize(offset, lengthBytes, buffer.capacity());
+        final long target = address + offset;
         int i = 0;
         for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
         {
-            buffer.putLong(offset + i, source.get(WORD, sourceOffset + i), LITTLE_ENDIAN);
+            UnsafeApi.putLong(target + i, source.get(WORD, sourceOffset + i));
         }
         for (; i < lengthBytes; i++)
         {
-            buffer.putByte(offset + i, source.get(ValueLayout.JAVA_BYTE, sourceOffset + i));
+            UnsafeApi.putByte(target + i, source.get(ValueLayout.JAVA_BYTE, sourceOffset + i));
         }
     }
 
@@ -111,14 +115,16 @@ final class Scratch implements AutoCloseable
             MemorySegment.copy(segment, offset, target, targetOffset, lengthBytes);
             return;
         }
+        Objects.checkFromIndexSize(offset, lengthBytes, buffer.capacity());
+        final long source = address + offset;
         int i = 0;
         for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
         {
-            target.set(WORD, targetOffset + i, buffer.getLong(offset + i, LITTLE_ENDIAN));
+            target.set(WORD, targetOffset + i, UnsafeApi.getLong(source + i));
         }
         for (; i < lengthBytes; i++)
         {
-            target.set(ValueLayout.JAVA_BYTE, targetOffset + i, buffer.getByte(offset + i));
+            target.set(ValueLayout.JAVA_BYTE, targetOffset + i, UnsafeApi.getByte(source + i));
         }
     }
 

@@ -14,10 +14,9 @@ final class Starts
 
     void start(final Operation op)
     {
-        // Anew, because an operation that waited outside of its epoch must not go to a subtable that is no more.
-        op.locate();
         if (op.repeats)
         {
+            op.locate();
             runner.repeats().start(op);
             return;
         }
@@ -42,6 +41,8 @@ final class Starts
             op.wantsMemory = false;
         }
         final long entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
+        // The buckets are looked for before they are read. A cached location needs none of them.
+        op.locateFingerprint();
         if (entry == LocationCache.NONE)
         {
             startCold(op);
@@ -63,6 +64,7 @@ final class Starts
             op.targetOffset = runner.cache.slotOffset(entry);
             op.targetWord = runner.cache.word(entry);
             op.targetVersion = runner.cache.version(entry);
+            op.cacheEntry = entry;
             startCached(op, entry);
         }
     }
@@ -101,6 +103,7 @@ final class Starts
             return;
         }
         runner.counters.cacheHints++;
+        op.locate();
         op.targetOffset = runner.cache.slotOffset(entry);
         op.targetWord = runner.cache.word(entry);
         runner.go(op, Step.HINTED_READ);

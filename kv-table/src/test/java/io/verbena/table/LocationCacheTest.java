@@ -48,6 +48,39 @@ class LocationCacheTest
     }
 
     @Test
+    void shouldConfirmOnlyWhatIsStillKnown()
+    {
+        final long entry = cache.put(1, 2, 3, 4096, 77, 5, 6);
+        assertThat(cache.confirm(entry, 1, 2, 3, 4096, 77, 9)).isTrue();
+        assertThat(cache.tag(entry)).isEqualTo(9);
+        assertThat(cache.confirm(entry, 1, 2, 3, 4096, 77, 8)).isTrue();
+        assertThat(cache.tag(entry)).as("of an older operation").isEqualTo(9);
+        assertThat(cache.confirm(entry, 1, 2, 3, 4160, 77, 10)).as("another slot").isFalse();
+        assertThat(cache.confirm(entry, 1, 2, 3, 4096, 78, 10)).as("another word").isFalse();
+        assertThat(cache.confirm(entry, 9, 2, 3, 4096, 77, 10)).as("another key's entry").isFalse();
+        assertThat(cache.confirm(entry, 1, 2, 4, 4096, 77, 10)).as("another table's entry").isFalse();
+        cache.remove(1, 2, 3, 77);
+        assertThat(cache.confirm(entry, 1, 2, 3, 4096, 77, 10)).as("forgotten").isFalse();
+        assertThat(cache.tag(entry)).isEqualTo(9);
+    }
+
+    @Test
+    void shouldConfirmAsOftenAsItLearns()
+    {
+        final long entry = cache.put(1, 2, 3, 4096, 77, 5, 6);
+        for (int i = 0; i < 5; i++)
+        {
+            cache.learn(1, 2, 3, false);
+        }
+        for (int i = 0; i < 5; i++)
+        {
+            assertThat(cache.isWriteHot(entry)).isEqualTo(i > 0);
+            assertThat(cache.confirm(entry, 1, 2, 3, 4096, 77, 6)).isTrue();
+        }
+        assertThat(cache.isWriteHot(entry)).isFalse();
+    }
+
+    @Test
     void shouldNotLowerTheTagOfAWordThatIsStillTheSame()
     {
         cache.put(1, 2, 3, 4096, 77, 5, 6);

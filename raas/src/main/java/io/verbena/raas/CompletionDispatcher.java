@@ -28,6 +28,9 @@ final class CompletionDispatcher implements AutoCloseable
     private int sendRoomToFree;
     private int receiveRoomToFree;
     private long strayCompletions;
+    /** To which the completion before went; null when there is none, or it may not be there any more. */
+    private CompletionOwner lastChannel;
+    private int lastNumber;
     private final boolean isArming;
     private int emptyPolls;
 
@@ -96,11 +99,13 @@ final class CompletionDispatcher implements AutoCloseable
 
     void add(final CompletionOwner channel)
     {
+        lastChannel = null;
         channels.put(channel.queuePairNumber(), channel);
     }
 
     void remove(final CompletionOwner channel)
     {
+        lastChannel = null;
         channels.remove(channel.queuePairNumber(), channel);
     }
 
@@ -160,9 +165,19 @@ final class CompletionDispatcher implements AutoCloseable
         return total;
     }
 
+    private CompletionOwner channel(final int queuePairNumber)
+    {
+        if (lastChannel == null || lastNumber != queuePairNumber)
+        {
+            lastChannel = channels.get(queuePairNumber);
+            lastNumber = queuePairNumber;
+        }
+        return lastChannel;
+    }
+
     private void dispatchSend(final int index)
     {
-        final CompletionOwner channel = channels.get(completions.queuePairNumber(index));
+        final CompletionOwner channel = channel(completions.queuePairNumber(index));
         if (channel == null)
         {
             strayCompletions++;
@@ -202,7 +217,7 @@ final class CompletionDispatcher implements AutoCloseable
 
     private void dispatchReceive(final int index)
     {
-        final CompletionOwner channel = channels.get(completions.queuePairNumber(index));
+        final CompletionOwner channel = channel(completions.queuePairNumber(index));
         if (channel == null)
         {
             strayCompletions++;

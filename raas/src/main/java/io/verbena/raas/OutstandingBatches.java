@@ -38,6 +38,13 @@ final class OutstandingBatches
     /** Forgets the oldest; returns its number of requests. */
     int removeOldest()
     {
-        return requestCounts[(int)head++ & mask];
+        final int requestCount = requestCounts[(int)head++ & mask];
+        if (head == tail)
+        {
+            // A few entries that stay near, instead of a walk through all of the ring.
+            head = 0;
+            tail = 0;
+        }
+        return requestCount;
     }
 }

@@ -219,13 +219,13 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * The duty cycle: polls completions and calls listeners, drives connecting and deadlines, accepts connections and
-     * answers calls. Allocates nothing while only batches complete.
+     * answers calls. Allocates nothing while only batches complete, and reads the clock only when somebody waits.
      *
      * @return how much was done; 0 when there was nothing to do.
      */
     public int poll()
     {
-        return poll(clock.nanoTime());
+        return poll(0, false);
     }
 
     /**
@@ -236,6 +236,11 @@ public final class RaasContext implements AutoCloseable
      */
     public int poll(final long nowNs)
     {
+        return poll(nowNs, true);
+    }
+
+    private int poll(final long nowNs, final boolean isTimeKnown)
+    {
         if (isPolling)
         {
             throw new RaasMisuseException("poll() called from a callback of poll()");
@@ -243,7 +248,21 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            return pollOnce(nowNs);
+            int work = completions.poll();
+            // Asked behind the callbacks, which may begin something that has a deadline.
+            if (isWaiting() || !servers.isEmpty())
+            {
+                work += pollTimed(isTimeKnown ? nowNs : clock.nanoTime());
+            }
+            if (!retiredRegions.isEmpty())
+            {
+                retiredRegions.poll();
+            }
+            if (!deferredErrors.isEmpty())
+            {
+                tellErrors();
+            }
+            return work;
         }
         finally
         {
@@ -251,9 +270,10 @@ public final class RaasContext implements AutoCloseable
         }
     }
 
-    private int pollOnce(final long nowNs)
+    /** What has deadlines, or peers that come: a clock is read for nothing else. */
+    private int pollTimed(final long nowNs)
     {
-        int work = completions.poll();
+        int work = 0;
         if (pool.needsPoll())
         {
             work += pool.poll(nowNs);
@@ -266,12 +286,15 @@ public final class RaasContext implements AutoCloseable
         {
             work += servers.get(i).poll(nowNs);
         }
-        retiredRegions.poll();
+        return work;
+    }
+
+    private void tellErrors()
+    {
         while (!deferredErrors.isEmpty())
         {
             configuration.errorHandler().onError(deferredErrors.poll());
         }
-        return work;
     }
 
     /**

@@ -20,6 +20,11 @@ final class RetiredRegions implements AutoCloseable
         poll();
     }
 
+    boolean isEmpty()
+    {
+        return retired.isEmpty();
+    }
+
     void poll()
     {
         for (int i = retired.size() - 1; i >= 0; i--)

@@ -5,7 +5,7 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
 
-/** Requests checked and not posted yet, in columns; fixed capacity. */
+/** Requests checked and not posted yet; fixed capacity. */
 final class StagedBatch
 {
     static final int READ = 0;
@@ -15,28 +15,30 @@ final class StagedBatch
 
     private static final String[] NAMES = {"READ", "WRITE", "CMP_SWAP", "FETCH_ADD"};
 
-    private final int[] opcodes;
-    private final int[] flags;
-    private final long[] localAddresses;
-    private final int[] lengthsBytes;
-    private final int[] localKeys;
-    private final long[] remoteAddresses;
-    private final int[] remoteKeys;
-    private final long[] firstOperands;
-    private final long[] secondOperands;
+    /** One request; a line of the processor's caches. */
+    private static final class Request
+    {
+        int opcode;
+        int flags;
+        int lengthBytes;
+        int localKey;
+        int remoteKey;
+        long localAddress;
+        long remoteAddress;
+        long firstOperand;
+        long secondOperand;
+    }
+
+    private final Request[] requests;
     private int count;
 
     StagedBatch(final int capacity)
     {
-        opcodes = new int[capacity];
-        flags = new int[capacity];
-        localAddresses = new long[capacity];
-        lengthsBytes = new int[capacity];
-        localKeys = new int[capacity];
-        remoteAddresses = new long[capacity];
-        remoteKeys = new int[capacity];
-        firstOperands = new long[capacity];
-        secondOperands = new long[capacity];
+        requests = new Request[capacity];
+        for (int i = 0; i < capacity; i++)
+        {
+            requests[i] = new Request();
+        }
     }
 
     static String name(final int opcode)
@@ -46,7 +48,7 @@ final class StagedBatch
 
     int capacity()
     {
-        return opcodes.length;
+        return requests.length;
     }
 
     int count()
@@ -68,21 +70,22 @@ final class StagedBatch
         final long remoteAddress,
         final int remoteKey)
     {
-        final int index = count++;
-        opcodes[index] = opcode;
-        flags[index] = requestFlags;
-        localAddresses[index] = localAddress;
-        lengthsBytes[index] = lengthBytes;
-        localKeys[index] = localKey;
-        remoteAddresses[index] = remoteAddress;
-        remoteKeys[index] = remoteKey;
+        final Request request = requests[count++];
+        request.opcode = opcode;
+        request.flags = requestFlags;
+        request.localAddress = localAddress;
+        request.lengthBytes = lengthBytes;
+        request.localKey = localKey;
+        request.remoteAddress = remoteAddress;
+        request.remoteKey = remoteKey;
     }
 
     /** Operands of the atomic added last. */
     void operands(final long first, final long second)
     {
-        firstOperands[count - 1] = first;
-        secondOperands[count - 1] = second;
+        final Request request = requests[count - 1];
+        request.firstOperand = first;
+        request.secondOperand = second;
     }
 
     /** Stages everything on a queue pair, all with the same identifier, the last one signalled. */
@@ -91,9 +94,9 @@ final class StagedBatch
         final int last = count - 1;
         for (int i = 0; i < last; i++)
         {
-            stageOn(queuePair, wrId, i, flags[i]);
+            stageOn(queuePair, wrId, requests[i], requests[i].flags);
         }
-        stageOn(queuePair, wrId, last, flags[last] | SendFlags.SIGNALED);
+        stageOn(queuePair, wrId, requests[last], requests[last].flags | SendFlags.SIGNALED);
     }
 
     /** The same on a DC initiator. */
@@ -102,27 +105,29 @@ final class StagedBatch
     {
         for (int i = 0; i < count; i++)
         {
-            stageOn(initiator, wrId, i, i == count - 1 ? flags[i] | SendFlags.SIGNALED : flags[i]);
+            final int flags = requests[i].flags;
+            stageOn(initiator, wrId, requests[i], i == count - 1 ? flags | SendFlags.SIGNALED : flags);
             initiator.toDcTarget(way, target.number(), target.accessKey());
         }
     }
 
-    private void stageOn(final QueuePair queuePair, final long wrId, final int i, final int requestFlags)
+    private static void stageOn(
+        final QueuePair queuePair, final long wrId, final Request request, final int requestFlags)
     {
-        final long local = localAddresses[i];
-        final long remote = remoteAddresses[i];
-        final int length = lengthsBytes[i];
-        final int localKey = localKeys[i];
-        final int remoteKey = remoteKeys[i];
-        switch (opcodes[i])
+        final long local = request.localAddress;
+        final long remote = request.remoteAddress;
+        final int length = request.lengthBytes;
+        final int localKey = request.localKey;
+        final int remoteKey = request.remoteKey;
+        switch (request.opcode)
         {
             case READ -> queuePair.read(wrId, requestFlags, local, length, localKey, remote, remoteKey);
             case WRITE -> queuePair.write(wrId, requestFlags, local, length, localKey, remote, remoteKey);
             case COMPARE_SWAP -> queuePair.compareSwap(
-                wrId, requestFlags, local, localKey, remote, remoteKey, firstOperands[i], secondOperands[i]);
+                wrId, requestFlags, local, localKey, remote, remoteKey, request.firstOperand, request.secondOperand);
             case FETCH_ADD -> queuePair.fetchAdd(
-                wrId, requestFlags, local, localKey, remote, remoteKey, firstOperands[i]);
-            default -> throw new IllegalStateException("staged opcode " + opcodes[i]);
+                wrId, requestFlags, local, localKey, remote, remoteKey, request.firstOperand);
+            default -> throw new IllegalStateException("staged opcode " + request.opcode);
         }
     }
 
@@ -131,15 +136,16 @@ final class StagedBatch
     {
         for (int i = 0; i < count; i++)
         {
-            switch (opcodes[i])
+            final Request request = requests[i];
+            switch (request.opcode)
             {
                 case READ -> counters.reads++;
                 case WRITE -> counters.writes++;
                 case COMPARE_SWAP -> counters.compareSwaps++;
                 case FETCH_ADD -> counters.fetchAdds++;
-                default -> throw new IllegalStateException("staged opcode " + opcodes[i]);
+                default -> throw new IllegalStateException("staged opcode " + request.opcode);
             }
-            counters.payloadBytes += lengthsBytes[i];
+            counters.payloadBytes += request.lengthBytes;
         }
         counters.doorbells++;
     }

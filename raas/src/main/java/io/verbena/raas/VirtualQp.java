@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
 
@@ -43,6 +44,8 @@ public final class VirtualQp implements AutoCloseable
     private final ReadTargetAddress readTarget;
     private final RemoteRegion readRegion;
     private final StagedBatch staged;
+    private final ProtectionDomain protectionDomain;
+    private final int maxMessageBytes;
     private final VerbCounters counters = new VerbCounters();
     private ClientChannel channel;
     private long connectDeadlineNs;
@@ -69,6 +72,8 @@ public final class VirtualQp implements AutoCloseable
         this.peer = peer;
         this.listener = listener;
         staged = new StagedBatch(context.configuration().maxBatchRequests());
+        protectionDomain = context.protectionDomain();
+        maxMessageBytes = context.maxMessageBytes();
     }
 
     /** @return the virtual queue pair number: generation in the upper, index in the lower 16 bits. */
@@ -401,22 +406,9 @@ public final class VirtualQp implements AutoCloseable
             isBatchEarly = true;
             return false;
         }
-        final boolean isInBounds = local instanceof final TenantRegion region &&
-            region.domain == context.protectionDomain() &&
-            region.isOpen() &&
-            (opcode == StagedBatch.WRITE || (region.accessFlags & AccessFlags.LOCAL_WRITE) != 0) &&
-            lengthBytes >= 0 &&
-            lengthBytes <= context.maxMessageBytes() &&
-            localOffset >= 0 &&
-            localOffset <= region.lengthBytes - lengthBytes &&
-            remoteOffset >= 0 &&
-            remoteOffset <= remote.lengthBytes() - lengthBytes &&
-            channel.grants().covers(remote.address() + remoteOffset, lengthBytes, remote.remoteKey(), right) &&
-            (right != AccessFlags.REMOTE_ATOMIC ||
-                (remote.address() + remoteOffset & Long.BYTES - 1) == 0 &&
-                (region.address + localOffset & Long.BYTES - 1) == 0) &&
-            staged.count() < staged.capacity();
-        if (!isInBounds)
+        final long remoteAddress = remote.address() + remoteOffset;
+        if (!(local instanceof final TenantRegion region) ||
+            !isAllowed(opcode, right, region, localOffset, lengthBytes, remote, remoteOffset))
         {
             final String violation = RequestDiagnosis.violation(
                 this, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
@@ -424,14 +416,34 @@ public final class VirtualQp implements AutoCloseable
             throw misuse(violation);
         }
         staged.add(
-            opcode,
-            flags,
-            local.address() + localOffset,
-            lengthBytes,
-            local.localKey(),
-            remote.address() + remoteOffset,
+            opcode, flags, region.address + localOffset, lengthBytes, region.localKey, remoteAddress,
             remote.remoteKey());
         return true;
+    }
+
+    private boolean isAllowed(
+        final int opcode,
+        final int right,
+        final TenantRegion region,
+        final long localOffset,
+        final int lengthBytes,
+        final RemoteRegion remote,
+        final long remoteOffset)
+    {
+        final long remoteAddress = remote.address() + remoteOffset;
+        return region.domain == protectionDomain &&
+            region.isOpen() &&
+            (opcode == StagedBatch.WRITE || (region.accessFlags & AccessFlags.LOCAL_WRITE) != 0) &&
+            lengthBytes >= 0 &&
+            lengthBytes <= maxMessageBytes &&
+            localOffset >= 0 &&
+            localOffset <= region.lengthBytes - lengthBytes &&
+            remoteOffset >= 0 &&
+            remoteOffset <= remote.lengthBytes() - lengthBytes &&
+            channel.grants().covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
+            (right != AccessFlags.REMOTE_ATOMIC ||
+                (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0) &&
+            staged.count() < staged.capacity();
     }
 
     RaasContext context()

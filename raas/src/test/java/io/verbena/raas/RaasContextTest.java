@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -262,6 +263,34 @@ class RaasContextTest
                 assertThatThrownBy(() -> RaasContext.open(poor, new RaasConfiguration()))
                     .isInstanceOf(RdmaException.class).hasMessage("no memory left");
                 device.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldReadTheClockOnlyWhileSomebodyWaits()
+    {
+        try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
+            Device device = fabric.openDevice("timed"))
+        {
+            final int[] looks = {0};
+            final NanoClock counting = () ->
+            {
+                looks[0]++;
+                return device.clock().nanoTime();
+            };
+            try (RaasContext context =
+                RaasContext.open(proxy(Device.class, device, "clock", () -> counting), new RaasConfiguration()))
+            {
+                looks[0] = 0;
+                assertThat(context.poll()).isZero();
+                assertThat(looks[0]).isZero();
+                final RpcServer server = context.serve(SoftPair.PORT, (caller, source) -> null,
+                    (caller, method, request, offset, length, reply) -> 0);
+                looks[0] = 0;
+                context.poll();
+                assertThat(looks[0]).isPositive();
+                server.close();
             }
         }
     }

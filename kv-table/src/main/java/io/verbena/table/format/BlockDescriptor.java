@@ -1,6 +1,5 @@
 package io.verbena.table.format;
 
-import net.openhft.hashing.LongHashFunction;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -65,8 +64,6 @@ public final class BlockDescriptor
     /** Longest value that one block holds. */
     public static final int MAX_VALUE_BYTES = 16 * 1024;
 
-    private static final LongHashFunction CHECKSUM = LongHashFunction.xx3();
-
     static
     {
         if (HEADER_BYTES != 64 || HEADER_BYTES + MAX_KEY_BYTES + MAX_VALUE_BYTES > SizeClasses.MAX_BLOCK_BYTES)
@@ -111,17 +108,22 @@ public final class BlockDescriptor
         final long keyHashHigh,
         final long predecessor)
     {
-        buffer.putByte(offset + FORMAT_OFFSET, (byte)FORMAT_VERSION);
-        buffer.putByte(offset + FLAGS_OFFSET, (byte)0);
-        buffer.putShort(offset + KEY_LENGTH_OFFSET, (short)(keyLength - 1), LITTLE_ENDIAN);
-        buffer.putInt(offset + VALUE_LENGTH_OFFSET, valueLength, LITTLE_ENDIAN);
-        buffer.putInt(offset + TABLE_ID_OFFSET, tableId, LITTLE_ENDIAN);
-        buffer.putInt(offset + CLIENT_ID_OFFSET, clientId, LITTLE_ENDIAN);
+        // In whole words: what is stored in pieces has to leave the store buffer before the checksum can load it.
+        buffer.putLong(offset + FORMAT_OFFSET, lengthsWord(keyLength, valueLength), LITTLE_ENDIAN);
+        buffer.putLong(
+            offset + TABLE_ID_OFFSET, Integer.toUnsignedLong(tableId) | (long)clientId << Integer.SIZE, LITTLE_ENDIAN);
         buffer.putLong(offset + VERSION_OFFSET, version, LITTLE_ENDIAN);
         buffer.putLong(offset + SEQUENCE_OFFSET, sequence, LITTLE_ENDIAN);
         buffer.putLong(offset + EXPIRY_OFFSET, 0L, LITTLE_ENDIAN);
         buffer.putLong(offset + KEY_HASH_OFFSET, keyHashHigh, LITTLE_ENDIAN);
         buffer.putLong(offset + PREDECESSOR_OFFSET, predecessor, LITTLE_ENDIAN);
+    }
+
+    /** Format, flags and both lengths, as they stand in one word. */
+    private static long lengthsWord(final int keyLength, final int valueLength)
+    {
+        return FORMAT_VERSION | (long)(keyLength - 1) << (KEY_LENGTH_OFFSET - FORMAT_OFFSET) * Byte.SIZE |
+            (long)valueLength << (VALUE_LENGTH_OFFSET - FORMAT_OFFSET) * Byte.SIZE;
     }
 
     /**
@@ -135,14 +137,20 @@ public final class BlockDescriptor
     {
         assert buffer.byteArray() == null : "a block is sealed off-heap";
         final int length = recordLength(keyLength(buffer, offset), valueLength(buffer, offset));
-        buffer.putLong(offset + CHECKSUM_OFFSET, SlotWord.withoutWindow(committedWord), LITTLE_ENDIAN);
-        final long checksum = CHECKSUM.hashMemory(buffer.addressOffset() + offset, length);
-        buffer.putLong(offset + CHECKSUM_OFFSET, checksum, LITTLE_ENDIAN);
+        buffer.boundsCheck(offset, length);
+        buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset, length, committedWord), LITTLE_ENDIAN);
+    }
+
+    private static long checksum(
+        final DirectBuffer buffer, final int offset, final int lengthBytes, final long committedWord)
+    {
+        return BlockChecksum.of(
+            buffer.addressOffset() + offset, lengthBytes, SlotWord.withoutWindow(committedWord));
     }
 
     /**
-     * Whether a copy of a block is whole and is what the word published. Overwrites the copy's checksum field and puts
-     * it back.
+     * Whether a copy of a block is whole and is what the word published. May overwrite the copy's checksum field, and
+     * puts it back then.
      *
      * @param buffer        off-heap, holds a private copy.
      * @param offset        of its first byte.
@@ -154,19 +162,12 @@ public final class BlockDescriptor
         final MutableDirectBuffer buffer, final int offset, final int readBytes, final long committedWord)
     {
         assert buffer.byteArray() == null : "a block is checked off-heap";
+        buffer.boundsCheck(offset, readBytes);
         final int valueLength = valueLength(buffer, offset);
-        final int keyLength = keyLength(buffer, offset);
-        if (valueLength < 0 || valueLength > MAX_VALUE_BYTES || recordLength(keyLength, valueLength) > readBytes ||
-            formatVersion(buffer, offset) != FORMAT_VERSION)
-        {
-            return false;
-        }
-        final long stored = buffer.getLong(offset + CHECKSUM_OFFSET, LITTLE_ENDIAN);
-        buffer.putLong(offset + CHECKSUM_OFFSET, SlotWord.withoutWindow(committedWord), LITTLE_ENDIAN);
-        final long computed =
-            CHECKSUM.hashMemory(buffer.addressOffset() + offset, recordLength(keyLength, valueLength));
-        buffer.putLong(offset + CHECKSUM_OFFSET, stored, LITTLE_ENDIAN);
-        return stored == computed;
+        final int length = recordLength(keyLength(buffer, offset), valueLength);
+        return valueLength >= 0 && valueLength <= MAX_VALUE_BYTES && length <= readBytes &&
+            formatVersion(buffer, offset) == FORMAT_VERSION &&
+            buffer.getLong(offset + CHECKSUM_OFFSET, LITTLE_ENDIAN) == checksum(buffer, offset, length, committedWord);
     }
 
     /** @return format version. */

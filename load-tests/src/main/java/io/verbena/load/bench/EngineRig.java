@@ -26,6 +26,7 @@ import io.verbena.table.TablePlan;
 import io.verbena.table.VirtualQpPort;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -263,6 +264,12 @@ final class EngineRig implements AutoCloseable, OperationListener
     long completed()
     {
         return completed;
+    }
+
+    /** @return something of the value that was copied out last. */
+    long seen()
+    {
+        return target == null ? 0 : target.get(ValueLayout.JAVA_LONG, 0);
     }
 
     long lastVersion()

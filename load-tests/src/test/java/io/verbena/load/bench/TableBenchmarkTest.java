@@ -19,21 +19,22 @@ class TableBenchmarkTest
         final List<TableFigure> figures = new TableBenchmark(2_000, SystemNanoClock.INSTANCE, heard::add).run();
         assertThat(figures).isEqualTo(heard);
         assertThat(figures).extracting(TableFigure::name).containsExactly("cached_get", "cold_get", "cached_update",
-            "cached_get_in_batches", "get_some_epochs_later", "update_some_epochs_later", "allocation_per_get",
-            "allocation_per_put",
-            "get_against_chronicle_map", "update_against_chronicle_map", "load_factor_at_first_failed_insert",
+            "cached_get_in_batches", "cached_update_in_batches", "get_some_epochs_later", "update_some_epochs_later",
+            "allocation_per_get", "allocation_per_put",
+            "get_against_chronicle_map", "update_against_chronicle_map", "independent_get_against_chronicle_map",
+            "independent_update_against_chronicle_map", "load_factor_at_first_failed_insert",
             "index_bytes_per_key_at_0.90");
-        for (final TableFigure figure : figures.subList(0, 6))
+        for (final TableFigure figure : figures.subList(0, 7))
         {
             // No speed is demanded of a small run on any machine.
             assertThat(figure.value()).isPositive();
             assertThat(figure.bare()).isPositive();
         }
-        assertThat(figures.subList(8, 10)).allMatch(figure -> figure.bare() > 0);
+        assertThat(figures.subList(9, 13)).allMatch(figure -> figure.bare() > 0);
         // These depend on no clock.
-        assertThat(figures.subList(6, 8)).allMatch(TableFigure::isReached);
-        assertThat(figures.get(10).value()).isBetween(0.90, 0.95);
-        assertThat(figures.get(11).isReached()).isTrue();
+        assertThat(figures.subList(7, 9)).allMatch(TableFigure::isReached);
+        assertThat(figures.get(13).value()).isBetween(0.90, 0.95);
+        assertThat(figures.get(14).isReached()).isTrue();
     }
 
     @Test

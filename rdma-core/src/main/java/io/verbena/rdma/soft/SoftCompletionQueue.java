@@ -382,11 +382,15 @@ final class SoftCompletionQueue implements CompletionQueue
             if (queuePair != null && !queuePair.isClosed())
             {
                 queuePair.releaseSends(entry.position);
+                queuePair.reuseSends();
                 completions.set(
                     count++, entry.wrId, entry.status, entry.opcode, entry.byteLength, 0, queuePair.number());
             }
         }
-        localHead = head;
+        final boolean isEmpty = head == tail;
+        // From the first entry again: a few entries that stay near, instead of a walk through all of the ring.
+        localHead = isEmpty ? 0 : head;
+        localTail = isEmpty ? 0 : tail;
         publishLimit();
         return count;
     }

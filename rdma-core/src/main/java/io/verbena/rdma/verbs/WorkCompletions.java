@@ -1,7 +1,7 @@
 package io.verbena.rdma.verbs;
 
 /**
- * A reusable batch of completions in columns ({@code struct ibv_wc} each). With a status other than SUCCESS only
+ * A reusable batch of completions ({@code struct ibv_wc} each). With a status other than SUCCESS only
  * {@link #wrId}, {@link #status}, {@link #queuePairNumber} and {@link #vendorError} are valid. Filled by
  * {@link CompletionQueue#poll}; used by one thread.
  */
@@ -14,28 +14,25 @@ public final class WorkCompletions
     /** {@link #invalidatedKey} is valid. */
     public static final int WITH_INVALIDATION = 1 << 3;
 
+    private static final int STATUS = 0;
+    private static final int OPCODE = 1;
+    private static final int BYTE_LENGTH = 2;
+    private static final int IMMEDIATE = 3;
+    private static final int QUEUE_PAIR_NUMBER = 4;
+    private static final int SOURCE_QUEUE_PAIR_NUMBER = 5;
+    private static final int FLAGS = 6;
+    private static final int VENDOR_ERROR = 7;
+    private static final int FIELDS_SHIFT = 3;
+
     private final long[] wrIds;
-    private final int[] statuses;
-    private final int[] opcodes;
-    private final int[] byteLengths;
-    private final int[] immediates;
-    private final int[] queuePairNumbers;
-    private final int[] sourceQueuePairNumbers;
-    private final int[] flags;
-    private final int[] vendorErrors;
+    /** All that is no identifier, one completion behind the other: half of a line each. */
+    private final int[] fields;
 
     /** @param capacity the most completions one poll takes, 1 or more. */
     public WorkCompletions(final int capacity)
     {
         wrIds = new long[capacity];
-        statuses = new int[capacity];
-        opcodes = new int[capacity];
-        byteLengths = new int[capacity];
-        immediates = new int[capacity];
-        queuePairNumbers = new int[capacity];
-        sourceQueuePairNumbers = new int[capacity];
-        flags = new int[capacity];
-        vendorErrors = new int[capacity];
+        fields = new int[capacity << FIELDS_SHIFT];
     }
 
     /** @return the most completions one poll takes. */
@@ -53,13 +50,13 @@ public final class WorkCompletions
     /** @return one of {@link WorkCompletionStatus}. */
     public int status(final int index)
     {
-        return statuses[index];
+        return fields[(index << FIELDS_SHIFT) + STATUS];
     }
 
     /** @return one of {@link WorkCompletionOpcode}. */
     public int opcode(final int index)
     {
-        return opcodes[index];
+        return fields[(index << FIELDS_SHIFT) + OPCODE];
     }
 
     /**
@@ -68,43 +65,43 @@ public final class WorkCompletions
      */
     public int byteLength(final int index)
     {
-        return byteLengths[index];
+        return fields[(index << FIELDS_SHIFT) + BYTE_LENGTH];
     }
 
     /** @return set of {@link #WITH_GRH}, {@link #WITH_IMMEDIATE}, {@link #WITH_INVALIDATION}. */
     public int flags(final int index)
     {
-        return flags[index];
+        return fields[(index << FIELDS_SHIFT) + FLAGS];
     }
 
     /** @return the window key that the sender's SEND_WITH_INV took away. */
     public int invalidatedKey(final int index)
     {
-        return immediates[index];
+        return fields[(index << FIELDS_SHIFT) + IMMEDIATE];
     }
 
     /** @return UD receives: number of the queue pair that sent. */
     public int sourceQueuePairNumber(final int index)
     {
-        return sourceQueuePairNumbers[index];
+        return fields[(index << FIELDS_SHIFT) + SOURCE_QUEUE_PAIR_NUMBER];
     }
 
     /** @return the device's own code of a failure; 0 where it has none. */
     public int vendorError(final int index)
     {
-        return vendorErrors[index];
+        return fields[(index << FIELDS_SHIFT) + VENDOR_ERROR];
     }
 
     /** @return the sender's immediate; valid for receives of requests that carried one. */
     public int immediate(final int index)
     {
-        return immediates[index];
+        return fields[(index << FIELDS_SHIFT) + IMMEDIATE];
     }
 
     /** @return number of the local queue pair that the completion belongs to. */
     public int queuePairNumber(final int index)
     {
-        return queuePairNumbers[index];
+        return fields[(index << FIELDS_SHIFT) + QUEUE_PAIR_NUMBER];
     }
 
     /** For providers: stores one completion. */
@@ -118,11 +115,12 @@ public final class WorkCompletions
         final int queuePairNumber)
     {
         wrIds[index] = wrId;
-        statuses[index] = status;
-        opcodes[index] = opcode;
-        byteLengths[index] = byteLength;
-        immediates[index] = immediate;
-        queuePairNumbers[index] = queuePairNumber;
+        final int at = index << FIELDS_SHIFT;
+        fields[at + STATUS] = status;
+        fields[at + OPCODE] = opcode;
+        fields[at + BYTE_LENGTH] = byteLength;
+        fields[at + IMMEDIATE] = immediate;
+        fields[at + QUEUE_PAIR_NUMBER] = queuePairNumber;
         setDetails(index, 0, 0, 0);
     }
 
@@ -130,8 +128,9 @@ public final class WorkCompletions
     public void setDetails(
         final int index, final int completionFlags, final int sourceQueuePairNumber, final int vendorError)
     {
-        flags[index] = completionFlags;
-        sourceQueuePairNumbers[index] = sourceQueuePairNumber;
-        vendorErrors[index] = vendorError;
+        final int at = index << FIELDS_SHIFT;
+        fields[at + FLAGS] = completionFlags;
+        fields[at + SOURCE_QUEUE_PAIR_NUMBER] = sourceQueuePairNumber;
+        fields[at + VENDOR_ERROR] = vendorError;
     }
 }

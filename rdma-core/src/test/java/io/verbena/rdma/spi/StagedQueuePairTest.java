@@ -106,6 +106,54 @@ class StagedQueuePairTest
     }
 
     @Test
+    void shouldUseTheFirstSlotAgainOnlyWhenNothingIsOutstanding()
+    {
+        final Kept queuePair = new Kept(QueuePairType.RC, false);
+        post(queuePair, 10);
+        final WorkRequest first = queuePair.posted(0);
+        post(queuePair, 11);
+        queuePair.releaseSends(1);
+        queuePair.reuseSends();
+        post(queuePair, 12);
+        assertThat(queuePair.posted(1).wrId).as("outstanding still").isEqualTo(11);
+        assertThat(queuePair.posted(2).wrId).isEqualTo(12);
+        queuePair.releaseSends(3);
+        queuePair.reuseSends();
+        for (int i = 0; i < 4; i++)
+        {
+            post(queuePair, 20 + i);
+        }
+        assertThat(queuePair.posted(3)).isSameAs(first);
+        for (int i = 0; i < 4; i++)
+        {
+            assertThat(queuePair.posted(3 + i).wrId).isEqualTo(20 + i);
+        }
+        assertThat(queuePair.sendQueueSpace()).isZero();
+    }
+
+    @Test
+    void shouldKeepWhatIsStagedWhenTheRestCompletes()
+    {
+        final Kept queuePair = new Kept(QueuePairType.RC, false);
+        post(queuePair, 10);
+        queuePair.begin();
+        queuePair.send(11, 0, 0, 8, 0);
+        queuePair.releaseSends(1);
+        queuePair.reuseSends();
+        queuePair.send(12, 0, 0, 8, 0);
+        assertThat(queuePair.complete()).isEqualTo(PostStatus.OK);
+        assertThat(queuePair.posted(1).wrId).isEqualTo(11);
+        assertThat(queuePair.posted(2).wrId).isEqualTo(12);
+    }
+
+    private static void post(final Kept queuePair, final long wrId)
+    {
+        queuePair.begin();
+        queuePair.send(wrId, 0, 0, 8, 0);
+        assertThat(queuePair.complete()).isEqualTo(PostStatus.OK);
+    }
+
+    @Test
     void shouldRefuseWindowOperationsWithoutWindows()
     {
         final Kept queuePair = new Kept(QueuePairType.RC, false);
