@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.memory.checkpoint.CheckpointStore;
 
 import java.io.ByteArrayInputStream;
@@ -48,6 +49,7 @@ public final class MemoryFolder implements AutoCloseable
     private long writtenLengthBytes;
     private int nodeId;
     private long clusterId;
+    private int incarnation;
 
     private MemoryFolder(
         final Path path, final FolderFiles files, final FileChannel lockFile, final Properties properties)
@@ -60,6 +62,7 @@ public final class MemoryFolder implements AutoCloseable
         writtenLengthBytes = regionLengthBytes;
         nodeId = Integer.parseInt(properties.getProperty("node_id"));
         clusterId = Long.parseUnsignedLong(properties.getProperty("cluster_id"), HEX);
+        incarnation = Integer.parseInt(properties.getProperty("incarnation", "0"));
     }
 
     /**
@@ -80,7 +83,7 @@ public final class MemoryFolder implements AutoCloseable
 
         try
         {
-            Files.createDirectories(path);
+            OwnerOnly.createFolder(path);
             lockFile = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
             if (!tryLock(lockFile))
@@ -119,7 +122,7 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (!files.exists(PROPERTIES))
         {
-            write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0);
+            write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0, 0);
         }
 
         final MemoryFolder folder = new MemoryFolder(path, files, lockFile, read(path, files));
@@ -167,7 +170,7 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (regionLengthBytes != writtenLengthBytes)
         {
-            write(path, files, memoryId, regionLengthBytes, nodeId, clusterId);
+            write(path, files, memoryId, regionLengthBytes, nodeId, clusterId, incarnation);
             writtenLengthBytes = regionLengthBytes;
         }
     }
@@ -245,6 +248,12 @@ public final class MemoryFolder implements AutoCloseable
     long clusterId()
     {
         return clusterId;
+    }
+
+    /** @return incarnation that the node had last; memory of an older one is not the node's any more. */
+    int incarnation()
+    {
+        return incarnation;
     }
 
     /** @return where its checkpoints are. */
@@ -349,13 +358,14 @@ public final class MemoryFolder implements AutoCloseable
     }
 
     /** Writes down who the node has become; on disk when this returns. */
-    void joined(final int newNodeId, final long newClusterId)
+    void joined(final int newNodeId, final long newClusterId, final int newIncarnation)
     {
-        if (newNodeId != nodeId || newClusterId != clusterId)
+        if (newNodeId != nodeId || newClusterId != clusterId || newIncarnation != incarnation)
         {
-            write(path, files, memoryId, regionLengthBytes, newNodeId, newClusterId);
+            write(path, files, memoryId, regionLengthBytes, newNodeId, newClusterId, newIncarnation);
             nodeId = newNodeId;
             clusterId = newClusterId;
+            incarnation = newIncarnation;
         }
     }
 
@@ -365,7 +375,8 @@ public final class MemoryFolder implements AutoCloseable
         final long memoryId,
         final long regionLengthBytes,
         final int nodeId,
-        final long clusterId)
+        final long clusterId,
+        final int incarnation)
     {
         final Properties properties = new Properties();
         properties.setProperty("format_version", Integer.toString(FORMAT_VERSION));
@@ -373,6 +384,7 @@ public final class MemoryFolder implements AutoCloseable
         properties.setProperty("region_length_bytes", Long.toString(regionLengthBytes));
         properties.setProperty("node_id", Integer.toString(nodeId));
         properties.setProperty("cluster_id", Long.toHexString(clusterId));
+        properties.setProperty("incarnation", Integer.toString(incarnation));
         write(path, files, PROPERTIES, properties);
     }
 

@@ -46,9 +46,9 @@ public final class OfflineCheckpoint
         {
             final Superblock superblock = SuperblockDescriptor.recover(region.segment());
 
-            if (null == superblock)
+            if (null == superblock || RegionAdoption.isOutdated(superblock, folder))
             {
-                // A start that was killed before it restored anything: what there is, is in the checkpoint before.
+                // A start that was killed before it let anybody in: what there is, is in the checkpoint before.
                 return true;
             }
 

@@ -25,7 +25,7 @@ final class RegionAdoption
         NEW,
         /** That of the process before. */
         FOUND,
-        /** Empty, and there is a checkpoint of what it should hold. */
+        /** Empty, or of a time before the node went on elsewhere; there is a checkpoint of what it should hold. */
         TO_RESTORE
     }
 
@@ -49,15 +49,13 @@ final class RegionAdoption
 
         final Superblock found = SuperblockDescriptor.recover(region);
 
-        if (null == found && !folder.hasCheckpoint())
+        if (null == found || isOutdated(found, folder))
         {
-            throw new MemoryNodeException("memory of node " + folder.nodeId() + " is gone, and its records with it: " +
-                "it was in shared memory of this host, which was restarted, or somebody removed it, and there is no " +
-                "checkpoint; begin with an empty data folder instead of " + folder.path(), null);
-        }
+            if (!folder.hasCheckpoint())
+            {
+                throw gone(folder);
+            }
 
-        if (null == found)
-        {
             return Kind.TO_RESTORE;
         }
 
@@ -76,6 +74,22 @@ final class RegionAdoption
         }
 
         return Kind.FOUND;
+    }
+
+    /**
+     * Whether the node went on elsewhere since: its folder was carried to another host or fabric, and has come back.
+     * What its last process left is in the checkpoint; this memory is older, whoever finds it.
+     */
+    static boolean isOutdated(final Superblock found, final MemoryFolder folder)
+    {
+        return found.incarnation() < folder.incarnation();
+    }
+
+    private static MemoryNodeException gone(final MemoryFolder folder)
+    {
+        return new MemoryNodeException("memory of node " + folder.nodeId() + " is gone, and its records with it: " +
+            "it was in shared memory of this host, which was restarted, or somebody removed it, and there is no " +
+            "checkpoint; begin with an empty data folder instead of " + folder.path(), null);
     }
 
     /**
@@ -102,14 +116,14 @@ final class RegionAdoption
 
         if (null != folder && folderFirst)
         {
-            folder.joined(superblock.nodeId(), clusterId);
+            folder.joined(superblock.nodeId(), clusterId, superblock.incarnation());
         }
 
         SuperblockDescriptor.writeBoth(region, superblock);
 
         if (null != folder)
         {
-            folder.joined(superblock.nodeId(), clusterId);
+            folder.joined(superblock.nodeId(), clusterId, superblock.incarnation());
         }
     }
 

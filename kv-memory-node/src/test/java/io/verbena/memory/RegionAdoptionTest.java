@@ -7,6 +7,7 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,7 +62,7 @@ class RegionAdoptionTest
     {
         try (MemoryFolder folder = folder())
         {
-            folder.joined(3, 99);
+            folder.joined(3, 99, 7);
         }
         SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
     }
@@ -91,6 +92,25 @@ class RegionAdoptionTest
         assertThat(isFound()).isTrue();
         region.fill((byte)0);
         assertThatThrownBy(this::isFound).isInstanceOf(MemoryNodeException.class).hasMessageContaining("is gone");
+    }
+
+    @Test
+    void shouldNotGoBackToMemoryThatTheNodeHasLeft()
+    {
+        join();
+        try (MemoryFolder folder = folder())
+        {
+            folder.joined(3, 99, 8); // on another host, from a checkpoint; then the folder came back
+        }
+        assertThatThrownBy(this::isFound).as("no checkpoint came along").isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("is gone");
+        try (MemoryFolder folder = folder())
+        {
+            newTable();
+            new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, 0).make();
+            assertThat(folder.hasCheckpoint()).isTrue();
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+        }
     }
 
     @Test

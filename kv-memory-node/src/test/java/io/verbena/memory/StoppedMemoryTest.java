@@ -43,7 +43,7 @@ class StoppedMemoryTest
     {
         try (MemoryFolder folder = folder())
         {
-            folder.joined(3, 99);
+            folder.joined(3, 99, 7);
         }
     }
 

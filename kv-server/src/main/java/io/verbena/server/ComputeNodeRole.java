@@ -265,7 +265,7 @@ public final class ComputeNodeRole implements Role
         figures.put("ready_after_us", microseconds(node.timeline().joinToReadyNs()));
         figures.put("first_request_after_us", microseconds(node.timeline().joinToFirstRequestNs()));
         figures.put("join_breakdown", node.timeline().breakdown());
-        figures.put("failure", node.failure());
+        figures.put("failure", ComputeNode.State.SERVING == node.state() ? "" : node.failure());
         return figures;
     }
 

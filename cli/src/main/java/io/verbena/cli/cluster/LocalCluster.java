@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.OfflineCheckpoint;
@@ -21,8 +22,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -72,7 +75,7 @@ final class LocalCluster implements AutoCloseable
         folder.refuseForeign();
         try
         {
-            Files.createDirectories(folder.path());
+            makeFolder(folder.path());
             final FileChannel channel = FileChannel.open(
                 folder.lock(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             final FileLock lock = tryLock(channel);
@@ -88,6 +91,14 @@ final class LocalCluster implements AutoCloseable
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE,
                 "folder of the cluster cannot be used: " + ex + "; give --data DIR that can be written", ex);
+        }
+    }
+
+    private static void makeFolder(final Path path) throws IOException
+    {
+        if (!Files.isDirectory(path))
+        {
+            OwnerOnly.createFolder(path);
         }
     }
 
@@ -154,11 +165,11 @@ final class LocalCluster implements AutoCloseable
      * @param listen       where it is to be found.
      * @param memoryNodes  1 or more.
      * @param memoryMib    of each; null: as it was, or the node's default.
-     * @param computeNodes 1 or more.
+     * @param computeNodes 0 or more; null: as many as died with the whole cluster, or 1.
      * @param progress     hears what happened.
      */
     void up(
-        final String listen, final int memoryNodes, final Integer memoryMib, final int computeNodes,
+        final String listen, final int memoryNodes, final Integer memoryMib, final Integer computeNodes,
         final Consumer<String> progress)
     {
         if (!live().isEmpty())
@@ -166,6 +177,7 @@ final class LocalCluster implements AutoCloseable
             restartDead(progress);
             return;
         }
+        final int dead = (int)table.entries().stream().filter((entry) -> entry.name().startsWith(COMPUTE)).count();
         table.entries().forEach(table::forget); // died, or were killed, since
         if (folder.isDiscarding())
         {
@@ -175,7 +187,7 @@ final class LocalCluster implements AutoCloseable
         final List<String> earlier = folder.memoryNodes();
         try
         {
-            startMetaServer(listen, !earlier.isEmpty(), progress);
+            startMetaServer(listen, earlier, progress);
             for (final String name : earlier)
             {
                 progress.accept(name + ' ' + startMemoryNode(name, memoryMib));
@@ -187,7 +199,7 @@ final class LocalCluster implements AutoCloseable
                     progress.accept(MEMORY + i + ' ' + startMemoryNode(MEMORY + i, memoryMib));
                 }
             }
-            scale(computeNodes, progress);
+            scale(null == computeNodes ? Math.max(1, dead) : computeNodes, progress);
         }
         catch (final RuntimeException ex)
         {
@@ -205,9 +217,10 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** On the data of the cluster that was here, and at its address, when its memory is to be found again. */
-    private void startMetaServer(final String listen, final boolean isEarlier, final Consumer<String> progress)
+    private void startMetaServer(final String listen, final List<String> earlier, final Consumer<String> progress)
     {
-        final String fabric = fabricName();
+        final boolean isEarlier = !earlier.isEmpty();
+        final String fabric = fabricName(earlier);
         final boolean isAny = ANY_PORT.equals(listen);
         final List<String> arguments =
             new ArrayList<>(metaServer(isEarlier && isAny ? folder.address() : listen, fabric));
@@ -437,10 +450,33 @@ final class LocalCluster implements AutoCloseable
         return arguments;
     }
 
-    private String fabricName()
+    /**
+     * The fabric where the memory of earlier nodes is, whatever this folder was called then. Where none is, one that
+     * nobody else has: by the folder's name, an older copy of it, or one made there since, would be met again.
+     */
+    private String fabricName(final List<String> earlier)
     {
+        final String last = folder.fabric();
+        if (null != last && holdsMemory(last, earlier))
+        {
+            return last;
+        }
         return "soft:/dev/shm/verbena-" + System.getProperty("user.name") + '-' +
-            Integer.toHexString(folder.path().toString().hashCode());
+            HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    }
+
+    private boolean holdsMemory(final String fabricName, final List<String> memoryNodes)
+    {
+        try (Fabric fabric = Fabrics.open(fabricName))
+        {
+            return memoryNodes.stream().anyMatch((node) ->
+                fabric.hasNamed(MemoryFolder.memoryName(folder.memoryNode(node))));
+        }
+        catch (final RdmaException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE,
+                "memory of the cluster that was up last cannot be looked for: " + ex.getMessage(), ex);
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.control.bootstrap.OwnerOnly;
 
 import java.io.File;
 import java.io.IOException;
@@ -80,7 +81,7 @@ final class NodeLauncher
         final Path log = logs.resolve(name + ".log");
         try
         {
-            Files.createDirectories(logs);
+            OwnerOnly.createFolder(logs);
             if (Files.exists(log))
             {
                 Files.move(log, logs.resolve(name + ".log.1"), StandardCopyOption.REPLACE_EXISTING);

@@ -2,10 +2,12 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.control.bootstrap.OwnerOnly;
 
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,10 +17,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -43,7 +43,8 @@ final class ProcessTable
         /** The process, if it lives and is the one that was started. */
         Optional<ProcessHandle> process()
         {
-            return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter((process) -> startMs == start(process));
+            return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter((process) -> startMs == start(process))
+                .filter((process) -> !isZombie(pid));
         }
 
         boolean isLive()
@@ -51,6 +52,8 @@ final class ProcessTable
             return process().isPresent();
         }
     }
+
+    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Path folder;
 
@@ -95,7 +98,7 @@ final class ProcessTable
         properties.setProperty("health_port", Integer.toString(entry.healthPort()));
         try
         {
-            Files.createDirectories(folder);
+            OwnerOnly.createFolder(folder);
             // Whole or not at all: others read it meanwhile, and this process may be killed.
             final Path unfinished = folder.resolve(entry.name() + ".unfinished");
             try (Writer writer = Files.newBufferedWriter(unfinished))
@@ -124,11 +127,11 @@ final class ProcessTable
         if (process.isPresent())
         {
             process.get().destroy();
-            isOrderly = awaitEnd(process.get(), timeoutMs);
+            isOrderly = awaitEnd(entry, timeoutMs);
             if (!isOrderly && entry.isLive())
             {
                 process.get().destroyForcibly();
-                awaitEnd(process.get(), timeoutMs);
+                awaitEnd(entry, timeoutMs);
             }
         }
         forget(entry);
@@ -147,22 +150,37 @@ final class ProcessTable
         }
     }
 
-    private static boolean awaitEnd(final ProcessHandle process, final long timeoutMs)
+    private static boolean awaitEnd(final Entry entry, final long timeoutMs)
     {
-        final CompletableFuture<ProcessHandle> end = process.onExit();
+        final long beganNs = System.nanoTime();
+        while (entry.isLive())
+        {
+            if (Thread.currentThread().isInterrupted() ||
+                System.nanoTime() - beganNs > TimeUnit.MILLISECONDS.toNanos(timeoutMs))
+            {
+                return false;
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+        return true;
+    }
+
+    /**
+     * Whether a process has ended and only waits for its parent to hear of it. In a container whose first process does
+     * not listen, that is forever.
+     */
+    static boolean isZombie(final long pid)
+    {
         try
         {
-            end.get(timeoutMs, TimeUnit.MILLISECONDS);
-            return true;
+            final String stat =
+                Files.readString(Path.of("/proc", Long.toString(pid), "stat"), StandardCharsets.ISO_8859_1);
+            // PID (NAME) STATE ..., and a name may hold anything.
+            return "ZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
         }
-        catch (final InterruptedException ex)
+        catch (final IOException | IndexOutOfBoundsException ex)
         {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-        catch (final ExecutionException | TimeoutException ex)
-        {
-            return false;
+            return false; // ended between two looks, which the next one tells
         }
     }
 

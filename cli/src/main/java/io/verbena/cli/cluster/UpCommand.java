@@ -39,39 +39,69 @@ public final class UpCommand implements Callable<Integer>
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
 
-    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = LocalCluster.ANY_PORT,
+    @Option(names = "--listen", paramLabel = "ADDRESS",
         description = "Where the cluster is found; port 0, the default, for any.")
     private String listen;
 
-    @Option(names = "--memory-nodes", paramLabel = "N", defaultValue = "1",
-        description = "Memory nodes. Default: ${DEFAULT-VALUE}.")
-    private int memoryNodes;
+    @Option(names = "--memory-nodes", paramLabel = "N",
+        description = "Memory nodes. Default: 1, or as many as there were.")
+    private Integer memoryNodes;
 
     @Option(names = "--memory", paramLabel = "MIB",
         description = "Registered memory of each memory node, in MiB. Default: 256, or what it was.")
     private Integer memoryMib;
 
-    @Option(names = "--compute-nodes", paramLabel = "N", defaultValue = "1",
-        description = "Compute nodes. Default: ${DEFAULT-VALUE}.")
-    private int computeNodes;
+    @Option(names = "--compute-nodes", paramLabel = "N",
+        description = "Compute nodes. Default: 1, or as many as died with the cluster.")
+    private Integer computeNodes;
 
     @Override
     public Integer call()
     {
-        check("--memory-nodes", memoryNodes, 1, MAX_NODES);
-        check("--compute-nodes", computeNodes, 1, MAX_NODES);
-        check("--memory", null == memoryMib ? 1 : memoryMib, 1, MAX_MIB);
+        check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
+        check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
+        check("--memory", orOne(memoryMib), 1, MAX_MIB);
         final PrintWriter out = spec.commandLine().getOut();
         final ClusterFolder folder = ClusterFolder.of(data);
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
-            cluster.up(listen, memoryNodes, memoryMib, computeNodes, (line) -> say(out, line));
+            refuseWhatCannotChangeNow(cluster);
+            cluster.up(null == listen ? LocalCluster.ANY_PORT : listen, orOne(memoryNodes), memoryMib, computeNodes,
+                (line) -> say(out, line));
             requireTable(folder);
         }
         say(out, "up: " + folder.address());
         say(out, "token: " + folder.token());
         say(out, "try: verbena put hello world" + (null == data ? "" : " --data " + data));
         return ExitStatus.OK;
+    }
+
+    private static int orOne(final Integer count)
+    {
+        return null == count ? 1 : count;
+    }
+
+    /** What died is started again as it was, beside what lives. */
+    private void refuseWhatCannotChangeNow(final LocalCluster cluster)
+    {
+        final boolean isAnyDead = cluster.entries().stream().anyMatch((entry) -> !entry.isLive());
+        if (cluster.live().isEmpty() || !isAnyDead)
+        {
+            return;
+        }
+        refuse("--listen", listen, "or 'verbena down' first");
+        refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
+        refuse("--memory", memoryMib, "or 'verbena down' first");
+        refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");
+    }
+
+    private static void refuse(final String option, final Object value, final String remedy)
+    {
+        if (null != value)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + value + ": a part of the cluster is up, " +
+                "and the dead processes are started again as they were; leave it out, " + remedy, null);
+        }
     }
 
     private static void requireTable(final ClusterFolder folder)

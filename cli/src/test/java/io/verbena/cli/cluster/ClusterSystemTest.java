@@ -28,6 +28,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -510,6 +511,36 @@ class ClusterSystemTest
         succeed("down", "--discard");
         succeed("up", "--memory", "64");
         assertThat(run("get", "newer")).as("ended with its records").isEqualTo(ExitStatus.FAILED);
+    }
+
+    /** Its memory is not where a folder of the new name would have it, and must not be found there years later. */
+    @Test
+    void shouldFindItsRecordsAgainInAFolderThatWasMoved() throws IOException
+    {
+        final Path moved = directory.resolveSibling(directory.getFileName() + "-moved");
+        succeed("up", "--memory", "64", "--compute-nodes", "2");
+        assertThat(Files.getPosixFilePermissions(directory.resolve("memory-1"))).as("others read no records")
+            .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+        assertThat(Files.getPosixFilePermissions(directory.resolve("meta")))
+            .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+        succeed("put", "k", "first");
+        succeed("checkpoint");
+        succeed("put", "k", "second");
+        entries().forEach(ClusterSystemTest::kill);
+        Files.move(directory, moved);
+        assertThat(CommandLines.run(List.of("up", "--data", moved.toString())).out())
+            .as("as many as died").contains("compute-2 ready");
+        assertThat(CommandLines.run(List.of("get", "k", "--data", moved.toString())).out()).isEqualTo("second\n");
+        kill(new ProcessTable(moved.resolve("processes")).entries().getLast());
+        assertThat(CommandLines.run(List.of("up", "--memory", "128", "--data", moved.toString())).err())
+            .contains("--memory 128: a part of the cluster is up").hasLineCount(1);
+        CommandLines.run(List.of("put", "k", "third", "--data", moved.toString()));
+        assertThat(CommandLines.run(List.of("down", "--data", moved.toString())).out())
+            .contains("1 records in its checkpoint");
+        Files.move(moved, directory);
+        succeed("up");
+        succeed("get", "k");
+        assertThat(last.out()).isEqualTo("third\n");
     }
 
     @Test

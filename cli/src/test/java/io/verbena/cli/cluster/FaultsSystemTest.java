@@ -18,10 +18,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -95,6 +97,8 @@ class FaultsSystemTest
         succeed(cluster(), "up", "--memory", "64");
         final ClusterFolder folder = ClusterFolder.of(cluster());
         succeed(cluster(), "scale", "--compute-nodes", "0");
+        final Set<String> devices = devices(folder);
+        assertThat(devices).as("of the meta server and the memory node").hasSize(2);
         compute = compute(folder);
         awaitReady();
         final List<CompletableFuture<Long>> puts = new ArrayList<>();
@@ -117,10 +121,17 @@ class FaultsSystemTest
         }
         assertThat(compute.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(compute.exitValue()).isEqualTo(TERMINATED);
+        assertThat(devices(folder)).as("its files, and the client's").isEqualTo(devices);
+    }
+
+    /** What files of the fabric begin with, each a device. */
+    private static Set<String> devices(final ClusterFolder folder) throws IOException
+    {
         try (Stream<Path> files = Files.list(Path.of(folder.fabric().substring("soft:".length()))))
         {
-            assertThat(files).as("its files").noneMatch((file) ->
-                file.getFileName().toString().contains("-" + compute.pid() + "-"));
+            return files.map((file) -> file.getFileName().toString())
+                .filter((name) -> name.matches("[0-9a-f]{8}\\..*"))
+                .map((name) -> name.substring(0, name.indexOf('.'))).collect(Collectors.toSet());
         }
     }
 

@@ -99,6 +99,24 @@ class ProcessTableTest
         assertThat(process.isAlive()).isFalse();
     }
 
+    /** As in a container whose first process asks for nobody's end: its child here stops before it could. */
+    @Test
+    void shouldTakeAProcessForDeadThatNobodyAsksFor() throws IOException
+    {
+        process.destroyForcibly();
+        process = new ProcessBuilder("sh", "-c", "sleep 0 & echo $!; exec sleep 300").start();
+        final long pid = Long.parseLong(process.inputReader().readLine());
+        while (!ProcessTable.isZombie(pid))
+        {
+            Thread.onSpinWait();
+        }
+        final ProcessHandle zombie = ProcessHandle.of(pid).orElseThrow();
+        assertThat(zombie.isAlive()).as("what the JVM says").isTrue();
+        final Entry entry = new Entry("memory-1", pid, ProcessTable.start(zombie), 0);
+        assertThat(entry.isLive()).isFalse();
+        assertThat(table.end(entry, 300)).isTrue();
+    }
+
     @Test
     void shouldSayWhichEntryIsNone() throws IOException
     {

@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.control.bootstrap.OwnerOnly;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -48,7 +50,7 @@ final class MetaDataFolder implements AutoCloseable
 
         try
         {
-            Files.createDirectories(path);
+            OwnerOnly.createFolder(path);
             final FileChannel lockFile = FileChannel.open(
                 path.resolve(LOCK_FILE), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
 

@@ -1,0 +1,49 @@
+package io.verbena.control.bootstrap;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Folders whose files hold records, or say who runs a cluster: nobody but their owner looks in. Stateless. */
+public final class OwnerOnly
+{
+    private static final Set<PosixFilePermission> FOLDER_MODE = PosixFilePermissions.fromString("rwx------");
+
+    private OwnerOnly()
+    {
+    }
+
+    /**
+     * Makes a folder, and those above it that are missing, with mode 0700; one that is there gets that mode.
+     *
+     * @param path of the folder.
+     * @throws IOException when it cannot be made.
+     */
+    public static void createFolder(final Path path) throws IOException
+    {
+        if (!Files.isDirectory(path))
+        {
+            Files.createDirectories(path, PosixFilePermissions.asFileAttribute(FOLDER_MODE));
+        }
+        else if (!FOLDER_MODE.containsAll(Files.getPosixFilePermissions(path)))
+        {
+            close(path);
+        }
+    }
+
+    private static void close(final Path path) throws IOException
+    {
+        try
+        {
+            Files.setPosixFilePermissions(path, FOLDER_MODE);
+        }
+        catch (final FileSystemException ex)
+        {
+            // Another user's folder that this one may write, or a read-only one: it is as open as its owner made it.
+        }
+    }
+}
