@@ -10,7 +10,8 @@ enum Flaw
 {
     NONE(0, 0),
     RESTORED(DroppedGuards.RESTORED, 0),
-    SUPERBLOCK_LAST(0, DurableNodes.SUPERBLOCK_LAST),
+    /** Both: a restoration that was cut short has no incarnation yet, so each of the two notices it. */
+    SUPERBLOCK_LAST(0, DurableNodes.SUPERBLOCK_LAST | DurableNodes.OUTDATED),
     ORPHAN_UNLESS(0, DurableNodes.ORPHAN_UNLESS),
     SUPERBLOCK_FIRST(0, DurableNodes.SUPERBLOCK_FIRST),
     WALK(0, DurableNodes.WALK),

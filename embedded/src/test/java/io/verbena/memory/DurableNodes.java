@@ -13,6 +13,7 @@ import java.util.function.Function;
 public final class DurableNodes
 {
     public static final int SUPERBLOCK_LAST = DurabilityGuard.SUPERBLOCK_LAST;
+    public static final int OUTDATED = DurabilityGuard.OUTDATED;
     public static final int ORPHAN_UNLESS = DurabilityGuard.ORPHAN_UNLESS;
     public static final int SUPERBLOCK_FIRST = DurabilityGuard.SUPERBLOCK_FIRST;
     public static final int WALK = DurabilityGuard.WALK;

@@ -26,6 +26,8 @@ final class DurabilityGuard
     static final int LOOK_AGAIN = 1 << 8;
     /** A checkpoint removes what may have moved elsewhere when everything else of it is written. */
     static final int REMOVE_LAST = 1 << 9;
+    /** Memory of an earlier incarnation than the folder's is not the node's any more. */
+    static final int OUTDATED = 1 << 10;
 
     private DurabilityGuard()
     {

@@ -82,7 +82,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         this.region = region;
         clock = device.clock();
         final Kind kind = RegionAdoption.look(
-            region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
+            region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0),
+            configuration.droppedGuards());
         isMemoryEmpty = Kind.FOUND != kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);

@@ -35,11 +35,13 @@ final class RegionAdoption
      * @param region   from its first byte; used by nobody.
      * @param folder   says who the node is; null: the region is new.
      * @param expected what the superblock must say, but for id and incarnation.
+     * @param droppedGuards of {@link DurabilityGuard}, for mutation checks only.
      * @return what is to be done with it.
      * @throws FormatException     when it is damaged, or another node's.
      * @throws MemoryNodeException when it is new, and should not be, and there is no checkpoint.
      */
-    static Kind look(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
+    static Kind look(
+        final MemorySegment region, final MemoryFolder folder, final Superblock expected, final int droppedGuards)
     {
         if (null == folder || 0 == folder.nodeId())
         {
@@ -49,7 +51,7 @@ final class RegionAdoption
 
         final Superblock found = SuperblockDescriptor.recover(region);
 
-        if (null == found || isOutdated(found, folder))
+        if (null == found || (droppedGuards & DurabilityGuard.OUTDATED) == 0 && isOutdated(found, folder))
         {
             if (!folder.hasCheckpoint())
             {

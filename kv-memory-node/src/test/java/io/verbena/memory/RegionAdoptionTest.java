@@ -54,7 +54,7 @@ class RegionAdoptionTest
     {
         try (MemoryFolder folder = folder())
         {
-            return RegionAdoption.Kind.FOUND == RegionAdoption.look(region, folder, SUPERBLOCK);
+            return RegionAdoption.Kind.FOUND == RegionAdoption.look(region, folder, SUPERBLOCK, 0);
         }
     }
 
@@ -109,7 +109,9 @@ class RegionAdoptionTest
             newTable();
             new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, 0).make();
             assertThat(folder.hasCheckpoint()).isTrue();
-            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, 0)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, DurabilityGuard.OUTDATED))
+                .isEqualTo(RegionAdoption.Kind.FOUND);
         }
     }
 
@@ -119,7 +121,7 @@ class RegionAdoptionTest
         SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
         try (MemoryFolder folder = folder())
         {
-            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.NEW);
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, 0)).isEqualTo(RegionAdoption.Kind.NEW);
         }
     }
 
