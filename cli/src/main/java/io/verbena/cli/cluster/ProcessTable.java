@@ -4,6 +4,8 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.control.bootstrap.OwnerOnly;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -152,11 +154,11 @@ final class ProcessTable
 
     private static boolean awaitEnd(final Entry entry, final long timeoutMs)
     {
-        final long beganNs = System.nanoTime();
+        final long beganNs = SystemNanoClock.INSTANCE.nanoTime();
         while (entry.isLive())
         {
             if (Thread.currentThread().isInterrupted() ||
-                System.nanoTime() - beganNs > TimeUnit.MILLISECONDS.toNanos(timeoutMs))
+                SystemNanoClock.INSTANCE.nanoTime() - beganNs > TimeUnit.MILLISECONDS.toNanos(timeoutMs))
             {
                 return false;
             }

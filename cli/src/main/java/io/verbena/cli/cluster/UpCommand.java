@@ -99,8 +99,8 @@ public final class UpCommand implements Callable<Integer>
     {
         if (null != value)
         {
-            throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + value + ": a part of the cluster is up, " +
-                "and the dead processes are started again as they were; leave it out, " + remedy, null);
+            throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + value +
+                ": a part of the cluster is up, and the dead processes are started again as they were; leave it out, " + remedy, null);
         }
     }
 
