@@ -100,7 +100,8 @@ public final class UpCommand implements Callable<Integer>
         if (null != value)
         {
             throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + value +
-                ": a part of the cluster is up, and the dead processes are started again as they were; leave it out, " + remedy, null);
+                ": a part of the cluster is up, and the dead processes are started again as they were; leave it out, " +
+                remedy, null);
         }
     }
 

@@ -51,7 +51,7 @@ class ProcessTableTest
         assertThat(table.entries()).containsExactly(entry);
         assertThat(entry.isLive()).isTrue();
         assertThat(table.end(entry, 10_000)).isTrue();
-        assertThat(process.isAlive()).isFalse();
+        assertThat(process.onExit().join().isAlive()).isFalse();
         assertThat(table.entries()).isEmpty();
         assertThat(table.end(entry, 10_000)).as("twice").isTrue();
     }
@@ -96,7 +96,7 @@ class ProcessTableTest
         assertThat(process.getInputStream().read()).isEqualTo('o');
         final Entry entry = entry("memory-1", ProcessTable.start(process.toHandle()));
         assertThat(table.end(entry, 300)).isFalse();
-        assertThat(process.isAlive()).isFalse();
+        assertThat(process.onExit().join().isAlive()).isFalse();
     }
 
     /** As in a container whose first process asks for nobody's end: its child here stops before it could. */
