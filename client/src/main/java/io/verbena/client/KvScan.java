@@ -14,7 +14,7 @@ import java.util.function.LongFunction;
  * made until {@link #hasNext()} is false is met once, with a value that it had meanwhile; one that is never there is
  * never met; one that is written for the first time, deleted, or deleted and written again meanwhile is met, or not, or
  * twice. Records are fetched by stretches, the next one while this one is read. Nothing is held at the nodes, so a scan
- * can be left at any time. Not thread-safe.
+ * can be left at any time, and another one can go on where {@link #cursor()} says. Not thread-safe.
  */
 public final class KvScan implements Iterator<KvRecord>
 {
@@ -28,15 +28,44 @@ public final class KvScan implements Iterator<KvRecord>
     {
     }
 
+    private final int tableId;
     private final LongFunction<CompletableFuture<Page>> fetch;
+    private long position;
+    private long nextPosition;
     private CompletableFuture<Page> next;
     private byte[] page = {};
     private int at;
 
-    KvScan(final LongFunction<CompletableFuture<Page>> fetch)
+    /**
+     * @param tableId  of the table.
+     * @param position where it begins, or {@link RecordPage#END}: it is over.
+     * @param fetch    asks for the stretch that begins at a position.
+     */
+    KvScan(final int tableId, final long position, final LongFunction<CompletableFuture<Page>> fetch)
     {
+        this.tableId = tableId;
+        this.position = position;
         this.fetch = fetch;
-        next = fetch.apply(0);
+        next = fetchFrom(position);
+    }
+
+    private CompletableFuture<Page> fetchFrom(final long from)
+    {
+        nextPosition = from;
+        return RecordPage.END == from ? null : fetch.apply(from);
+    }
+
+    /**
+     * Where the walk stands: behind the record that {@link #next()} returned last, or at its beginning. {@link
+     * KvTable#scanFrom(String)} goes on from there, in this process or another one, now or later, also when subtables
+     * were split meanwhile: both walks together meet a key that is there throughout at least once, and once where
+     * nothing was split. Also when a stretch could not be read.
+     *
+     * @return text without spaces; it holds as long as the table is not dropped.
+     */
+    public String cursor()
+    {
+        return ScanCursor.encode(tableId, position);
     }
 
     /**
@@ -52,6 +81,7 @@ public final class KvScan implements Iterator<KvRecord>
         {
             final CompletableFuture<Page> awaited = next;
             next = null;
+            position = nextPosition; // nothing lies between the records of a stretch and the next one
             final Page fetched = join(awaited);
             if (!RecordPage.isWhole(fetched.bytes()))
             {
@@ -59,7 +89,11 @@ public final class KvScan implements Iterator<KvRecord>
             }
             page = fetched.bytes();
             at = 0;
-            next = RecordPage.END == fetched.nextPosition() ? null : fetch.apply(fetched.nextPosition());
+            next = fetchFrom(fetched.nextPosition());
+        }
+        if (at == page.length && RecordPage.END == nextPosition)
+        {
+            position = RecordPage.END;
         }
         return at < page.length;
     }
@@ -76,6 +110,7 @@ public final class KvScan implements Iterator<KvRecord>
         final int end = valueAt + RecordPage.valueLength(page, at);
         final KvRecord record = new KvRecord(Arrays.copyOfRange(page, keyAt, valueAt),
             Arrays.copyOfRange(page, valueAt, end), RecordPage.version(page, at));
+        position = RecordPage.behind(page, at);
         at = end;
         return record;
     }

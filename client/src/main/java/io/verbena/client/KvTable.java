@@ -447,6 +447,25 @@ public interface KvTable
     KvScan scan(long timeoutNs);
 
     /**
+     * Goes on with a walk over all records, each stretch with the client's default timeout.
+     *
+     * @param cursor of another walk over this table, see {@link KvScan#cursor()}.
+     * @return the rest of that walk.
+     * @throws KvInvalidRequestException when it is no cursor, or one of another table.
+     */
+    KvScan scanFrom(String cursor);
+
+    /**
+     * Goes on with a walk over all records.
+     *
+     * @param cursor    of another walk over this table, see {@link KvScan#cursor()}.
+     * @param timeoutNs of each stretch, 1 or more.
+     * @return the rest of that walk.
+     * @throws KvInvalidRequestException when it is no cursor, or one of another table.
+     */
+    KvScan scanFrom(String cursor, long timeoutNs);
+
+    /**
      * Counts what is in the table, by reading its slots and no record.
      *
      * @return the sums.

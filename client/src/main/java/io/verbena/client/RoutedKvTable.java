@@ -323,8 +323,25 @@ final class RoutedKvTable implements KvTable
     @Override
     public KvScan scan(final long timeoutNs)
     {
+        return scan(0, timeoutNs);
+    }
+
+    @Override
+    public KvScan scanFrom(final String cursor)
+    {
+        return scanFrom(cursor, client.defaultTimeoutNs());
+    }
+
+    @Override
+    public KvScan scanFrom(final String cursor, final long timeoutNs)
+    {
+        return scan(ScanCursor.decode(cursor, table.id()), timeoutNs);
+    }
+
+    private KvScan scan(final long from, final long timeoutNs)
+    {
         Arguments.checkTimeout(timeoutNs);
-        return new KvScan((position) -> runAsync(RequestKind.SCAN, ANY_KEY, null, position, timeoutNs,
+        return new KvScan(table.id(), from, (position) -> runAsync(RequestKind.SCAN, ANY_KEY, null, position, timeoutNs,
             (request) -> new KvScan.Page(request.foundValue(), request.version()), DIRECTLY));
     }
 

@@ -14,7 +14,10 @@ final class TableCount
     private long undecided;
     private long blockBytes;
     private long slots;
-    private long subtables;
+    private long splits;
+    private long frozen;
+    private long uninitialised;
+    private CountPage last;
 
     /**
      * Adds a stretch.
@@ -33,14 +36,18 @@ final class TableCount
         undecided += page.tentative();
         blockBytes += page.blockBytes();
         slots = page.slots();
-        subtables = page.subtables();
+        splits += page.splits();
+        frozen += page.frozen();
+        uninitialised += page.uninitialised();
+        last = page;
         return request.version();
     }
 
     TableStat stat()
     {
         final long groups = slots / SLOTS_PER_GROUP;
-        return new TableStat(records, undecided, slots, groups, subtables, blockBytes,
-            groups * GROUP_BYTES + subtables * SUBTABLE_HEADER_BYTES);
+        return new TableStat(records, undecided, slots, groups, last.subtables(), blockBytes,
+            groups * GROUP_BYTES + last.subtables() * SUBTABLE_HEADER_BYTES, last.depth(), splits, frozen,
+            uninitialised, last.falseMatches(), last.pairsHelped());
     }
 }

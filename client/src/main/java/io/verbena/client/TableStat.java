@@ -3,17 +3,25 @@ package io.verbena.client;
 /**
  * What is in a table, counted slot by slot while others may write: exact when nobody does.
  *
- * @param records    present.
- * @param undecided  inserts that were not decided when they were met, and remains of deletes; the next writers that
- *                   meet them remove them.
- * @param slots      that the table has.
- * @param groups     of 21 slots each.
- * @param subtables  that the groups are in.
- * @param blockBytes memory that the records take.
- * @param indexBytes memory that the groups take.
+ * @param records        present.
+ * @param undecided      inserts that were not decided when they were met, and remains of deletes; the next writers that
+ *                       meet them remove them.
+ * @param slots          that the table has.
+ * @param groups         of 21 slots each.
+ * @param subtables      that the groups are in.
+ * @param blockBytes     memory that the records take.
+ * @param indexBytes     memory that the groups take.
+ * @param depth          of the deepest subtable: bits of a key's hash that choose it.
+ * @param splitsUnderWay subtables that are being split, or whose successors are not known to all yet.
+ * @param frozen         slots met in subtables that are split, whose content belongs elsewhere.
+ * @param uninitialised  slots of the subtables that take their place which wait for their content.
+ * @param falseMatches   records read in vain because another key has the same fingerprint, by the compute node that
+ *                       answered last, since it opened the table.
+ * @param pairsHelped    pairs of buckets that operations of that node moved because they met a split.
  */
 public record TableStat(
-    long records, long undecided, long slots, long groups, long subtables, long blockBytes, long indexBytes)
+    long records, long undecided, long slots, long groups, long subtables, long blockBytes, long indexBytes,
+    long depth, long splitsUnderWay, long frozen, long uninitialised, long falseMatches, long pairsHelped)
 {
     /** @return part of the slots that hold records, 0 to 1; inserts begin to fail above some 0.9. */
     public double fill()

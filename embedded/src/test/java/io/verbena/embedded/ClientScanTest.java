@@ -2,6 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvLimits;
 import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvOutcome;
@@ -20,9 +21,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -80,12 +83,42 @@ class ClientScanTest
         final KvRecord longest = met.get(new String(longKey, StandardCharsets.UTF_8));
         assertThat(longest).isEqualTo(new KvRecord(longKey, new byte[KvLimits.MAX_VALUE_BYTES], version));
         assertThat(client.statistics().count(OperationKind.SCAN)).isPositive();
+        shouldGoOnFromACursor(table, met.keySet());
         final TableStat stat = table.stat();
+        assertThat(stat.splitsUnderWay() + stat.frozen() + stat.uninitialised() + stat.pairsHelped()).isZero();
+        assertThat(stat.subtables()).isLessThanOrEqualTo(1L << stat.depth());
         assertThat(stat.records()).isEqualTo(RECORDS + 1);
         assertThat(stat.slots()).isEqualTo(21 * stat.groups()).isGreaterThan(2 * RECORDS);
         assertThat(stat.fill()).isBetween(0.2, 0.5);
         assertThat(stat.blockBytes()).isGreaterThan(64L * RECORDS);
         assertThat(stat.indexBytes()).isGreaterThan(8 * stat.slots());
+    }
+
+    /** Stretches of any length, each by a scan of its own: nothing is met twice, nothing is left out. */
+    private static void shouldGoOnFromACursor(final KvTable table, final Set<String> keys)
+    {
+        final Set<String> met = new HashSet<>();
+        String cursor = table.scan().cursor();
+        for (int length = 0; met.size() < keys.size(); length = (length * 7 + 3) % 1_100)
+        {
+            final KvScan scan = table.scanFrom(cursor);
+            assertThat(scan.cursor()).isEqualTo(cursor);
+            for (int i = 0; i < length && scan.hasNext(); i++)
+            {
+                assertThat(met.add(new String(scan.next().key(), StandardCharsets.UTF_8))).as("met twice").isTrue();
+            }
+            cursor = scan.cursor();
+        }
+        assertThat(met).isEqualTo(keys);
+        final KvScan rest = table.scanFrom(cursor);
+        assertThat(rest.hasNext()).isFalse();
+        assertThat(table.scanFrom(rest.cursor()).hasNext()).as("the end").isFalse();
+        for (final String none : new String[]{"", "1", "1-2-3-4", cursor + "0", cursor.replace("1-", "2-"),
+            cursor.substring(1), null})
+        {
+            assertThatThrownBy(() -> table.scanFrom(none)).as(none).isInstanceOf(KvInvalidRequestException.class)
+                .hasMessageContaining("cursor=" + none);
+        }
     }
 
     private static void shouldMeetAllWhileOthersWrite(final KvClient client)

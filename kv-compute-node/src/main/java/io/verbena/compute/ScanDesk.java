@@ -91,10 +91,10 @@ final class ScanDesk
         }
     }
 
-    private boolean onRecord(final DirectBuffer block, final int offset)
+    private boolean onRecord(final DirectBuffer block, final int offset, final long behind)
     {
         return page.add(block, offset + BlockDescriptor.KEY_OFFSET, BlockDescriptor.keyLength(block, offset),
-            BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset));
+            BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset), behind);
     }
 
     private void answer(final OperationRequest request, final OpenTable table)
@@ -107,8 +107,9 @@ final class ScanDesk
         else
         {
             request.answer(answer, RequestKind.SCAN == request.kind() ? page.toByteArray() : new CountPage(
-                scan.recordCount(), scan.tentativeCount(), scan.blockBytes(), table.slotCount(),
-                table.subtableCount()).toByteArray(), scan.position(), null);
+                scan.recordCount(), scan.tentativeCount(), scan.blockBytes(), table.slotCount(), table.subtableCount(),
+                table.deepest(), scan.splitCount(), scan.frozenCount(), scan.uninitialisedCount(),
+                table.falseMatches(), table.pairsHelped()).toByteArray(), scan.position(), null);
         }
         request.cost(scan.verbs(), scan.doorbells(), scan.doorbells());
     }

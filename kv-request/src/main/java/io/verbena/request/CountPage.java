@@ -8,22 +8,32 @@ import java.nio.ByteOrder;
  * What is in a stretch of a table, as the value of the answer FOUND to {@link RequestKind#COUNT}; the answer's version
  * is the position at which the next stretch begins, or {@link RecordPage#END}. Little-endian, 8 bytes each.
  *
- * @param records    present.
- * @param tentative  inserts that are not decided, and remains of deletes.
- * @param blockBytes memory that the records take, rounded up to their size classes.
- * @param slots      of the whole table.
- * @param subtables  of the whole table.
+ * @param records       present.
+ * @param tentative     inserts that are not decided, and remains of deletes.
+ * @param blockBytes    memory that the records take, rounded up to their size classes.
+ * @param slots         of the whole table.
+ * @param subtables     of the whole table.
+ * @param depth         of the deepest subtable of the whole table.
+ * @param splits        under way, of which the first slots are in the stretch.
+ * @param frozen        slots whose content belongs elsewhere by now.
+ * @param uninitialised slots that wait for their content.
+ * @param falseMatches  blocks of this table that the node read in vain for a fingerprint, since it opened it.
+ * @param pairsHelped   pairs of buckets of this table that operations of the node moved in splits.
  */
-public record CountPage(long records, long tentative, long blockBytes, long slots, long subtables)
+public record CountPage(
+    long records, long tentative, long blockBytes, long slots, long subtables, long depth, long splits, long frozen,
+    long uninitialised, long falseMatches, long pairsHelped)
 {
+    private static final int FIGURES = 11;
     /** Length of a page. */
-    public static final int LENGTH_BYTES = 5 * Long.BYTES;
+    public static final int LENGTH_BYTES = FIGURES * Long.BYTES;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     /** @return as bytes. */
     public byte[] toByteArray()
     {
-        final long[] figures = {records, tentative, blockBytes, slots, subtables};
+        final long[] figures = {records, tentative, blockBytes, slots, subtables, depth, splits, frozen, uninitialised,
+            falseMatches, pairsHelped};
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[LENGTH_BYTES]);
         for (int i = 0; i < figures.length; i++)
         {
@@ -45,9 +55,12 @@ public record CountPage(long records, long tentative, long blockBytes, long slot
             return null;
         }
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
-        int at = 0;
-        return new CountPage(buffer.getLong(at, ORDER), buffer.getLong(at += Long.BYTES, ORDER),
-            buffer.getLong(at += Long.BYTES, ORDER), buffer.getLong(at += Long.BYTES, ORDER),
-            buffer.getLong(at + Long.BYTES, ORDER));
+        final long[] figures = new long[FIGURES];
+        for (int i = 0; i < FIGURES; i++)
+        {
+            figures[i] = buffer.getLong(i * Long.BYTES, ORDER);
+        }
+        return new CountPage(figures[0], figures[1], figures[2], figures[3], figures[4], figures[5], figures[6],
+            figures[7], figures[8], figures[9], figures[10]);
     }
 }

@@ -21,6 +21,8 @@ import java.util.Arrays;
  *   8 +-------------------------------+
  *     |      record version (8)       |
  *  16 +-------------------------------+
+ *     |     position behind it (8)    |
+ *  24 +-------------------------------+
  *     |  key, value ...               |
  * </pre>
  *
@@ -36,8 +38,10 @@ public final class RecordPage
     public static final int VALUE_LENGTH_OFFSET = KEY_LENGTH_OFFSET + Integer.BYTES;
     /** Where the version is, 8 bytes. */
     public static final int VERSION_OFFSET = VALUE_LENGTH_OFFSET + Integer.BYTES;
+    /** Where the position behind the record is, 8 bytes: a stretch that begins there goes on with the next record. */
+    public static final int BEHIND_OFFSET = VERSION_OFFSET + Long.BYTES;
     /** Where the key begins; the value follows. */
-    public static final int KEY_OFFSET = VERSION_OFFSET + Long.BYTES;
+    public static final int KEY_OFFSET = BEHIND_OFFSET + Long.BYTES;
     /** A page takes no more records beyond this length, but always one. */
     public static final int TARGET_BYTES = 64 * 1024;
     /** Longest page. */
@@ -64,10 +68,12 @@ public final class RecordPage
      * @param keyLength   1 to 64 KiB.
      * @param valueLength 0 to 16 KiB.
      * @param version     of the record.
+     * @param behind      position from which a stretch goes on behind it, or {@link #END}.
      * @return false if there is no room for it.
      */
     public boolean add(
-        final DirectBuffer from, final int keyOffset, final int keyLength, final int valueLength, final long version)
+        final DirectBuffer from, final int keyOffset, final int keyLength, final int valueLength, final long version,
+        final long behind)
     {
         final int recordLength = KEY_OFFSET + keyLength + valueLength;
         if (length > 0 && length + recordLength > TARGET_BYTES)
@@ -77,6 +83,7 @@ public final class RecordPage
         buffer.putInt(length + KEY_LENGTH_OFFSET, keyLength, ORDER);
         buffer.putInt(length + VALUE_LENGTH_OFFSET, valueLength, ORDER);
         buffer.putLong(length + VERSION_OFFSET, version, ORDER);
+        buffer.putLong(length + BEHIND_OFFSET, behind, ORDER);
         buffer.putBytes(length + KEY_OFFSET, from, keyOffset, keyLength + valueLength);
         length += recordLength;
         return true;
@@ -121,6 +128,12 @@ public final class RecordPage
     public static int valueLength(final byte[] page, final int at)
     {
         return (int)INT.get(page, at + VALUE_LENGTH_OFFSET);
+    }
+
+    /** @return position behind the record that begins there, or {@link #END}. */
+    public static long behind(final byte[] page, final int at)
+    {
+        return (long)LONG.get(page, at + BEHIND_OFFSET);
     }
 
     /** @return version of the record that begins there. */

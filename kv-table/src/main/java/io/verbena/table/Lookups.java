@@ -355,6 +355,7 @@ final class Lookups
             else
             {
                 runner.counters.falseMatches++;
+                op.table.falseMatches++;
                 op.addForeign(word);
             }
             block += SizeClasses.lengthBytes(SlotWord.sizeClass(word));

@@ -27,6 +27,10 @@ public final class OpenTable
     private final NodeLink[] links;
     private final int memoryNodes;
     final TableDirectory directory;
+    /** Blocks read that carried the fingerprint of another key, since the engine opened the table. */
+    long falseMatches;
+    /** Pairs of buckets that operations of the engine moved because they needed them. */
+    long pairsHelped;
     private final Map<Subtable, Long> splits = new HashMap<>();
 
     OpenTable(final TableEngine engine, final TableDescriptor descriptor)
@@ -141,6 +145,24 @@ public final class OpenTable
         }
         return subtable.depth() < BucketDescriptor.MAX_DEPTH && directory.descriptorBytes(
             descriptor.name().getBytes(StandardCharsets.UTF_8).length, memoryNodes, mostBytes) <= mostDescriptorBytes;
+    }
+
+    /** @return blocks that this engine read in vain, because they carried the fingerprint of another key. */
+    public long falseMatches()
+    {
+        return falseMatches;
+    }
+
+    /** @return pairs of buckets that operations of this engine moved because they needed them. */
+    public long pairsHelped()
+    {
+        return pairsHelped;
+    }
+
+    /** @return depth of the deepest subtable that the engine knows. */
+    public int deepest()
+    {
+        return directory.depth();
     }
 
     /** @return how many subtables the engine knows. */

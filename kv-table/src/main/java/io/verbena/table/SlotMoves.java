@@ -91,6 +91,7 @@ final class SlotMoves
             }
         }
         runner.counters.pairsHelped++;
+        op.table.pairsHelped++;
         freezeOrMove(op);
     }
 

@@ -39,9 +39,10 @@ public final class TableScan
          *
          * @param block       a whole block from the given offset on, see {@link BlockDescriptor}; for this call only.
          * @param blockOffset of its first byte.
+         * @param behind      position from which a stretch goes on behind this record, or {@link TableScan#END}.
          * @return false if there is no room for it: then the stretch ends before it.
          */
-        boolean onRecord(DirectBuffer block, int blockOffset);
+        boolean onRecord(DirectBuffer block, int blockOffset, long behind);
     }
 
     /** {@link #position()} when all slots have been walked. */
@@ -86,6 +87,9 @@ public final class TableScan
     private long recordCount;
     private long blockBytes;
     private long tentativeCount;
+    private long splitCount;
+    private long frozenCount;
+    private long uninitialisedCount;
     private int verbs;
     private int doorbells;
 
@@ -139,6 +143,9 @@ public final class TableScan
         recordCount = 0;
         blockBytes = 0;
         tentativeCount = 0;
+        splitCount = 0;
+        frozenCount = 0;
+        uninitialisedCount = 0;
         verbs = 0;
         doorbells = 0;
     }
@@ -183,6 +190,24 @@ public final class TableScan
     public long tentativeCount()
     {
         return tentativeCount;
+    }
+
+    /** @return splits not known to be complete whose first slots were met in the stretch. */
+    public long splitCount()
+    {
+        return splitCount;
+    }
+
+    /** @return slots met that a split has not initialised yet. */
+    public long uninitialisedCount()
+    {
+        return uninitialisedCount;
+    }
+
+    /** @return frozen slots that were met beside those that take their place. */
+    public long frozenCount()
+    {
+        return frozenCount;
     }
 
     /** @return requests posted for the stretch. */
@@ -374,6 +399,7 @@ public final class TableScan
             }
             count(word);
         }
+        countSplit();
         skip(sink == null ? groupsEnd : position);
     }
 
@@ -387,6 +413,21 @@ public final class TableScan
         {
             recordCount++;
             blockBytes += SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+        }
+    }
+
+    /** What a split under way has left to do; each old slot counts once, with those of split bit 0. */
+    private void countSplit()
+    {
+        if (!readsOldGroups)
+        {
+            return;
+        }
+        splitCount += cursor.side() == 0 && position == cursor.begin() ? 1 : 0;
+        for (long at = position; at < groupsEnd; at++)
+        {
+            uninitialisedCount += scratch.word(wordAt(at)) == SlotWord.UNINITIALISED ? 1 : 0;
+            frozenCount += cursor.side() == 0 && SlotWord.isFrozen(scratch.word(OLD_GROUPS_AT + wordAt(at))) ? 1 : 0;
         }
     }
 
@@ -407,7 +448,7 @@ public final class TableScan
                 lookAgain(positions[i], OperationResult.CORRUPT);
                 return;
             }
-            if (!sink.onRecord(scratch.buffer, block))
+            if (!sink.onRecord(scratch.buffer, block, behind(positions[i])))
             {
                 position = positions[i];
                 end(OperationResult.FOUND);
@@ -441,19 +482,23 @@ public final class TableScan
         {
             at++;
         }
-        position = at < cursor.end() ? at : cursor.next();
+        position = at < cursor.end() ? at : behind(cursor.end() - 1);
         if (position == END)
         {
             groupsEnd = Long.MAX_VALUE;
         }
     }
 
+    /** @return the position behind one of the present subtable. */
+    private long behind(final long at)
+    {
+        return at + 1 < cursor.end() ? at + 1 : cursor.next();
+    }
+
     /** The word that counts: where a split has not come to yet, what it will bring. */
     private long word(final long at)
     {
-        final int slot = (int)(at - groupsBegin);
-        final int wordAt = slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+        final int wordAt = wordAt(at);
         final long word = scratch.word(wordAt);
         if (word != SlotWord.UNINITIALISED || !readsOldGroups)
         {
@@ -461,6 +506,14 @@ public final class TableScan
         }
         return SlotMoves.moved(SlotWord.frozen(scratch.word(OLD_GROUPS_AT + wordAt)), cursor.depth(), cursor.side(),
             false, 0);
+    }
+
+    /** @return where the word of a position is among the groups read. */
+    private int wordAt(final long at)
+    {
+        final int slot = (int)(at - groupsBegin);
+        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     private void end(final int howItEnded)

@@ -131,7 +131,8 @@ class TableScanSimTest
             {
                 final int room = met.size() + 1 + fabric.random.nextInt(8);
                 scan.begin(
-                    scanned, from, scanner.nowNs + 1_000_000_000L, (block, offset) -> take(block, offset, room));
+                    scanned, from, scanner.nowNs + 1_000_000_000L,
+                    (block, offset, behind) -> take(block, offset, room));
                 for (int i = 0; scan.isBusy(); i++)
                 {
                     if (writer.outcome != null && fabric.random.nextInt(3) == 0)

@@ -116,7 +116,10 @@ class TableScanSplitTest
     {
         final TableScan scan = at.engine.scan();
         final int most = met.size() + 1 + random.nextInt(12);
-        scan.begin(table, from, at.nowNs + 1_000_000_000L, (block, offset) -> take(block, offset, most));
+        final int before = met.size();
+        final List<Long> positions = new ArrayList<>();
+        scan.begin(table, from, at.nowNs + 1_000_000_000L,
+            (block, offset, behind) -> take(block, offset, most) && positions.add(behind));
         for (int i = 0; scan.isBusy(); i++)
         {
             at.engine.poll();
@@ -125,6 +128,13 @@ class TableScanSplitTest
             assertThat(i).isLessThan(MAX_STEPS);
         }
         assertThat(OperationResult.name(scan.result())).isEqualTo("found");
-        return scan.position();
+        if (positions.isEmpty() || random.nextBoolean())
+        {
+            return scan.position();
+        }
+        // As if only some of the stretch had been used: on behind one of its records.
+        final int used = 1 + random.nextInt(positions.size());
+        met.subList(before + used, met.size()).clear();
+        return positions.get(used - 1);
     }
 }

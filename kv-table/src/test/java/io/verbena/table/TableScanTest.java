@@ -48,7 +48,8 @@ class TableScanTest
     private TableScan begin(final EngineFixture at, final OpenTable scanned, final long from)
     {
         final TableScan scan = at.engine.scan();
-        scan.begin(scanned, from, at.nowNs + 1_000_000, (block, offset) -> take(block, offset, Integer.MAX_VALUE));
+        scan.begin(scanned, from, at.nowNs + 1_000_000,
+            (block, offset, behind) -> take(block, offset, Integer.MAX_VALUE));
         return scan;
     }
 
@@ -83,7 +84,7 @@ class TableScanTest
         for (long from = 0; from != TableScan.END; from = scan.position())
         {
             met.clear();
-            scan.begin(table, from, fixture.nowNs + 1_000_000, (block, offset) -> take(block, offset, 7));
+            scan.begin(table, from, fixture.nowNs + 1_000_000, (block, offset, behind) -> take(block, offset, 7));
             finish(fixture);
             assertThat(scan.result()).isEqualTo(OperationResult.FOUND);
             assertThat(scan.recordCount()).isEqualTo(met.size());

@@ -33,6 +33,8 @@ import java.util.concurrent.Callable;
     name = "dump",
     description = "Write all records of a table to a file.",
     footer = {"", "Others may write meanwhile: see 'verbena scan --help'. Versions are not written.", "",
+        "With --limit or --cursor a table is dumped in parts, each a file of its own: the last line on standard " +
+        "error is the cursor to go on from.", "",
         "Examples: verbena dump all.jsonl", "          verbena dump --hex --table t all.csv"},
     defaultValueProvider = SettingsProvider.class)
 public final class DumpCommand implements Callable<Integer>
@@ -56,6 +58,13 @@ public final class DumpCommand implements Callable<Integer>
         "those as hex digits that are no text in UTF-8, and CSV refuses them.")
     private boolean hex;
 
+    @Option(names = "--limit", paramLabel = "N", description = "Write no more records than that.")
+    private Long limit;
+
+    @Option(names = "--cursor", paramLabel = "C",
+        description = "Go on where another dump or scan of this table ended, as it told.")
+    private String cursor;
+
     @Parameters(paramLabel = "FILE", description = "Made, or replaced when all records are in it; what " +
         "is no file on a disk, such as a named pipe, is written as it stands.")
     private Path file;
@@ -63,6 +72,10 @@ public final class DumpCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        if (null != limit && limit < 0)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--limit " + limit + ": must be 0 or more", null);
+        }
         final RecordFile.Format chosen = RecordFile.Format.of(format, file);
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final Progress progress = Terminal.progress();
@@ -97,15 +110,16 @@ public final class DumpCommand implements Callable<Integer>
         final NanoClock clock)
     {
         final KvTable dumped = client.table(table.name());
-        final long expected = Math.max(1, dumped.stat().records());
+        final long most = null == limit ? Long.MAX_VALUE : limit;
+        final long expected = Math.clamp(dumped.stat().records(), 1, Math.max(1, most));
         long count = 0;
+        final KvScan scan = null == cursor ? dumped.scan() : dumped.scanFrom(cursor);
         try
         {
             final BufferedWriter out = new BufferedWriter(
                 new OutputStreamWriter(target.out(), StandardCharsets.UTF_8.newEncoder()));
             final RecordFile.Writer writer = RecordFile.writer(chosen, out, hex);
-            final KvScan scan = dumped.scan();
-            while (scan.hasNext())
+            while (count < most && scan.hasNext())
             {
                 writer.write(scan.next());
                 if (0 == (++count & PROGRESS_MASK))
@@ -122,6 +136,11 @@ public final class DumpCommand implements Callable<Integer>
             throw new UncheckedIOException(ex);
         }
         progress.clear();
+        if (null != limit || null != cursor)
+        {
+            spec.commandLine().getErr().println("cursor: " + scan.cursor());
+            spec.commandLine().getErr().flush();
+        }
         return count;
     }
 }

@@ -6,6 +6,7 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvRecord;
 import io.verbena.client.KvScan;
+import io.verbena.client.KvTable;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,8 +20,10 @@ import java.util.concurrent.Callable;
 @Command(
     name = "scan",
     description = "Print the records of a table, in no order: key, tab, value.",
-    footer = {"", "A key that is there from the beginning to the end of the scan is printed once; one that others " +
-        "write or delete meanwhile may be printed, or not, or twice. For files, see 'verbena dump'."},
+    footer = {"", "With --limit or --cursor the last line on standard error is the cursor to go on from, at any time " +
+        "until the table is dropped.", "", "A key that is there from the beginning to the end of the scan is " +
+        "printed once; one that others write or delete meanwhile may be printed, or not, or twice. For files, see " +
+        "'verbena dump'."},
     defaultValueProvider = SettingsProvider.class)
 public final class ScanCommand implements Callable<Integer>
 {
@@ -45,6 +48,11 @@ public final class ScanCommand implements Callable<Integer>
     @Option(names = "--limit", paramLabel = "N", description = "Print no more records than that.")
     private Long limit;
 
+    @Option(names = "--cursor", paramLabel = "C",
+        description = "Go on where another scan of this table ended, as it told. At the end of the table nothing is " +
+            "printed any more.")
+    private String cursor;
+
     @Override
     public Integer call()
     {
@@ -58,7 +66,8 @@ public final class ScanCommand implements Callable<Integer>
     private int scan(final KvClient client)
     {
         final CommandOutput out = CommandOutput.of(spec);
-        final KvScan scan = client.table(table.name()).scan();
+        final KvTable scanned = client.table(table.name());
+        final KvScan scan = null == cursor ? scanned.scan() : scanned.scanFrom(cursor);
         for (long left = null == limit ? Long.MAX_VALUE : limit; left > 0 && scan.hasNext(); left--)
         {
             final KvRecord record = scan.next();
@@ -77,6 +86,11 @@ public final class ScanCommand implements Callable<Integer>
             {
                 break; // nobody reads on
             }
+        }
+        if (null != limit || null != cursor)
+        {
+            spec.commandLine().getErr().println("cursor: " + scan.cursor());
+            spec.commandLine().getErr().flush();
         }
         return ExitStatus.OK;
     }

@@ -122,9 +122,12 @@ public final class TableCommand implements Runnable
                 final PrintWriter out = spec.commandLine().getOut();
                 out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
                     "records     %,d%nfill        %.3f of %,d slots%ngroups      %,d in %,d subtables%n" +
-                    "records'    %,d bytes%nindex       %,d bytes%nundecided   %,d%n",
-                    stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.blockBytes(),
-                    stat.indexBytes(), stat.undecided()));
+                    "depth       %d%nrecords'    %,d bytes%nindex       %,d bytes%nundecided   %,d%n" +
+                    "splits      %,d under way: %,d slots frozen, %,d not initialised; %,d pairs helped%n" +
+                    "false       %,d fingerprint matches%n",
+                    stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.depth(),
+                    stat.blockBytes(), stat.indexBytes(), stat.undecided(), stat.splitsUnderWay(), stat.frozen(),
+                    stat.uninitialised(), stat.pairsHelped(), stat.falseMatches()));
                 out.flush();
                 return ExitStatus.OK;
             });
@@ -142,6 +145,12 @@ public final class TableCommand implements Runnable
             figures.put("record_bytes", stat.blockBytes());
             figures.put("index_bytes", stat.indexBytes());
             figures.put("undecided", stat.undecided());
+            figures.put("depth", stat.depth());
+            figures.put("splits_under_way", stat.splitsUnderWay());
+            figures.put("frozen_slots", stat.frozen());
+            figures.put("uninitialised_slots", stat.uninitialised());
+            figures.put("pairs_helped", stat.pairsHelped());
+            figures.put("false_matches", stat.falseMatches());
             return figures;
         }
     }

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -222,6 +223,7 @@ class ClusterSystemTest
         assertThat(directory.resolve("back.jsonl.partial")).hasContent("mine");
         assertThat(Files.readAllLines(back)).containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));
 
+        shouldScanAndDumpInParts(file);
         assertThat(run("dump", csv.toString())).as("not text, and not --hex").isEqualTo(ExitStatus.FAILED);
         assertThat(Files.readAllLines(csv)).as("the file that was there stays").hasSize(20_001);
         Files.writeString(file, "{\"key\":\"a\"}\n");
@@ -238,6 +240,39 @@ class ClusterSystemTest
         assertThat(last.err()).contains("in.jsonl: line 1: a value of 16,385 bytes").hasLineCount(1);
         assertThat(run("load", directory.resolve("none.csv").toString())).isEqualTo(ExitStatus.BAD_DATA);
         assertThat(last.err()).contains("none.csv: cannot be read: no such file or folder; ").hasLineCount(1);
+    }
+
+    private void shouldScanAndDumpInParts(final Path file) throws IOException
+    {
+        final List<String> lines = new ArrayList<>();
+        String cursor = null;
+        for (int limit : new int[]{1, 0, 9_000, 7, 20_000})
+        {
+            final String[] goOn = null == cursor ? new String[0] : new String[]{"--cursor", cursor};
+            succeed(Stream.concat(Stream.of("scan", "--table", "loaded", "--keys", "--limit", Integer.toString(limit)),
+                Stream.of(goOn)).toArray(String[]::new));
+            last.out().lines().forEach(lines::add);
+            cursor = cursor();
+        }
+        assertThat(lines).hasSize(20_000).doesNotHaveDuplicates();
+        assertThat(run("scan", "--table", "loaded", "--cursor", "1-2-3-4")).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).contains("cursor=1-2-3-4").hasLineCount(1);
+
+        final Path first = file.resolveSibling("part-1.jsonl");
+        final Path second = file.resolveSibling("part-2.jsonl");
+        succeed("dump", "--limit", "5000", "--table", "loaded", first.toString());
+        assertThat(last.out()).startsWith("dumped 5,000 records in ");
+        succeed("dump", "--cursor", cursor(), "--table", "loaded", second.toString());
+        final List<String> dumped = new ArrayList<>(Files.readAllLines(first));
+        dumped.addAll(Files.readAllLines(second));
+        assertThat(dumped).containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));
+        assertThat(run("dump", "--cursor", "none", "--table", "loaded", first.toString())).isEqualTo(ExitStatus.USAGE);
+        assertThat(Files.readAllLines(first)).as("the file that was there stays").hasSize(5_000);
+    }
+
+    private String cursor()
+    {
+        return last.err().lines().toList().getLast().substring("cursor: ".length());
     }
 
     @Test

@@ -114,9 +114,10 @@ class KvMessagesTest
     void shouldWriteTheseBytesForRecords()
     {
         final RecordPage page = new RecordPage();
-        assertThat(page.add(new UnsafeBuffer(new byte[]{0, 7, 8, 9}), 1, 1, 2, 0x0102)).isTrue();
+        assertThat(page.add(new UnsafeBuffer(new byte[]{0, 7, 8, 9}), 1, 1, 2, 0x0102, 0x0304)).isTrue();
         final byte[] bytes = page.toByteArray();
-        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("01000000" + "02000000" + "0201000000000000" + "070809");
+        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("01000000" + "02000000" + "0201000000000000" +
+            "0403000000000000" + "070809");
         assertThat(RecordPage.isWhole(bytes)).isTrue();
         assertThat(RecordPage.isWhole(Arrays.copyOf(bytes, bytes.length - 1))).as("cut").isFalse();
         assertThat(RecordPage.isWhole(Arrays.copyOf(bytes, bytes.length + 1))).as("more").isFalse();
@@ -127,16 +128,16 @@ class KvMessagesTest
 
         final UnsafeBuffer longest = new UnsafeBuffer(
             new byte[RequestLimits.MAX_KEY_BYTES + RequestLimits.MAX_VALUE_BYTES]);
-        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1)).isFalse();
+        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1, 2)).isFalse();
         page.clear();
-        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1)).isTrue();
+        assertThat(page.add(longest, 0, RequestLimits.MAX_KEY_BYTES, RequestLimits.MAX_VALUE_BYTES, 1, 2)).isTrue();
         assertThat(page.toByteArray()).hasSize(RecordPage.MAX_BYTES);
-        assertThat(page.add(longest, 0, 1, 0, 1)).isFalse();
+        assertThat(page.add(longest, 0, 1, 0, 1, 2)).isFalse();
 
-        final CountPage count = new CountPage(1, 2, 3, 4, 5);
+        final CountPage count = new CountPage(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
         assertThat(count.toByteArray()).startsWith(1, 0, 0, 0, 0, 0, 0, 0, 2);
         assertThat(CountPage.of(count.toByteArray())).isEqualTo(count);
-        assertThat(CountPage.of(new byte[39])).isNull();
+        assertThat(CountPage.of(new byte[40])).isNull();
     }
 
     @Test
