@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.TrainingRun;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
@@ -65,8 +66,8 @@ public final class CacheTraining
         final List<String> flags = new ArrayList<>(FLAGS);
         flags.addAll(List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + configuration));
         cluster.jvmFlags(flags);
-        // By way of the library for command lines, which the other commands start faster with, too.
-        cluster.computeOptions(List.of("--stacktrace"));
+        // As each node starts; the library for command lines, which the other commands start with, it runs besides.
+        cluster.mainClass(TrainingRun.class.getName());
         cluster.scale(1, (line) -> {});
         try (KvClient client = KvClient.connect(
             folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(TIMEOUT_NS)))

@@ -139,6 +139,12 @@ final class LocalCluster implements AutoCloseable
         launcher.jvmFlags(flags);
     }
 
+    /** Another main class of nodes that are started from now on; it gets the arguments of the command line. */
+    void mainClass(final String name)
+    {
+        launcher.mainClass(name);
+    }
+
     /** How long each process that is started from now on may take until it is ready. */
     void readyTimeoutS(final long seconds)
     {

@@ -32,6 +32,7 @@ final class NodeLauncher
     private final ProcessTable table;
     private final Path logs;
     private List<String> jvmFlags = List.of();
+    private String mainClass = MAIN_CLASS;
     private long readyTimeoutS = READY_TIMEOUT_S;
     /** Guarded by the table: a process is in it, or is never started. */
     private boolean startsNoMore;
@@ -46,6 +47,12 @@ final class NodeLauncher
     void jvmFlags(final List<String> flags)
     {
         jvmFlags = flags;
+    }
+
+    /** What runs in the JVMs that are started from now on, instead of the command line. */
+    void mainClass(final String name)
+    {
+        mainClass = name;
     }
 
     /** How long a process that is started from now on may take, where the caller has no deadline for it. */
@@ -124,12 +131,18 @@ final class NodeLauncher
         }
         final List<String> flags = new ArrayList<>(jvmFlags);
         flags.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m"));
-        command.addAll(commandLine(flags, arguments));
+        command.addAll(commandLine(flags, mainClass, arguments));
         return command;
     }
 
     /** This program with another command, and with the flags and class path of this process. */
     static List<String> commandLine(final List<String> moreFlags, final List<String> arguments)
+    {
+        return commandLine(moreFlags, MAIN_CLASS, arguments);
+    }
+
+    private static List<String> commandLine(
+        final List<String> moreFlags, final String mainClass, final List<String> arguments)
     {
         final List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -137,7 +150,7 @@ final class NodeLauncher
             .filter((argument) -> !argument.startsWith("-agentlib") && !argument.startsWith("-javaagent"))
             .forEach(command::add);
         command.addAll(moreFlags);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN_CLASS));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass));
         command.addAll(arguments);
         return command;
     }
