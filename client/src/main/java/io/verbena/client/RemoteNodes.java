@@ -176,14 +176,14 @@ public final class RemoteNodes implements Agent, DrivenNodes
         {
             return true;
         }
-        for (final RemoteEndpoint endpoint : endpoints.values())
+        for (int i = 0; i < serving.size(); i++)
         {
-            if (endpoint.isBusy())
+            if (serving.get(i).isBusy())
             {
                 return true;
             }
         }
-        return false;
+        return serving.size() != endpoints.size() && endpoints.values().stream().anyMatch(RemoteEndpoint::isBusy);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.verbena.client;
 import io.verbena.request.NodeRequest;
 import io.verbena.request.remote.TransportTurn;
 import io.verbena.request.remote.Waker;
+import io.verbena.test.Meetings;
 
 import org.agrona.concurrent.SystemNanoClock;
 
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,6 +27,7 @@ class RemoteNodesThreadTest
 {
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int ROUNDS = 10_000;
+    private static final int MEETINGS = 2_000;
 
     /** Answers each request some polls after it was taken out of the queue; notices two owners at once. */
     private final class CountingNodes implements DrivenNodes
@@ -37,6 +40,7 @@ class RemoteNodesThreadTest
         volatile Throwable toldFailure;
         volatile boolean isClosed;
         private NodeRequest current;
+        volatile int pollsPerAnswer = 3;
         private int pollsLeft;
         private int cycles;
 
@@ -66,7 +70,7 @@ class RemoteNodesThreadTest
             if (null == current && null != (current = queue.poll()))
             {
                 current.start();
-                pollsLeft = 3;
+                pollsLeft = pollsPerAnswer;
                 work = 1;
             }
             else if (null != current && 0 == --pollsLeft)
@@ -108,6 +112,7 @@ class RemoteNodesThreadTest
         @Override
         public long idleNs()
         {
+            isAboutToRest = true;
             return 2 * LONG_NS;
         }
 
@@ -145,9 +150,14 @@ class RemoteNodesThreadTest
         }
     }
 
+    private volatile boolean mayDawdle;
+    private volatile boolean isLost;
+    /** Done by the driver between its look at the queues and giving the turn back, once. */
+    private volatile Runnable beforeRest;
+    private volatile boolean isAboutToRest;
     private final Waker waker = new Waker();
     private final CountingNodes nodes = new CountingNodes();
-    private final RemoteNodesThread thread = new RemoteNodesThread(nodes, waker, SystemNanoClock.INSTANCE, "driver",
+    private final RemoteNodesThread thread = new RemoteNodesThread(nodes, waker, this::nanoTime, "driver",
         new RemoteNodesThread.Pauses(2 * LONG_NS, 2 * LONG_NS, 2 * LONG_NS), () -> {});
 
     @AfterEach
@@ -181,6 +191,102 @@ class RemoteNodesThreadTest
         }
         assertThat(answered.get()).isEqualTo(6 * ROUNDS);
         assertThat(nodes.clashes.get()).isZero();
+    }
+
+    /**
+     * A few requests at a time, and nobody after them whose turn would answer what was left lying: whatever the moment,
+     * each is answered. The clock takes its time at the steps at which a wake-up could be lost.
+     */
+    @Test
+    void shouldAnswerEachBeforeAnyOtherComes() throws InterruptedException
+    {
+        mayDawdle = true;
+        thread.start();
+        final AtomicInteger answered = new AtomicInteger();
+        final Meetings meetings = new Meetings(3);
+        final List<Thread> callers = new ArrayList<>();
+        for (int c = 0; c < 3; c++)
+        {
+            final boolean waits = 0 == c;
+            callers.add(Thread.ofPlatform().start(() -> meet(meetings, waits, answered)));
+        }
+        for (final Thread caller : callers)
+        {
+            caller.join();
+        }
+        assertThat(isLost).isFalse();
+        assertThat(answered.get()).isEqualTo(3 * MEETINGS);
+        assertThat(nodes.clashes.get()).isZero();
+    }
+
+    private void meet(final Meetings meetings, final boolean waits, final AtomicInteger answered)
+    {
+        for (int i = 0; i < MEETINGS; i++)
+        {
+            meetings.await();
+            if (isLost)
+            {
+                return;
+            }
+            Meetings.dawdle(200);
+            final Request request = enqueue(new Request());
+            if (waits)
+            {
+                nodes.turn.workFor(request);
+            }
+            else
+            {
+                nodes.turn.wake();
+            }
+            final boolean isAnswered = request.await();
+            isLost |= !isAnswered;
+            answered.addAndGet(isAnswered ? 1 : 0);
+            meetings.await();
+        }
+    }
+
+    /** Left after the thread's last look at the queues, while it still has the turn: only the mark tells of it. */
+    @Test
+    void shouldNotSleepOverWhatWasLeftAfterItsLastLook()
+    {
+        final Request request = new Request();
+        beforeRest = () -> CompletableFuture.runAsync(() ->
+        {
+            enqueue(request);
+            nodes.turn.wake();
+        }, (task) -> new Thread(task).start()).join();
+        thread.start();
+        assertThat(request.await()).isTrue();
+    }
+
+    /** An answer that takes long is looked for in naps, not in the sleep of who has nothing to wait for. */
+    @Test
+    void shouldOnlyNapWhileAnAnswerIsAwaited()
+    {
+        nodes.pollsPerAnswer = 3_000;
+        final RemoteNodesThread napping = new RemoteNodesThread(nodes, waker, this::nanoTime, "napping",
+            new RemoteNodesThread.Pauses(1_000, 2 * LONG_NS, 2 * LONG_NS), () -> {});
+        napping.start();
+        final Request request = enqueue(new Request());
+        nodes.turn.wake();
+        assertThat(request.await()).isTrue();
+        napping.close(LONG_NS);
+    }
+
+    private long nanoTime()
+    {
+        final Runnable now = beforeRest;
+        if (isAboutToRest && null != now)
+        {
+            beforeRest = null;
+            now.run();
+        }
+        isAboutToRest = false;
+        if (mayDawdle)
+        {
+            Meetings.dawdle(8);
+        }
+        return SystemNanoClock.INSTANCE.nanoTime();
     }
 
     private void call(final boolean waits, final AtomicInteger answered)

@@ -377,7 +377,7 @@ public final class ComputeNode implements Agent
         {
             if (request instanceof final OperationRequest operation)
             {
-                desk.accept(operation);
+                desk.accept(operation, nowNs);
             }
             else if (request.start() && !answerCounters((ControlRequest)request))
             {
@@ -489,7 +489,7 @@ public final class ComputeNode implements Agent
     }
 
     /** @return true if the duty cycle has to go on, requests or not. By the thread that runs it. */
-    boolean isBusy()
+    public boolean isBusy()
     {
         return null == session || session.isBusy();
     }

@@ -97,20 +97,24 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         int workCount = scans.poll();
         while (!overflow.isEmpty() && freeCount > 0 && engine.freeSlots() > 0)
         {
-            accept(overflow.poll());
+            accept(overflow.poll(), clock.nanoTime());
             workCount++;
         }
         return workCount;
     }
 
-    /** Begins an operation that came out of the queue; {@link #hasRoom()} must hold. */
-    void accept(final OperationRequest request)
+    /**
+     * Begins an operation that came out of the queue; {@link #hasRoom()} must hold.
+     *
+     * @param nowNs time now, or a little earlier: the engine keeps the deadline.
+     */
+    void accept(final OperationRequest request, final long nowNs)
     {
         if (NodeRequest.QUEUED != request.state())
         {
             return; // withdrawn
         }
-        if (request.deadlineNs() - clock.nanoTime() <= 0)
+        if (request.deadlineNs() - nowNs <= 0)
         {
             refuse(request, OperationAnswer.TIMED_OUT, null);
             return;
@@ -271,7 +275,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     {
         if (freeCount > 0 && engine.freeSlots() > 0)
         {
-            accept(request);
+            accept(request, clock.nanoTime());
         }
         else
         {

@@ -24,6 +24,11 @@ public final class ComputeNodeRole implements Role
     public static final int SERVICE_PORT = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
     private static final int MAX_CLIENTS = 64;
+    /** Most and fewest looks for requests between two cycles in which all the rest has its turn. */
+    private static final int MAX_LOOKS = 64;
+    private static final int MIN_LOOKS = 2;
+    /** Times that requests were served, one after the other, until the rest has its turn. */
+    private static final int MAX_SERVINGS = 16;
     /** How long clients have to notice, and to go, since one of them asked something last: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
     /** What the node holds is counted this often at most when it works, and this often at least. */
@@ -46,6 +51,8 @@ public final class ComputeNodeRole implements Role
     private final FigurePace pace;
     private boolean isLeaving;
     private long lastAskedNs;
+    private int servings;
+    private int looks = MIN_LOOKS;
 
     /** Asks the node what it holds; answered on the thread of both. */
     private final class SpaceCount extends ControlRequest
@@ -141,12 +148,34 @@ public final class ComputeNodeRole implements Role
     public int doWork()
     {
         final long nowNs = device.clock().nanoTime();
-        int work = server.doWork(nowNs);
-        if (work > 0)
+        final int work = serve(nowNs);
+        servings = work > 0 && !isLeaving && !node.isBusy() ? servings + 1 : MAX_SERVINGS;
+        if (servings < MAX_SERVINGS)
         {
-            work += node.serve(nowNs) + server.sendAnswers(); // what is asked does not wait for the rest of the cycle
+            return work;
         }
-        work += node.doWork(nowNs);
+        servings = 0;
+        return work + doAllWork(nowNs);
+    }
+
+    /**
+     * What is asked does not wait for the rest of a cycle, which takes many times as long as to look for it. Who has
+     * just asked may ask again: there are many looks then, and fewer and fewer while nobody does.
+     */
+    private int serve(final long nowNs)
+    {
+        int work = 0;
+        for (int i = 0; 0 == work && i < looks; i++)
+        {
+            work = server.takeRequests(nowNs);
+        }
+        looks = work > 0 ? MAX_LOOKS : Math.max(MIN_LOOKS, looks / 2);
+        return work > 0 ? work + node.serve(nowNs) + server.sendAnswers() : 0;
+    }
+
+    private int doAllWork(final long nowNs)
+    {
+        int work = server.doWork(nowNs) + node.doWork(nowNs);
         work += work > 0 ? server.sendAnswers() : 0;
         if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state())
         {

@@ -117,13 +117,26 @@ final class CompletionDispatcher implements AutoCloseable
 
     int poll()
     {
-        // Sends first: when a queue pair broke, its send completions tell the cause, its receives only say flushed.
-        final int work = pollSends() + pollReceives();
+        final int work = look();
         if (isArming)
         {
             arm(work);
         }
         return work;
+    }
+
+    /** A poll that does not count among the empty ones after which queues are armed: for who polls many times more. */
+    int pollInBetween()
+    {
+        final int work = look();
+        emptyPolls = work > 0 ? 0 : emptyPolls;
+        return work;
+    }
+
+    private int look()
+    {
+        // Sends first: when a queue pair broke, its send completions tell the cause, its receives only say flushed.
+        return pollSends() + pollReceives();
     }
 
     /**

@@ -299,7 +299,8 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * Polls completions, calls listeners and sends calls that waited for room at their peer, and nothing else of what
-     * {@link #poll()} does: for who waits for one of them, and calls {@link #poll()} soon again.
+     * {@link #poll()} does: for who waits for one of them, and calls {@link #poll()} soon again. Only {@link #poll()}
+     * arms the completion channel, so that who looks often does not arm it each time.
      *
      * @return how much was done.
      */
@@ -312,7 +313,7 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            final int work = completions.poll();
+            final int work = completions.pollInBetween();
             return rpcClient.hasQueued() ? work + rpcClient.sendQueued() : work;
         }
         finally

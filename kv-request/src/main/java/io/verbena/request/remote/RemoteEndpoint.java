@@ -55,6 +55,8 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private final VirtualQp vqp;
     private final MemoryRegion statusCopy;
     private final RequestSender sender;
+    private final TransportTurn.Entrance entrance = this::enter;
+    private final TransportTurn.Entrance queueing = this::enqueue;
     private volatile boolean isRefusing;
     private State state = State.CONNECTING;
     private long nextProbeNs;
@@ -137,12 +139,19 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             return NESTED;
         }
-        final int status = enqueue(request);
-        if (ACCEPTED == status)
+        return turn.submit(request, entrance, queueing);
+    }
+
+    /** By the owner of the turn: sends it at once, unless others wait already or there is no room. */
+    private int enter(final NodeRequest request)
+    {
+        if (State.READY != state || !queue.isEmpty() || !sender.hasRoom())
         {
-            turn.workFor(request);
+            return enqueue(request);
         }
-        return status;
+        request.queue();
+        send(request, clock.nanoTime());
+        return ACCEPTED;
     }
 
     private int enqueue(final NodeRequest request)

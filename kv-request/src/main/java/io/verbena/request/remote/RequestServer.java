@@ -50,7 +50,10 @@ public final class RequestServer implements Agent, AutoCloseable
     private final RpcServer server;
     private final TransferStore transfers =
         new TransferStore(MAX_TRANSFER_STORE_BYTES, ThreadLocalRandom.current().nextLong());
+    /** Answered by other threads. */
     private final ConcurrentLinkedQueue<Served> completed = new ConcurrentLinkedQueue<>();
+    /** Answered by the thread that drives this. */
+    private final ArrayDeque<Served> completedHere = new ArrayDeque<>();
     private final ArrayDeque<Served> unsent = new ArrayDeque<>();
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
     /** When the duty cycle began. */
@@ -58,6 +61,8 @@ public final class RequestServer implements Agent, AutoCloseable
     private final TableNames names = new TableNames();
     private long served;
     private int owed;
+    /** The thread that drives this; others read it, and only it finds itself here. */
+    private volatile Thread driver;
     private boolean isDraining;
     private boolean isClosed;
 
@@ -104,7 +109,7 @@ public final class RequestServer implements Agent, AutoCloseable
         @Override
         protected void onDone()
         {
-            completed.add(this);
+            onAnswered(this);
         }
     }
 
@@ -137,7 +142,7 @@ public final class RequestServer implements Agent, AutoCloseable
         @Override
         protected void onDone()
         {
-            completed.add(this);
+            onAnswered(this);
         }
     }
 
@@ -218,10 +223,32 @@ public final class RequestServer implements Agent, AutoCloseable
      */
     public int doWork(final long nowNs)
     {
-        cycleNs = nowNs;
+        beginCycle(nowNs);
         final int work = raas.poll(nowNs) + sendAnswers();
         transfers.expire(nowNs);
         return work;
+    }
+
+    /**
+     * Takes what has arrived, and does nothing else of a duty cycle: for who looks more often than that.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    public int takeRequests(final long nowNs)
+    {
+        beginCycle(nowNs);
+        return raas.pollCompletions();
+    }
+
+    private void beginCycle(final long nowNs)
+    {
+        cycleNs = nowNs;
+        final Thread current = Thread.currentThread();
+        if (current != driver)
+        {
+            driver = current;
+        }
     }
 
     /**
@@ -231,7 +258,7 @@ public final class RequestServer implements Agent, AutoCloseable
      */
     public int sendAnswers()
     {
-        return sendUnsent() + sendCompleted();
+        return sendUnsent() + sendCompletedHere() + sendCompleted();
     }
 
     @Override
@@ -379,6 +406,29 @@ public final class RequestServer implements Agent, AutoCloseable
     private long deadlineNs(final long timeoutNs)
     {
         return cycleNs + Math.clamp(timeoutNs, 0, MAX_TIMEOUT_NS);
+    }
+
+    /** Any thread: an answer is there; sent with the next ones. */
+    private void onAnswered(final Served request)
+    {
+        if (Thread.currentThread() == driver)
+        {
+            completedHere.add(request);
+        }
+        else
+        {
+            completed.add(request);
+        }
+    }
+
+    private int sendCompletedHere()
+    {
+        int sent = 0;
+        while (unsent.isEmpty() && !completedHere.isEmpty())
+        {
+            sent += send(completedHere.poll()) ? 1 : 0;
+        }
+        return sent;
     }
 
     private int sendCompleted()

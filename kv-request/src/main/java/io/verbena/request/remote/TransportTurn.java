@@ -1,5 +1,6 @@
 package io.verbena.request.remote;
 
+import io.verbena.request.ComputeEndpoint;
 import io.verbena.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
@@ -16,9 +17,9 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Who has the turn owns the context and all endpoints on it; the turn passes through a volatile word, which makes
  * visible what the last owner did. No work is left lying: who finds the turn taken marks that work was left, then tries
- * once more; who has it gives it back, then looks at the mark; full fences between the two steps of each make it
- * impossible that both miss the other. The mark is taken away only by who has just taken the turn and looks at all
- * queues next.
+ * once more; who has it gives it back, then looks at the mark; both words are volatile, whose accesses have one order
+ * for all, which makes it impossible that both miss the other. The mark is taken away only by who has just taken the
+ * turn and looks at all queues next.
  */
 public final class TransportTurn
 {
@@ -54,6 +55,19 @@ public final class TransportTurn
         boolean isDutyDue();
     }
 
+    /** Where a caller that has the turn leaves its request: with nobody about, it needs no queue. */
+    @FunctionalInterface
+    public interface Entrance
+    {
+        /**
+         * Sends a request, or enqueues it; by the owner of the turn.
+         *
+         * @param request IDLE or DONE.
+         * @return ACCEPTED, FULL or CLOSED of {@link ComputeEndpoint}.
+         */
+        int enter(NodeRequest request);
+    }
+
     /** Polls between two duty cycles of a caller. */
     private static final int POLLS_PER_CYCLE = 16;
     /** Polls without work until a caller gives way to other threads in between: the node may need this processor. */
@@ -67,6 +81,8 @@ public final class TransportTurn
     /** When a caller's turn ends without its answer: the background thread does the rest, and the caller parks. */
     private static final long MAX_TURN_NS = 1_000_000;
 
+    /** Of requests that are in their queue already. */
+    private static final Entrance ENTERED = (request) -> ComputeEndpoint.ACCEPTED;
     private static final VarHandle TAKEN;
 
     static
@@ -91,6 +107,8 @@ public final class TransportTurn
     /** Plain: a thread that reads itself here has written it. */
     private Thread owner;
     private volatile Throwable failure;
+    /** Test hook: called between the mark that work was left and the second look at the turn. */
+    Runnable afterMark;
 
     /**
      * @param transport to be driven.
@@ -140,7 +158,6 @@ public final class TransportTurn
     {
         owner = null;
         taken = false;
-        VarHandle.fullFence();
     }
 
     /** No caller takes the turn any more until the background thread has had it. */
@@ -195,16 +212,16 @@ public final class TransportTurn
      */
     public void workFor(final NodeRequest request)
     {
-        if (!shared || reserved || null != failure || Thread.currentThread().isVirtual())
+        if (!mayBeACallers())
         {
-            wake(); // opening, ending, and what takes long are for the background thread
+            wake();
             return;
         }
         for (int i = 0; i < ATTEMPTS && NodeRequest.DONE != request.state(); i++)
         {
             if (take())
             {
-                takeTurn(request);
+                takeTurn(request, ENTERED);
                 return;
             }
             Thread.onSpinWait();
@@ -214,9 +231,37 @@ public final class TransportTurn
             leave(); // only now: most turns end before, and who finds the mark wakes the background thread
             if (take())
             {
-                takeTurn(request);
+                takeTurn(request, ENTERED);
             }
         }
+    }
+
+    /**
+     * Hands a request in, and works on it as {@link #workFor} does: where nobody has the turn it is taken first.
+     *
+     * @param request  whose submitter waits.
+     * @param entrance of the transport's endpoint that it is for.
+     * @param queue    takes it where the turn is not to be had; any thread may use it.
+     * @return ACCEPTED, FULL or CLOSED of {@link ComputeEndpoint}.
+     */
+    public int submit(final NodeRequest request, final Entrance entrance, final Entrance queue)
+    {
+        if (mayBeACallers() && take())
+        {
+            return takeTurn(request, entrance);
+        }
+        final int status = queue.enter(request);
+        if (ComputeEndpoint.ACCEPTED == status)
+        {
+            workFor(request);
+        }
+        return status;
+    }
+
+    /** Opening, ending, and what takes long are for the background thread. */
+    private boolean mayBeACallers()
+    {
+        return shared && !reserved && null == failure && !Thread.currentThread().isVirtual();
     }
 
     private void leave()
@@ -225,20 +270,25 @@ public final class TransportTurn
         {
             left = true;
         }
-        VarHandle.fullFence();
+        if (null != afterMark)
+        {
+            afterMark.run();
+        }
     }
 
     /**
      * An interrupt is for the caller, not for the transport: it would close channels of the fabric's files. An error is
      * for the caller as well, and ends the transport as any failure does: nobody knows what it left half done.
      */
-    private void takeTurn(final NodeRequest request)
+    private int takeTurn(final NodeRequest request, final Entrance entrance)
     {
         final boolean interrupted = Thread.interrupted();
         boolean mustGoOn = true;
+        int status = ComputeEndpoint.ACCEPTED;
         try
         {
-            mustGoOn = null != failure || drive(request);
+            status = entrance.enter(request);
+            mustGoOn = null != failure || ComputeEndpoint.ACCEPTED != status || drive(request);
         }
         catch (final RuntimeException ex)
         {
@@ -261,28 +311,31 @@ public final class TransportTurn
                 Thread.currentThread().interrupt();
             }
         }
+        return status;
     }
 
     /** Returns whether something is still under way. */
     private boolean drive(final NodeRequest request)
     {
         final boolean isAnswered = serveUntilDone(request);
-        for (int i = 0; isAnswered && i < MAX_EXTRA_CYCLES && transport.isBusy(); i++)
+        boolean isBusy = !isAnswered || transport.isBusy();
+        for (int i = 0; isAnswered && isBusy && i < MAX_EXTRA_CYCLES; i++)
         {
             transport.serve();
+            isBusy = transport.isBusy();
         }
         if (transport.isDutyDue())
         {
             reserve();
         }
-        return !isAnswered || transport.isBusy();
+        return isBusy;
     }
 
     /** Returns false when the time of a turn is up. */
     private boolean serveUntilDone(final NodeRequest request)
     {
         int idlePolls = 0;
-        int pollsOfCycle = 0;
+        int pollsOfCycle = NodeRequest.STARTED == request.state() ? 1 : 0; // sent: its answer is looked for first
         long untilNs = 0;
         for (int i = 1; NodeRequest.DONE != request.state(); i++)
         {

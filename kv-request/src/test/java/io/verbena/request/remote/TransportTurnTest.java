@@ -1,16 +1,21 @@
 package io.verbena.request.remote;
 
+import io.verbena.request.ComputeEndpoint;
 import io.verbena.request.NodeRequest;
+import io.verbena.test.Meetings;
 
 import org.agrona.concurrent.SystemNanoClock;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -23,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class TransportTurnTest
 {
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final int MEETINGS = 5_000;
 
     /** Answers each request some polls after it was taken out of the queue; notices two owners at once. */
     private static final class CountingTransport implements TransportTurn.Transport
@@ -33,9 +39,11 @@ class TransportTurnTest
         volatile int pollsPerAnswer = 2;
         volatile Throwable error;
         volatile boolean isDutyDue;
+        volatile boolean mayDawdle;
         volatile Thread lastDriver;
         volatile boolean sawInterrupt;
         Runnable afterLook = () -> {};
+        Runnable beforeEnd = () -> {};
         private NodeRequest current;
         private int pollsLeft;
 
@@ -65,6 +73,11 @@ class TransportTurnTest
         @Override
         public boolean isDutyDue()
         {
+            if (mayDawdle)
+            {
+                Meetings.dawdle(4); // between the last look at the queues and the end of the turn
+            }
+            beforeEnd.run();
             return isDutyDue;
         }
 
@@ -193,15 +206,94 @@ class TransportTurnTest
         final AtomicInteger looks = new AtomicInteger();
         transport.afterLook = () ->
         {
-            if (2 == looks.incrementAndGet())
+            if (1 == looks.incrementAndGet())
             {
                 CompletableFuture.runAsync(() -> turn.workFor(enqueue()), (task) -> new Thread(task).start()).join();
             }
         };
         turn.workFor(enqueue());
-        assertThat(looks.get()).isEqualTo(2);
+        assertThat(looks.get()).isEqualTo(1);
         assertThat(transport.queue).hasSize(1);
         assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    /** The same for one that does not wait. */
+    @Test
+    void shouldWakeTheThreadForWhatWasEnqueuedAfterTheLastLook()
+    {
+        turn.share();
+        waker.announce();
+        transport.beforeEnd = () -> CompletableFuture.runAsync(() ->
+        {
+            enqueue();
+            turn.wake();
+        }, (task) -> new Thread(task).start()).join();
+        turn.workFor(enqueue());
+        assertThat(transport.queue).hasSize(1);
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldWakeTheThreadWhenTheTurnEndsAsTheMarkIsMade()
+    {
+        turn.share();
+        assertThat(turn.tryTake()).isTrue();
+        turn.afterMark = turn::giveBack;
+        waker.announce();
+        enqueue();
+        turn.wake();
+        assertThat(turn.isTaken()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldTakeTheTurnWhenItEndsAsTheMarkIsMade() throws InterruptedException
+    {
+        turn.share();
+        assertThat(turn.tryTake()).isTrue();
+        turn.afterMark = turn::giveBack;
+        final Request request = enqueue();
+        final Thread caller = Thread.ofPlatform().start(() -> turn.workFor(request));
+        caller.join();
+        assertThat(request.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(transport.lastDriver).isSameAs(caller);
+    }
+
+    @Test
+    void shouldEnterByItselfWhenNobodyHasTheTurn()
+    {
+        turn.share();
+        final Request request = new Request();
+        final int status = turn.submit(request, this::enter, (entering) -> ComputeEndpoint.FULL);
+        assertThat(status).isEqualTo(ComputeEndpoint.ACCEPTED);
+        assertThat(request.state()).isEqualTo(NodeRequest.DONE);
+        assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void shouldQueueAndWakeTheThreadWhenTheTurnIsNotToBeHad()
+    {
+        waker.announce();
+        final int status = turn.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
+        assertThat(status).isEqualTo(ComputeEndpoint.ACCEPTED);
+        assertThat(transport.queue).hasSize(1);
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    @Test
+    void shouldGiveTheTurnBackWhenThereIsNoRoom()
+    {
+        turn.share();
+        final int status = turn.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
+        assertThat(status).isEqualTo(ComputeEndpoint.FULL);
+        assertThat(turn.isTaken()).isFalse();
+    }
+
+    private int enter(final NodeRequest request)
+    {
+        request.queue();
+        transport.queue.add(request);
+        return ComputeEndpoint.ACCEPTED;
     }
 
     /** What never comes is not waited for here: the caller has its own deadline, and parks until then. */
@@ -315,6 +407,59 @@ class TransportTurnTest
         background.join();
         assertThat(answered.get()).isEqualTo(5 * 20_000);
         assertThat(transport.clashes.get()).isZero();
+    }
+
+    /**
+     * Two who meet as one's turn ends, and nobody after them who would do what they left: whatever the moment, all is
+     * answered then, or the thread was woken.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldLeaveNothingLyingWheneverATurnEnds(final boolean waits) throws InterruptedException
+    {
+        turn.share();
+        transport.mayDawdle = true;
+        final Meetings meetings = new Meetings(2);
+        final Thread other = Thread.ofPlatform().start(() -> meet(meetings, waits));
+        int lost = 0;
+        for (int i = 0; i < MEETINGS; i++)
+        {
+            // Long enough for who waits to give up trying, about as often as not.
+            transport.pollsPerAnswer = 2 + ThreadLocalRandom.current().nextInt(waits ? 300 : 30);
+            waker.announce();
+            meetings.await();
+            turn.workFor(enqueue());
+            meetings.await();
+            lost += transport.isBusy() && waker.isAnnounced() ? 1 : 0;
+            assertThat(turn.tryTake()).isTrue();
+            while (transport.isBusy())
+            {
+                transport.poll();
+            }
+            turn.giveBack();
+        }
+        other.join();
+        assertThat(lost).isZero();
+        assertThat(transport.clashes.get()).isZero();
+    }
+
+    private void meet(final Meetings meetings, final boolean waits)
+    {
+        for (int i = 0; i < MEETINGS; i++)
+        {
+            meetings.await();
+            Meetings.dawdle(40);
+            final Request request = enqueue();
+            if (waits)
+            {
+                turn.workFor(request);
+            }
+            else
+            {
+                turn.wake();
+            }
+            meetings.await();
+        }
     }
 
     private void call(final boolean waits, final AtomicInteger answered)

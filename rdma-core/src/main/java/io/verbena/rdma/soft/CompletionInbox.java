@@ -173,6 +173,22 @@ final class CompletionInbox
         }
         // Against the owner that arms and then looks for completions: one of the two sees the other.
         VarHandle.fullFence();
+        raise(device, inbox, channel, isSolicited);
+    }
+
+    /** As {@link #raise}, of the owner's own completions: who arms the queue has them before it. */
+    static void raiseOwn(final DeviceFile device, final long inbox, final boolean isSolicited)
+    {
+        final long channel = SharedWords.getLong(inbox + CHANNEL_OFFSET);
+        if (channel != 0)
+        {
+            raise(device, inbox, channel, isSolicited);
+        }
+    }
+
+    private static void raise(
+        final DeviceFile device, final long inbox, final long channel, final boolean isSolicited)
+    {
         final int armed = SharedWords.getIntAcquire(inbox + ARMED_OFFSET);
         if ((armed == ARMED_ANY || armed == ARMED_SOLICITED && isSolicited) &&
             SharedWords.compareAndSetInt(inbox + ARMED_OFFSET, armed, 0))

@@ -211,7 +211,7 @@ final class SoftCompletionQueue implements CompletionQueue
         publishLimit();
         if (channel != null)
         {
-            CompletionInbox.raise(file, inbox, status != WorkCompletionStatus.SUCCESS);
+            CompletionInbox.raiseOwn(file, inbox, status != WorkCompletionStatus.SUCCESS);
         }
     }
 
