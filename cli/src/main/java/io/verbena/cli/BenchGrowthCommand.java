@@ -4,6 +4,7 @@ import io.verbena.load.bench.GrowthBenchmark;
 import io.verbena.load.bench.GrowthChart;
 import io.verbena.load.bench.GrowthSample;
 import io.verbena.load.bench.TableFigure;
+import io.verbena.load.demo.GrowthUnderLoad;
 import io.verbena.load.report.JsonWriter;
 import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
@@ -27,10 +28,12 @@ import java.util.concurrent.Callable;
     name = "growth",
     description = "Measure inserts into a table that grows from 1,000 records against a table created large enough.",
     footer = {"", "Exit status 0: all goals were reached; 1: one was not. With fewer records than the default " +
-        "nothing is judged."})
+        "nothing is judged; --cluster judges always."})
 final class BenchGrowthCommand implements Callable<Integer>
 {
     private static final String ROW = "%-47s %,14.3f %-8s %14s  %8.3f %s%s%n";
+
+    private static final int COMPUTE_NODES = 2;
 
     @Spec
     private CommandSpec spec;
@@ -47,14 +50,48 @@ final class BenchGrowthCommand implements Callable<Integer>
             "2.5 GB of /dev/shm.")
     private int records;
 
+    @Option(names = "--cluster", description = "Instead of that, grow a table of a whole cluster in this process " +
+        "beside a register workload on the same table: is what was seen linearizable, is every record there?")
+    private boolean isCluster;
+
     @Override
-    public Integer call() throws IOException
+    public Integer call() throws IOException, InterruptedException
     {
         if (records < GrowthBenchmark.MIN_RECORDS || records > GrowthBenchmark.FULL_RECORDS)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--records " + records + ": must be " +
                 GrowthBenchmark.MIN_RECORDS + " to " + GrowthBenchmark.FULL_RECORDS, null);
         }
+        return isCluster ? runCluster() : runEngine();
+    }
+
+    private int runCluster() throws IOException, InterruptedException
+    {
+        final OutputFile output = OutputFile.open("--json", json);
+        final OutputFile image = OutputFile.open("--plot", plot);
+        final GrowthUnderLoad.Result result =
+            new GrowthUnderLoad(records, COMPUTE_NODES, SystemNanoClock.INSTANCE).run();
+        final PrintWriter out = spec.commandLine().getOut();
+        out.println(String.format(Locale.ROOT,
+            "%,d records in %,.1f s, %,.0f a second; %,d subtables%n" +
+            "%,d register operations: %s%n%,d operations failed, %,d records are missing; %,d problems%s",
+            result.records(), result.seconds(), result.records() / result.seconds(), result.stat().subtables(),
+            result.registerOperations(), verdict(result), result.failures(), result.missing(),
+            result.check().problems().size(), result.firstFailure() == null ? "" : "\n" + result.firstFailure()));
+        out.flush();
+        output.write(JsonWriter.write(result.fields()));
+        image.write(GrowthChart.of(result.samples()));
+        return result.passed() ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+
+    private static String verdict(final GrowthUnderLoad.Result result)
+    {
+        return Boolean.TRUE.equals(result.isLinearizable()) ? "linearizable" : result.isLinearizable() == null ?
+            "unknown whether linearizable: " + result.explanation() : "NOT LINEARIZABLE: " + result.explanation();
+    }
+
+    private int runEngine() throws IOException
+    {
         final boolean isJudged = records == GrowthBenchmark.FULL_RECORDS;
         final OutputFile output = OutputFile.open("--json", json);
         final OutputFile image = OutputFile.open("--plot", plot);
