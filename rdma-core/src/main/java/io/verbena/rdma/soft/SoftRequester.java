@@ -86,8 +86,8 @@ final class SoftRequester
     }
 
     /**
-     * Loads from the targets of a batch close together, so that their cache misses overlap; executing one request is
-     * too long for the processor to look ahead to the next one's.
+     * Loads from all lines of a batch's targets close together, so that their cache misses overlap; executing one
+     * request is too long for the processor to look ahead to the next one's.
      *
      * @return something of what lies there, to be kept, so that the load is not optimised away.
      */
@@ -100,14 +100,10 @@ final class SoftRequester
             return 0;
         }
         long seen = RawMemory.touch(address);
-        if (request.operation == WorkRequest.WRITE)
+        final long last = address + Math.min(MAX_TOUCHED_BYTES, request.lengthBytes - 1);
+        for (long line = address + RawMemory.LINE_BYTES; line <= last; line += RawMemory.LINE_BYTES)
         {
-            // Its stores wait for all of its lines; a READ's loads fetch theirs side by side.
-            final long last = address + Math.min(MAX_TOUCHED_BYTES, request.lengthBytes - 1);
-            for (long line = address + RawMemory.LINE_BYTES; line <= last; line += RawMemory.LINE_BYTES)
-            {
-                seen += RawMemory.touch(line);
-            }
+            seen += RawMemory.touch(line);
         }
         return seen;
     }
