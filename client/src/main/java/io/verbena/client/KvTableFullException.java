@@ -1,8 +1,8 @@
 package io.verbena.client;
 
 /**
- * The table has no free slot for a key like this one; not applied. Make a table with more {@link
- * TableOptions#expectedRecords()}.
+ * The table has no free slot for a key like this one, and cannot grow, for want of memory or because its compute nodes
+ * are told not to let it; not applied. Add memory, or make a table with more {@link TableOptions#expectedRecords()}.
  */
 public final class KvTableFullException extends KvException
 {

@@ -1,9 +1,10 @@
 package io.verbena.client;
 
 /**
- * How a table is made. In this version a table does not grow: give the most records it will ever hold at once.
+ * How a table is made. It grows beyond that as it fills, unless its compute nodes are told not to let it; one that is
+ * made large enough need not.
  *
- * @param expectedRecords most records at once, 1 to {@link #MAX_EXPECTED_RECORDS}. Costs about 12 bytes of bucket
+ * @param expectedRecords records expected at once, 1 to {@link #MAX_EXPECTED_RECORDS}. Costs about 12 bytes of bucket
  *                        memory
  *                        each, besides the records; somewhat more records fit before {@link KvTableFullException}.
  */

@@ -35,7 +35,7 @@ final class Verdict
         return switch (request.answer())
         {
             case TABLE_FULL -> new KvTableFullException(facts(request) +
-                " found no free slot; make a table with more expectedRecords");
+                " found no free slot, and the table cannot grow; add memory, or make one with more expectedRecords");
             case NO_MEMORY -> new KvOutOfMemoryException(facts(request) +
                 " found no memory for the value; delete records or add memory");
             case NOT_A_COUNTER -> new KvNotACounterException(facts(request) +

@@ -36,7 +36,7 @@ public final class EmbeddedClusterOptions
     private int memoryNodes = DEFAULT_MEMORY_NODES;
     private long memoryBytesPerNode = DEFAULT_MEMORY_BYTES_PER_NODE;
     private int computeNodes = DEFAULT_COMPUTE_NODES;
-    private boolean growingTables;
+    private boolean growingTables = true;
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
@@ -49,7 +49,7 @@ public final class EmbeddedClusterOptions
 
     /**
      * Lets tables grow: what fills up is split while it is used. A table then takes at least a chunk of memory, 256
-     * KiB, at each memory node. Default: no, and a full table says so.
+     * KiB, at each memory node. Default: yes; where they do not, a full table says so.
      *
      * @param isOn whether they do.
      * @return this.

@@ -223,19 +223,23 @@ class EmbeddedClusterTest
     }
 
     @Test
-    void shouldSayThatATableIsFull(final TestInfo info)
+    void shouldSayThatATableIsFullWhereTablesDoNotGrow()
     {
-        final KvTable table = table(info, 10);
-
-        assertThatThrownBy(() ->
+        try (EmbeddedCluster fixed = EmbeddedCluster.start(
+            new EmbeddedClusterOptions().growingTables(false).memoryBytesPerNode(64L << 20)))
         {
-            for (int i = 0; i < 100_000; i++)
-            {
-                table.put(bytes("key" + i), new byte[0]);
-            }
-        }).isInstanceOf(KvTableFullException.class).hasMessageContaining("expectedRecords");
+            final KvTable table = fixed.client().createTable("t", new TableOptions(10));
 
-        assertThat(table.get(bytes("key0"))).as("what was stored stays").isPresent();
+            assertThatThrownBy(() ->
+            {
+                for (int i = 0; i < 100_000; i++)
+                {
+                    table.put(bytes("key" + i), new byte[0]);
+                }
+            }).isInstanceOf(KvTableFullException.class).hasMessageContaining("expectedRecords");
+
+            assertThat(table.get(bytes("key0"))).as("what was stored stays").isPresent();
+        }
     }
 
     @Test

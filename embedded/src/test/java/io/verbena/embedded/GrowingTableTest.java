@@ -44,7 +44,7 @@ class GrowingTableTest
     void shouldTakeManyTimesTheRecordsItWasMadeFor() throws InterruptedException, ExecutionException
     {
         try (EmbeddedCluster cluster = EmbeddedCluster.start(
-            new EmbeddedClusterOptions().growingTables(true).computeNodes(2).memoryBytesPerNode(512L << 20)))
+            new EmbeddedClusterOptions().computeNodes(2).memoryBytesPerNode(512L << 20)))
         {
             final KvTable table = cluster.client().createTable("t", new TableOptions(1_000));
             final long beganNs = System.nanoTime();

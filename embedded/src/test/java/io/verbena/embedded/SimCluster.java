@@ -40,7 +40,10 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The agents of a whole cluster, and a client, stepped in one thread over the simulated fabric. */
+/**
+ * The agents of a whole cluster, and a client, stepped in one thread over the simulated fabric. Subtables are as short
+ * as the records ask for which a table is made, so that it grows soon.
+ */
 final class SimCluster implements AutoCloseable
 {
     static final long LEASE_NS = 20_000_000;
@@ -76,7 +79,6 @@ final class SimCluster implements AutoCloseable
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
     private long heartbeatNs = LEASE_NS / 20;
-    private final boolean isGrowing;
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -95,13 +97,13 @@ final class SimCluster implements AutoCloseable
             seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards());
     }
 
-    /** Memory nodes have folders on simulated disks, and tables grow, by short subtables. */
+    /** Memory nodes have folders on simulated disks, and memory for tables that grow much. */
     static SimCluster durableGrowing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final Flaw flaw)
     {
         return new SimCluster(seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_GROWING_CHUNKS,
-            flaw.computeGuards() | DroppedGuards.SHORT_SUBTABLES, true);
+            flaw.computeGuards());
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -119,32 +121,23 @@ final class SimCluster implements AutoCloseable
         this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, droppedGuards);
     }
 
-    private SimCluster(
-        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards)
-    {
-        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, flaw, chunksPerNode, droppedGuards, false);
-    }
-
-    /** Tables grow, by short subtables. */
+    /** With memory for tables that grow much. */
     static SimCluster growing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
         return new SimCluster(
             seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
-            DroppedGuards.SHORT_SUBTABLES, true);
+            0);
     }
 
     private SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards,
-        final boolean isGrowing)
+        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards)
     {
-        this.isGrowing = isGrowing;
         this.isRemote = isRemote;
         this.flaw = flaw;
         this.chunksPerNode = chunksPerNode;
-        this.droppedGuards = droppedGuards;
+        this.droppedGuards = droppedGuards | DroppedGuards.SHORT_SUBTABLES;
         world = new SimWorld(seed, options);
         startMetaServer();
         for (int i = 1; i <= memoryNodeCount; i++)
@@ -293,7 +286,7 @@ final class SimCluster implements AutoCloseable
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0)
-                .operationSlots(8).splitsSubtables(isGrowing).heartbeatIntervalNs(heartbeatNs)
+                .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
         final Compute compute = new Compute(machine, node);

@@ -19,7 +19,7 @@ public final class ComputeNodeConfiguration
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
     private boolean reclaims = true;
-    private boolean splitsSubtables;
+    private boolean splitsSubtables = true;
     private int droppedGuards;
     private EpochNanoClock versionClock;
 
@@ -64,7 +64,7 @@ public final class ComputeNodeConfiguration
 
     /**
      * @param isOn whether the node splits subtables that fill up, so that tables grow beyond what they were made for,
-     *             and makes tables of subtables as long as a chunk. Default: no.
+     *             and makes tables of subtables as long as a chunk. Default: yes.
      * @return this.
      */
     public ComputeNodeConfiguration splitsSubtables(final boolean isOn)

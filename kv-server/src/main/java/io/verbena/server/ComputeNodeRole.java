@@ -86,7 +86,7 @@ public final class ComputeNodeRole implements Role
     }
 
     /**
-     * Starts a compute node; it joins while it is run.
+     * Starts a compute node; it joins while it is run. Tables grow.
      *
      * @param fabric     open; closed by the caller after the role.
      * @param metaServer to join.
@@ -94,17 +94,18 @@ public final class ComputeNodeRole implements Role
      */
     public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
-        return open(fabric, metaServer, null);
+        return open(fabric, metaServer, null, true);
     }
 
     /**
      * As {@link #open(Fabric, MetaServerLocator)}.
      *
-     * @param start of the process, for the figures; may be null.
+     * @param start       of the process, for the figures; may be null.
+     * @param growsTables whether it splits subtables that fill up.
      * @return the role.
      */
     public static ComputeNodeRole open(
-        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start)
+        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start, final boolean growsTables)
     {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
@@ -113,7 +114,8 @@ public final class ComputeNodeRole implements Role
         try
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
-                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT).completionChannel(channel),
+                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT).completionChannel(channel)
+                    .splitsSubtables(growsTables),
                 beganNs);
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS, channel,
                 (error) -> LOGGER.error("a client's connection failed", error));

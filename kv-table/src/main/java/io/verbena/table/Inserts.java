@@ -11,7 +11,6 @@ final class Inserts
 {
     /** Kills in one batch; more rivals than this are killed in further ones. */
     private static final int MAX_KILLS = 8;
-    private static final int FIRST_OF_SECOND_PAIR = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
     /** Between two looks whether a full subtable has been split. */
     private static final long FULL_PAUSE_NS = 200_000;
 
@@ -64,13 +63,20 @@ final class Inserts
         }
     }
 
-    /** What an insert sees of its subtable is a sample of how full that one is. */
+    /**
+     * What an insert sees of its subtable is a sample of how full that one is. Only records count: the marks of deletes
+     * make room for inserts, and where one key comes and goes they are all that there is.
+     */
     private void noteFill(final Operation op)
     {
         if (splitSource != SplitSource.NONE)
         {
-            final int empty = emptySlots(op, 0) + (op.pairCount == 2 ? emptySlots(op, FIRST_OF_SECOND_PAIR) : 0);
-            if (op.table.directory.noteFill(op.subtableSuffix, op.slotsRead() - empty, op.slotsRead()))
+            int records = 0;
+            for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+            {
+                records += SlotWord.isCommitted(op.slotWord(slot)) ? 1 : 0;
+            }
+            if (op.table.directory.noteFill(op.subtableSuffix, records, op.slotsRead()))
             {
                 splitSource.requestSplit(op.table, op.subtable());
             }

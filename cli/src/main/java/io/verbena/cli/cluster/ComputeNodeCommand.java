@@ -44,7 +44,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     /** Where the environment may hold something of this command. */
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
-        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL");
+        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -55,6 +55,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
 
     @Option(names = BUSY_POLL, description = "Never sleep: the least latency, for a processor that it burns.")
     private boolean busyPoll;
+
+    @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
+        description = "Whether this node splits what fills up, so that tables grow beyond the records that they were " +
+            "made for. Default: ${DEFAULT-VALUE}.")
+    private boolean growingTables = true;
 
     /**
      * Understands a command line that leaves no question: options of this command alone, each once, with their values
@@ -127,7 +132,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             fabric = Fabrics.open(cluster.fabric());
             final StartTimeline start =
                 new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
-            role = ComputeNodeRole.open(fabric, options.locator(cluster), start);
+            role = ComputeNodeRole.open(fabric, options.locator(cluster), start, growingTables);
         }
         catch (final RdmaException ex)
         {
@@ -147,6 +152,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     @Override
     public String toString()
     {
-        return "ComputeNodeCommand{" + options + ", busyPoll=" + busyPoll + '}';
+        return "ComputeNodeCommand{" + options + ", busyPoll=" + busyPoll + ", growingTables=" +
+            growingTables + '}';
     }
 }
