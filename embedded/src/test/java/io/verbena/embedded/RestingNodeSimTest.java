@@ -2,8 +2,10 @@ package io.verbena.embedded;
 
 import io.verbena.compute.SpaceFigures;
 import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.request.ControlRequest;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -15,6 +17,7 @@ class RestingNodeSimTest
     /** At rest a node's heartbeats are eighty times as rare. */
     private static final long HEARTBEAT_NS = SimCluster.LEASE_NS / 400;
     /** Three epochs, if each waited for two heartbeats of a node at rest, would take longer. */
+    private static final int BLOCKED_HEARTBEATS = 60;
     private static final long MOST_NS = SimCluster.LEASE_NS / 2;
 
     @ParameterizedTest
@@ -53,6 +56,38 @@ class RestingNodeSimTest
             assertThat(cluster.computes()).allMatch(SimCluster.Compute::isServing);
             assertThat(cluster.computes()).extracting((compute) -> compute.node().failure()).containsOnly("");
         }
+    }
+
+    /** What it said last is all that it can say: asked again and again, it would say the same. */
+    @Test
+    void shouldNotBeatAsOneAtWorkWhenItHoldsUpAnEpochThatSomebodyWaitsFor()
+    {
+        try (SimCluster cluster = new SimCluster(8, new SimFabricOptions(), 1, 0))
+        {
+            cluster.heartbeatNs(HEARTBEAT_NS);
+            for (int i = 0; i < 2; i++)
+            {
+                final SimCluster.Compute compute = cluster.addComputeNode();
+                cluster.world().runUntil(compute::isServing, 1_000_000);
+            }
+            cluster.createTable("t", 100);
+            cluster.runFor(3 * SimCluster.LEASE_NS);
+
+            // No look at the memory ends any more, so nobody passes the epochs that the first node waits for.
+            cluster.memoryMachines().getFirst().kill();
+            cluster.control(cluster.computes().getFirst(), ControlRequest.Kind.SWEEP, null);
+            cluster.runFor(40 * HEARTBEAT_NS);
+            final SimCluster.Compute resting = cluster.computes().getLast();
+            final long before = sends(cluster, resting);
+            cluster.runFor(BLOCKED_HEARTBEATS * HEARTBEAT_NS);
+            assertThat(sends(cluster, resting) - before).as("heartbeats, and requests for news")
+                .isBetween(1L, (long)BLOCKED_HEARTBEATS);
+        }
+    }
+
+    private static long sends(final SimCluster cluster, final SimCluster.Compute compute)
+    {
+        return ((VerbCounters)cluster.control(compute, ControlRequest.Kind.VERB_COUNTERS, null)).sends;
     }
 
     private static boolean isReclaiming(final SimCluster cluster)

@@ -44,6 +44,9 @@ final class LeaseKeeper
     private long operationsAtLastBeat;
     private ControlCall<Heartbeat> call;
     private ControlCall<Void> news;
+    /** What the meta server knows that this node has passed. */
+    private long toldEpoch;
+    private long tellingEpoch;
     private long heardEpoch;
     private long heardVersion;
     private boolean isResting;
@@ -72,6 +75,7 @@ final class LeaseKeeper
         waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
         restingIntervalNs = Math.max(waitingIntervalNs, registration.leaseNs() / BEATS_PER_LEASE);
         heardEpoch = registration.epoch();
+        toldEpoch = heardEpoch - 1;
         heardVersion = registration.membershipVersion();
         this.operationCount = operationCount;
         timeoutNs = Math.min(configuration.callTimeoutNs(), registration.leaseNs() / 2);
@@ -94,18 +98,20 @@ final class LeaseKeeper
         return null != call;
     }
 
+    /** @return when it beats next, or asks for news. */
     long nextAtNs()
     {
-        return nextAtNs;
+        final boolean asksSoon = isResting && null == news && metaLink.isUsable();
+        return asksSoon ? Math.min(nextAtNs, lastAtNs + waitingIntervalNs) : nextAtNs;
     }
 
     int poll(final long nowNs)
     {
-        return pollNews() + pollBeat(nowNs);
+        return pollNews(nowNs) + pollBeat(nowNs);
     }
 
     /** While it rests, the meta server tells when somebody waits for this node, or what it knows is old. */
-    private int pollNews()
+    private int pollNews(final long nowNs)
     {
         if (null != news && news.isDone())
         {
@@ -114,13 +120,23 @@ final class LeaseKeeper
             hasten();
             return 1;
         }
-        if (null == news && isResting && null == call && metaLink.isUsable())
+        if (null == news && isResting && null == call && metaLink.isUsable() &&
+            (!hasNothingToTell() || nowNs - lastAtNs - waitingIntervalNs >= 0))
         {
             news = metaLink.client().awaitNews(
                 new NewsRequest(nodeId, incarnation, heardEpoch, heardVersion), NEWS_TIMEOUT_NS);
             return 1;
         }
         return 0;
+    }
+
+    /**
+     * Who waits for this node would have it say at once what it said already: something here holds the epoch up. When
+     * that is over, it asks for news, and is told. The rest, a new version above all, it hears as one who waits does.
+     */
+    private boolean hasNothingToTell()
+    {
+        return toldEpoch < heardEpoch - 1 && passedEpoch.getAsLong() <= toldEpoch;
     }
 
     private void hasten()
@@ -159,7 +175,8 @@ final class LeaseKeeper
     private void beat(final long nowNs)
     {
         final boolean isWaiting = wantsEpochs.getAsBoolean();
-        call = metaLink.client().heartbeat(nodeId, incarnation, passedEpoch.getAsLong(), isWaiting, timeoutNs);
+        tellingEpoch = passedEpoch.getAsLong();
+        call = metaLink.client().heartbeat(nodeId, incarnation, tellingEpoch, isWaiting, timeoutNs);
         final long operations = operationCount.getAsLong();
         final boolean isIdle = operations == operationsAtLastBeat;
         isResting = isIdle && !isWaiting;
@@ -206,6 +223,7 @@ final class LeaseKeeper
             leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
             engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
             catalog.onHeartbeat(heartbeat);
+            toldEpoch = Math.max(toldEpoch, tellingEpoch);
             heardEpoch = heartbeat.epoch();
             heardVersion = heartbeat.membershipVersion();
         }
