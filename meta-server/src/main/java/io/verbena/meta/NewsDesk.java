@@ -8,6 +8,7 @@ import org.agrona.collections.Int2ObjectHashMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Who rests and would hear of news: at most one request of each node. A request holds nothing up and says nothing of
@@ -61,13 +62,33 @@ final class NewsDesk
             seenWanted = conductor.isEpochWanted();
             lookThrough();
         }
-        int work = 0;
-        while (!due.isEmpty() && due.peek().give())
+        return give(due, NewsAnswer::give);
+    }
+
+    /**
+     * Tries each once. What finds no room stays, in order, and holds up nobody else: each node has a connection of its
+     * own.
+     *
+     * @param due   answers.
+     * @param giver says whether it was sent, or is over.
+     * @return how many were.
+     */
+    static <T> int give(final ArrayDeque<T> due, final Predicate<T> giver)
+    {
+        int given = 0;
+        for (int left = due.size(); left > 0; left--)
         {
-            due.remove();
-            work++;
+            final T answer = due.remove();
+            if (giver.test(answer))
+            {
+                given++;
+            }
+            else
+            {
+                due.add(answer);
+            }
         }
-        return work;
+        return given;
     }
 
     private boolean hasChanged()
