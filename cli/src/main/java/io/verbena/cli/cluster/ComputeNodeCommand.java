@@ -122,7 +122,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     {
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
-        RoleProcess.log();
+        RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;

@@ -60,7 +60,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
     {
         UpCommand.check("--memory", null == memoryMib ? 1 : memoryMib, 1, UpCommand.MAX_MIB);
         UpCommand.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
-        RoleProcess.log();
+        RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
         Fabric fabric = null;
         MemoryNodeRole role = null;

@@ -58,7 +58,7 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        RoleProcess.log();
+        RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
         final boolean hadToken = Files.exists(tokenPath);
         Fabric fabric = null;

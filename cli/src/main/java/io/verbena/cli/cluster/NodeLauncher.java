@@ -4,7 +4,6 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.control.bootstrap.OwnerOnly;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -17,9 +16,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Starts this program again with another command, in the background, and waits until it says that it is ready. The new
- * process has the flags and class path of this one, and writes to a log file; the log of
- * the one before is kept as NAME.log.1.
+ * Starts this program again with another command, in the background, and waits until it says that it is ready. It does
+ * nothing before it is in the table ({@link LaunchGate}). The new process has the flags and class path of this one, and
+ * writes to a log file; the log of the one before is kept as NAME.log.1.
  */
 final class NodeLauncher
 {
@@ -102,12 +101,12 @@ final class NodeLauncher
                     throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted", null);
                 }
                 process = new ProcessBuilder(commandLine(arguments))
-                    .redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
                 startMs = ProcessTable.start(process.toHandle());
                 table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
+                LaunchGate.open(process);
             }
             final String ready = awaitReady(name, process, log, timeoutS);
             final Matcher health = HEALTH.matcher(ready);
@@ -130,7 +129,7 @@ final class NodeLauncher
             command.add("/usr/bin/setsid");
         }
         final List<String> flags = new ArrayList<>(jvmFlags);
-        flags.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m"));
+        flags.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m", LaunchGate.flag()));
         command.addAll(commandLine(flags, mainClass, arguments));
         return command;
     }

@@ -27,9 +27,13 @@ final class RoleProcess
     {
     }
 
-    /** Lets what runs here say what it does, on standard error; before anything of it is loaded. */
-    static void log()
+    /**
+     * Waits until the process is known to who started it, and lets what runs here say what it does, on standard error;
+     * before anything of it is loaded or made.
+     */
+    static void begin()
     {
+        LaunchGate.pass();
         System.setProperty(LOG_LEVEL, System.getProperty(LOG_LEVEL, "info"));
     }
 
