@@ -172,11 +172,12 @@ class GuardTablesTest
         final Set<String> guards = constants("Guard.java");
         assertThat(guards).hasSizeGreaterThan(20);
         guards.addAll(constants("CombinerGuard.java"));
+        guards.addAll(constants("MergeGuard.java"));
         check(guards, offences, "point-operations.md", "growth.md");
         check(constants("ReclaimGuard.java"), offences, "reclamation.md");
         checkUse("FenceGuard.java", offences);
         check(constants("DurabilityGuard.java"), offences, "durability.md");
-        List.of("Guard.java", "CombinerGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
+        List.of("Guard.java", "CombinerGuard.java", "MergeGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
             .forEach((file) -> checkUse(file, offences));
         assertThat(offences).isEmpty();
     }

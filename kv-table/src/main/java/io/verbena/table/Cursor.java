@@ -1,24 +1,39 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SubtableDescriptor;
 
 /**
- * Positions in a table that splits do not move. A subtable has the keys of one interval of bit-reversed hashes, and
- * those that take its place have the lower and the upper half of it: so a position is the lower end of an interval, and
- * a slot. Whoever has walked some slots of a subtable that is split then goes on behind them in the lower one, and
- * walks the upper one from its first slot on: some is met again, nothing is left out. Owner thread only.
+ * Positions in a table that splits do not move, and merges only back. A subtable has the keys of one interval of
+ * bit-reversed hashes, and those that take its place when it is split have the lower and the upper half of it: so a
+ * position is an interval, and a slot. Whoever has walked some slots of a subtable that is split then goes on behind
+ * them in the lower one, and walks the upper one from its first slot on: some is met again, nothing is left out. Who
+ * finds a merged subtable walks it from its beginning, or, in the upper of the two, from the group on in which it was.
+ *
+ * <p>An interval is told by the bit in its middle, which also tells its length. Owner thread only.
  */
 final class Cursor
 {
-    private static final int INTERVAL_BITS = BucketDescriptor.MAX_DEPTH;
+    /** One more than the deepest subtable needs, so that the shortest interval has a middle. */
+    private static final int INTERVAL_BITS = BucketDescriptor.MAX_DEPTH + 1;
 
+    private final int droppedGuards;
     private long slots;
     private int interval;
     private int suffix;
     private int depth;
     private long groupsOffset;
     private long predecessor;
+    private long splitLink;
+    private int siblingSide;
     private long bucketHeader;
+
+    /** @param droppedGuards of {@link MergeGuard}. */
+    Cursor(final int droppedGuards)
+    {
+        this.droppedGuards = droppedGuards;
+    }
 
     static long slotsPerSubtable(final OpenTable table)
     {
@@ -38,23 +53,45 @@ final class Cursor
     /**
      * Finds the subtable of a position, as far as the engine knows.
      *
-     * @return the position; a smaller one, if the subtable has not been split as far as that of the position.
+     * @return the position; another one in that subtable, if it is not the one that the position was found in.
      */
     long resolve(final OpenTable table, final long position)
     {
         final TableDirectory directory = table.directory;
         slots = slotsPerSubtable(table);
-        final int entry = reversed((int)(position / slots)) & (1 << directory.depth()) - 1;
+        final int middle = position == 0 ? 1 : (int)(position / slots);
+        final int half = Integer.lowestOneBit(middle);
+        final int from = middle - half;
+        final int entry = reversed(from) & (1 << directory.depth()) - 1;
         suffix = directory.suffix(entry);
         depth = directory.depth(entry);
         groupsOffset = directory.groupsOffset(entry);
         predecessor = directory.predecessor(entry);
+        splitLink = directory.splitLink(entry);
+        siblingSide = 1 - (entry >>> depth & 1);
         bucketHeader = directory.bucketHeader(entry);
         interval = reversed(suffix);
-        return interval == position / slots ? position : begin();
+        return begin() + slotToGoOnFrom(from, half, position % slots);
     }
 
-    /** Takes note of a split of the present subtable. */
+    /** In an interval that is longer than that of the position, not all before it was walked. */
+    private long slotToGoOnFrom(final int from, final int half, final long slot)
+    {
+        if (half() <= half || (droppedGuards & MergeGuard.WALK_AGAIN) != 0)
+        {
+            return slot;
+        }
+        final boolean isLast = from + 2 * half == interval + 2 * half();
+        return isLast ? slot - slot % BucketDescriptor.SLOTS_PER_GROUP : 0;
+    }
+
+    /** @return half the length of the subtable's interval. */
+    private int half()
+    {
+        return 1 << INTERVAL_BITS - 1 - depth;
+    }
+
+    /** Takes note of a split or merge of the present subtable. */
     void follow(final OpenTable table, final long link)
     {
         table.learn(suffix, depth, groupsOffset, link);
@@ -63,7 +100,7 @@ final class Cursor
     /** @return first position of the subtable. */
     long begin()
     {
-        return interval * slots;
+        return (interval + half()) * slots;
     }
 
     /** @return position behind the last one of the subtable. */
@@ -75,8 +112,9 @@ final class Cursor
     /** @return first position of the subtable behind, or {@link TableScan#END}. */
     long next()
     {
-        final int behind = interval + (1 << INTERVAL_BITS - depth);
-        return behind == 1 << INTERVAL_BITS ? TableScan.END : behind * slots;
+        // The shortest interval that begins there: which one it is will be found out.
+        final int behind = interval + 2 * half();
+        return behind == 1 << INTERVAL_BITS ? TableScan.END : (behind + 1) * slots;
     }
 
     int slot(final long position)
@@ -104,7 +142,19 @@ final class Cursor
         return groupsOffset;
     }
 
-    /** @return groups of the subtable that is split into this one, or 0. */
+    /** @return whether the subtable takes the place of two, and may wait for words. */
+    boolean isMerging()
+    {
+        return predecessor != 0 && MergeLink.isLink(splitLink);
+    }
+
+    /** @return offset of one of the two, by its split bit. */
+    long merged(final int side)
+    {
+        return side == siblingSide ? MergeLink.sibling(splitLink) : predecessor - SubtableDescriptor.GROUPS_OFFSET;
+    }
+
+    /** @return groups of the subtable that is split or merged into this one, or 0. */
     long predecessor()
     {
         return predecessor;

@@ -5,7 +5,7 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 /**
- * The splits of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
+ * The splits and merges of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
  */
 public final class EngineSplits
 {
@@ -13,9 +13,11 @@ public final class EngineSplits
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int droppedGuards;
+    private final int droppedMergeGuards;
     private final SplitSource source;
     private Scratch scratch;
     private TableSplit split;
+    private TableMerge merge;
 
     EngineSplits(
         final ProtectionDomain protectionDomain,
@@ -27,6 +29,7 @@ public final class EngineSplits
         this.attributes = attributes;
         this.epochs = epochs;
         droppedGuards = configuration.droppedGuards();
+        droppedMergeGuards = configuration.droppedMergeGuards();
         source = configuration.splitSource();
     }
 
@@ -44,17 +47,43 @@ public final class EngineSplits
     public TableSplit begin(
         final OpenTable table, final int suffix, final long offset0, final long offset1, final long deadlineNs)
     {
-        if (split != null && !split.isFinished())
+        prepare();
+        split = new TableSplit(
+            table, suffix, offset0, offset1, scratch, droppedGuards, epochs.epoch(), deadlineNs);
+        return split;
+    }
+
+    /**
+     * Begins to merge the subtable of a suffix with its sibling, or goes on with a merge of them that has begun; driven
+     * by the engine's poll.
+     *
+     * @param table      opened by this engine.
+     * @param suffix     directory bits of a key in one of them, as many as the deepest subtable known has.
+     * @param offset     of memory at their node; 0: only finishes a merge that has begun.
+     * @param deadlineNs after which it fails, to be begun again by anybody.
+     * @return its progress; one at a time.
+     */
+    public TableMerge beginMerge(
+        final OpenTable table, final int suffix, final long offset, final long deadlineNs)
+    {
+        prepare();
+        merge = new TableMerge(table, suffix, offset, scratch, droppedMergeGuards, epochs.epoch(), deadlineNs);
+        return merge;
+    }
+
+    private void prepare()
+    {
+        if (split != null && !split.isFinished() || merge != null && !merge.isFinished())
         {
-            throw new IllegalStateException("one subtable is split at a time: wait for " + split);
+            throw new IllegalStateException("one subtable is split or merged at a time: wait for " +
+                (split != null && !split.isFinished() ? split : merge));
         }
+        split = null;
+        merge = null;
         if (scratch == null)
         {
             scratch = SplitBatch.allocateScratch(protectionDomain, attributes);
         }
-        split = new TableSplit(
-            table, suffix, offset0, offset1, scratch, droppedGuards, epochs.epoch(), deadlineNs);
-        return split;
     }
 
     SplitSource source()
@@ -64,7 +93,7 @@ public final class EngineSplits
 
     int poll(final long nowNs)
     {
-        return split == null ? 0 : split.poll(nowNs);
+        return (split == null ? 0 : split.poll(nowNs)) + (merge == null ? 0 : merge.poll(nowNs));
     }
 
     void onComplete(final int status)
@@ -72,6 +101,10 @@ public final class EngineSplits
         if (split != null)
         {
             split.onComplete(status);
+        }
+        if (merge != null)
+        {
+            merge.onComplete(status);
         }
     }
 
@@ -81,12 +114,17 @@ public final class EngineSplits
         {
             split.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
+        if (merge != null && merge.isInFlightAt(link))
+        {
+            merge.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
     }
 
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
     long heldEpoch()
     {
-        return split == null ? Long.MAX_VALUE : split.heldEpoch();
+        return Math.min(split == null ? Long.MAX_VALUE : split.heldEpoch(),
+            merge == null ? Long.MAX_VALUE : merge.heldEpoch());
     }
 
     void close()
@@ -94,6 +132,10 @@ public final class EngineSplits
         if (split != null)
         {
             split.close();
+        }
+        if (merge != null)
+        {
+            merge.close();
         }
         if (scratch != null)
         {

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
@@ -245,7 +246,7 @@ final class Lookups
             final long header = op.bucketHeaderRead(bucket);
             if (header != op.bucketHeader)
             {
-                if (!SplitLink.isLink(header) || link != SplitLink.NONE && link != header)
+                if (!SplitLink.isLink(header) && !MergeLink.isLink(header) || link != SplitLink.NONE && link != header)
                 {
                     return false;
                 }
@@ -274,6 +275,7 @@ final class Lookups
         op.unresolvedSeen = false;
         final long wanted = SlotWord.committed(op.fingerprint);
         final boolean takesOldWords = op.peeked && OperationKind.isRead(op.kind);
+        op.mixedPairs = takesOldWords ? slotMoves.mixedPairs(op) : 0;
         for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
         {
             final long word = takesOldWords ? slotMoves.peekedWord(op, slot) : op.slotWord(slot);
@@ -466,7 +468,7 @@ final class Lookups
         for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
         {
             final long word = op.slotWord(slot);
-            sees |= SlotWord.isFrozen(word) || word == SlotWord.UNINITIALISED && !isPeek;
+            sees |= SlotWord.isFrozen(word) || word == SlotWord.UNINITIALISED && (!isPeek || op.isMixed(slot));
         }
         return sees;
     }

@@ -3,13 +3,16 @@ package io.verbena.table;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import net.openhft.hashing.LongTupleHashFunction;
 
 /**
@@ -72,16 +75,27 @@ public final class OpenTable
             Math.abs(to0 - to1) >= length && Math.abs(to0 - from) >= length && Math.abs(to1 - from) >= length;
     }
 
-    /** Takes note of a split; see {@link TableDirectory#learn}. */
-    void learn(final int suffix, final int ofDepth, final long groups, final long splitLink)
+    /** Takes note of a split or a merge; see {@link TableDirectory#learn}. */
+    void learn(final int suffix, final int ofDepth, final long groups, final long newLink)
     {
-        if (directory.learn(suffix, ofDepth, groups, splitLink))
+        if (!directory.learn(suffix, ofDepth, groups, newLink))
         {
-            final NodeLink node = link(suffix & descriptor.subtableCount() - 1);
-            final Subtable subtable =
-                new Subtable(node.memoryNodeId, suffix, ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
-            splits.put(subtable, SplitLink.underWay(splitLink));
-            leave(suffix, groups);
+            return;
+        }
+        final Subtable subtable = new Subtable(link(suffix & descriptor.subtableCount() - 1).memoryNodeId, suffix,
+            ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
+        leave(suffix, groups);
+        if (MergeLink.isLink(newLink))
+        {
+            final Subtable sibling = subtable.sibling(newLink);
+            splits.put(subtable, newLink);
+            splits.put(sibling, MergeLink.of(MergeLink.merged(newLink), subtable.offset()));
+            leave(sibling.suffix(), sibling.offset() + SubtableDescriptor.GROUPS_OFFSET);
+            engine.splits().source().onMergeMet(this, subtable.merged(newLink));
+        }
+        else
+        {
+            splits.put(subtable, SplitLink.underWay(newLink));
             engine.splits().source().onSplitMet(this, subtable);
         }
     }
@@ -90,14 +104,22 @@ public final class OpenTable
      * Takes over the subtables of a newer descriptor of the same table. To be called before the node passes the epoch
      * with which it heard of it: the memory of subtables that it does not name may be used for something else then.
      *
-     * @param newer descriptor.
+     * @param newer descriptor, not older than the one taken over last.
      */
     public void refresh(final TableDescriptor newer)
     {
-        if (directory.refresh(newer, this::leave))
+        final Set<Subtable> present = new HashSet<>();
+        final boolean isNews = directory.refresh(newer, (suffix, ofDepth, groups) ->
         {
-            splits.keySet().removeIf((split) ->
-                DirectoryEntry.depth(newer.entry(split.suffix() & newer.subtableCount() - 1)) > split.depth());
+            final Subtable subtable = new Subtable(link(suffix & descriptor.subtableCount() - 1).memoryNodeId, suffix,
+                ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
+            present.add(subtable);
+            return splitOf(subtable);
+        }, this::leave);
+        if (isNews)
+        {
+            // Their memory may be a subtable of the same keys again, which goes another way.
+            splits.keySet().retainAll(present);
         }
     }
 
@@ -108,7 +130,7 @@ public final class OpenTable
             .leave(groups, groups + (long)groupCount * BucketDescriptor.GROUP_BYTES);
     }
 
-    /** @return the link by which a subtable was split, as far as this engine has met it, or 0. */
+    /** @return the link by which a subtable was split or merged, as far as this engine has met it, or 0. */
     long splitOf(final Subtable subtable)
     {
         return splits.getOrDefault(subtable, SplitLink.NONE);

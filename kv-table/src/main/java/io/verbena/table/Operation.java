@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.MemorySegment;
 
@@ -58,7 +59,7 @@ public final class Operation
     int subtableSuffix;
     int subtableDepth;
     long groupsOffset;
-    /** Groups of the subtable that is split into that one, or 0; and the link from there. */
+    /** Groups of the subtable that is split or merged into that one, or 0; and the link from there. */
     long predecessor;
     long splitLink;
     /** Met a split link, or a frozen word without one, in the buckets looked at last. */
@@ -66,6 +67,10 @@ public final class Operation
     int frozenLooks;
     /** The last look took the old buckets in as well. */
     boolean peeked;
+    /** Pairs, one bit each, in whose groups some slots of a merged subtable are initialised and others are not. */
+    int mixedPairs;
+    /** Made when it is needed first: completes a group of subtables that are merged. */
+    MergeUnit unit;
     /** Slots whose hashes were read, or which were moved, one bit each. */
     int slotsDone;
     long bucketHeader;
@@ -315,6 +320,18 @@ public final class Operation
         return base + Scratch.OLD_BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES;
     }
 
+    /** Whether the subtable takes the place of two that are merged, and may wait for words. */
+    boolean isMerging()
+    {
+        return predecessor != 0 && MergeLink.isLink(splitLink);
+    }
+
+    /** Whether some slots of the group of a slot are initialised and others are not, as found by the last peek. */
+    boolean isMixed(final int slot)
+    {
+        return (mixedPairs >>> slot / (2 * BucketDescriptor.SLOTS_PER_BUCKET) & 1) != 0;
+    }
+
     /** Side of the split by which the subtable came to be. */
     int splitSide()
     {
@@ -446,6 +463,7 @@ public final class Operation
         frozenLooks = 0;
         sawLink = false;
         peeked = false;
+        mixedPairs = 0;
         foreignCount = 0;
         version = 0;
         foundValueLength = 0;

@@ -20,6 +20,7 @@ final class OperationRunner
     final Attempts attempts = new Attempts();
     final Combiner combiner;
     final int droppedGuards;
+    final int droppedMergeGuards;
     private final boolean controlsContention;
     private final boolean repeatsLost;
     private final Repeats repeats;
@@ -56,6 +57,7 @@ final class OperationRunner
         controlsContention = configuration.controlsContention();
         combiner = new Combiner(this, operations.length, configuration.droppedCombinerGuards());
         droppedGuards = configuration.droppedGuards();
+        droppedMergeGuards = configuration.droppedMergeGuards();
         inserts = new Inserts(this, configuration.splitSource());
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
@@ -292,7 +294,7 @@ final class OperationRunner
             case Step.MAKE_ROOM -> inserts.onMakeRoom(op);
             case Step.RESOLVE -> repeats.onSlot(op);
             case Step.RESOLVE_BLOCK -> repeats.onBlock(op);
-            case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().onStep(op);
+            case Step.FREEZE, Step.READ_HASHES, Step.MOVE, Step.UNIT -> lookups.slotMoves().onStep(op);
             default -> throw new IllegalStateException("completion in step " + Step.name(op.step));
         }
     }
@@ -315,7 +317,7 @@ final class OperationRunner
             case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
             case Step.RESOLVE -> repeats.stageSlot(op);
             case Step.PEEK -> lookups.stagePeek(op);
-            case Step.FREEZE, Step.READ_HASHES, Step.MOVE -> lookups.slotMoves().stage(op);
+            case Step.FREEZE, Step.READ_HASHES, Step.MOVE, Step.UNIT -> lookups.slotMoves().stage(op);
             default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
         }
     }

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
@@ -148,8 +149,8 @@ public final class OrphanScan
     }
 
     /**
-     * A subtable that is split, and those that take its place, are read all: words of the closed chunks are not made
-     * any more, so those that move while this goes on are frozen in the old subtable, and seen there.
+     * A subtable that is split or merged, and those that take its place, are read all: words of the closed chunks are
+     * not made any more, so those that move while this goes on are frozen in the old subtable, and seen there.
      */
     private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
     {
@@ -161,6 +162,12 @@ public final class OrphanScan
             return;
         }
         parts.add(new Part(part.table, part.subtable, false));
+        if (MergeLink.isLink(link))
+        {
+            // Of both that are merged: read twice, which does no harm.
+            parts.add(new Part(part.table, part.subtable.merged(link), true));
+            return;
+        }
         for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
         {
             parts.add(new Part(part.table, part.subtable.child(link, side), true));

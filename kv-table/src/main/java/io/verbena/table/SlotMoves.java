@@ -3,7 +3,9 @@ package io.verbena.table;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
 
 /**
  * Moves the slots that an operation needs from a subtable that is split, so that nobody waits for the splitter: each
@@ -13,10 +15,12 @@ import io.verbena.table.format.SlotWord;
 final class SlotMoves
 {
     private final OperationRunner runner;
+    private final UnitRequests unitRequests;
 
     SlotMoves(final OperationRunner runner)
     {
         this.runner = runner;
+        unitRequests = new UnitRequests(runner);
     }
 
     /** @return word to which a split turns another one. */
@@ -62,8 +66,93 @@ final class SlotMoves
     long peekedWord(final Operation op, final int slot)
     {
         final long word = op.slotWord(slot);
-        return word == SlotWord.UNINITIALISED ?
-            moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0) : word;
+        if (word != SlotWord.UNINITIALISED)
+        {
+            return word;
+        }
+        if (op.isMerging())
+        {
+            return op.isMixed(slot) ? word : asCommitted(op.oldWord(slot));
+        }
+        return moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0);
+    }
+
+    /** @return the word of a slot of a subtable that is merged as it counts until its group is. */
+    static long asCommitted(final long old)
+    {
+        return SlotWord.namesBlock(old) ? SlotWord.withKind(old, SlotWord.KIND_COMMITTED) : SlotWord.EMPTY;
+    }
+
+    /**
+     * Where nothing of a group of a merged subtable is initialised, the old words count; where all is, the new ones. In
+     * between a word may have gone to another slot of the group, so that neither tell.
+     *
+     * @return the pairs whose groups are in between, one bit each.
+     */
+    int mixedPairs(final Operation op)
+    {
+        if (!op.isMerging() || (runner.droppedMergeGuards & MergeGuard.UNIT_AT_ONCE) != 0)
+        {
+            return 0;
+        }
+        int some = 0;
+        int missing = 0;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            final int pair = 1 << pairOf(slot);
+            some |= op.slotWord(slot) == SlotWord.UNINITIALISED ? 0 : pair;
+            missing |= op.slotWord(slot) == SlotWord.UNINITIALISED ? pair : 0;
+        }
+        if (op.pairCount == 2 && groupOf(op, 0) == groupOf(op, 1))
+        {
+            return some != 0 && missing != 0 ? 1 << 0 | 1 << 1 : 0;
+        }
+        return some & missing;
+    }
+
+    private static int pairOf(final int slot)
+    {
+        return slot / (2 * BucketDescriptor.SLOTS_PER_BUCKET);
+    }
+
+    private static int groupOf(final Operation op, final int pair)
+    {
+        return (int)((op.pairOffsets[pair] - op.groupsOffset) / BucketDescriptor.GROUP_BYTES);
+    }
+
+    /** Completes the first group in which a slot is not initialised; another one after another look. */
+    private void beginUnit(final Operation op)
+    {
+        int pair = op.pairCount - 1;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            pair = op.slotWord(slot) == SlotWord.UNINITIALISED ? pairOf(slot) : pair;
+        }
+        if (op.unit == null || op.unit.tableId() != op.table.tableId)
+        {
+            op.unit = new MergeUnit(op.table.tableId, runner.droppedMergeGuards);
+        }
+        final long own = op.predecessor - SubtableDescriptor.GROUPS_OFFSET;
+        final long sibling = MergeLink.sibling(op.splitLink);
+        final boolean isFirst = (KeyHash.suffix(op.hash.high(), op.subtableDepth + 1) >>> op.subtableDepth) == 0;
+        op.unit.begin(op.subtableSuffix, op.subtableDepth, isFirst ? own : sibling, isFirst ? sibling : own,
+            op.groupsOffset - SubtableDescriptor.GROUPS_OFFSET, groupOf(op, pair), op.base + Scratch.BLOCKS_OFFSET);
+        runner.counters.pairsHelped++;
+        op.table.pairsHelped++;
+        runner.go(op, Step.UNIT);
+    }
+
+    private void onUnit(final Operation op)
+    {
+        op.unit.onComplete(unitRequests.of(op));
+        if (op.unit.failure() != null)
+        {
+            runner.end(op, OperationResult.RESTRUCTURING);
+        }
+        else
+        {
+            runner.go(op, op.unit.isDone() ? Step.LOOK : Step.UNIT);
+        }
     }
 
     boolean seesFrozen(final Operation op)
@@ -81,6 +170,11 @@ final class SlotMoves
     /** Old and new words were read, and some of the new ones are missing. */
     void begin(final Operation op)
     {
+        if (op.isMerging())
+        {
+            beginUnit(op);
+            return;
+        }
         for (int bucket = 2 * op.pairCount - 1; bucket >= 0; bucket--)
         {
             final long header = op.oldBucketHeader(bucket);
@@ -102,6 +196,7 @@ final class SlotMoves
         {
             case Step.FREEZE -> stageFreeze(op);
             case Step.READ_HASHES -> stageReadHashes(op);
+            case Step.UNIT -> op.unit.stage(unitRequests.begin(op));
             default -> stageMove(op);
         }
     }
@@ -112,6 +207,7 @@ final class SlotMoves
         {
             case Step.FREEZE -> onFreeze(op);
             case Step.READ_HASHES -> onReadHashes(op);
+            case Step.UNIT -> onUnit(op);
             default -> onMove(op);
         }
     }

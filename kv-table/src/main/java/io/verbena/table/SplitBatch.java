@@ -12,7 +12,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * The requests of a split behind one doorbell, their memory, and what they have cost. Owner thread of the engine only;
  * the memory is that of one split at a time.
  */
-final class SplitBatch
+final class SplitBatch implements MergeUnit.Requests
 {
     /** Cookie of its batches. */
     static final int COOKIE = TableCreator.COOKIE | 8;
@@ -60,7 +60,8 @@ final class SplitBatch
         return isPosted;
     }
 
-    void read(final int at, final int lengthBytes, final long offset)
+    @Override
+    public void read(final int at, final int lengthBytes, final long offset)
     {
         port.read(scratch.region, at, lengthBytes, offset);
         verbs++;
@@ -81,7 +82,8 @@ final class SplitBatch
         payloadBytes += lengthBytes;
     }
 
-    void swap(final int item, final long offset, final long expected, final long desired)
+    @Override
+    public void swap(final int item, final long offset, final long expected, final long desired)
     {
         port.compareSwap(scratch.region, SWAPS_AT + posted * Long.BYTES, offset, expected, desired);
         items[posted++] = item;
@@ -89,33 +91,39 @@ final class SplitBatch
         payloadBytes += Long.BYTES;
     }
 
-    boolean hasRoom()
+    @Override
+    public boolean hasRoom()
     {
         return posted < MAX_SWAPS && port.space() > 0;
     }
 
-    int posted()
+    @Override
+    public int posted()
     {
         return posted;
     }
 
-    int item(final int number)
+    @Override
+    public int item(final int number)
     {
         return items[number];
     }
 
     /** @return the word that a swap found. */
-    long result(final int number)
+    @Override
+    public long result(final int number)
     {
         return word(SWAPS_AT + number * Long.BYTES);
     }
 
-    long word(final int at)
+    @Override
+    public long word(final int at)
     {
         return scratch.buffer.getLong(at, LITTLE_ENDIAN);
     }
 
-    void word(final int at, final long word)
+    @Override
+    public void word(final int at, final long word)
     {
         scratch.word(at, word);
     }

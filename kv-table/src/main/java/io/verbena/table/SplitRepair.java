@@ -7,9 +7,10 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Ends every split of a table that has begun, whoever began it, also one that no operation meets any more: looks at the
- * header of each subtable that the descriptor names, and of those that links lead to. Driven by {@link #poll}, and by
- * that of its engine, whose splits it begins one after the other. Owner thread of the engine only.
+ * Ends every split and every merge of a table that has begun, whoever began it, also one that no operation meets any
+ * more: looks at the header of each subtable that the descriptor names, and of those that links lead to. Driven by
+ * {@link #poll}, and by that of its engine, whose splits it begins one after the other. Owner thread of the engine
+ * only.
  */
 public final class SplitRepair
 {
@@ -21,6 +22,7 @@ public final class SplitRepair
     private int suffix;
     private int depthBefore;
     private int finishedCount;
+    private TableMerge merge;
     private String failure;
 
     /**
@@ -52,7 +54,7 @@ public final class SplitRepair
     /** @return whether it has ended: every split is complete, unless {@link #failure()} says what is in the way. */
     public boolean isDone()
     {
-        return failure != null || suffixes.isEmpty() && split == null;
+        return failure != null || suffixes.isEmpty() && split == null && merge == null;
     }
 
     /** @return why it cannot go on, or null; what was done stays, and harms nobody. */
@@ -77,7 +79,7 @@ public final class SplitRepair
         final List<Subtable> replaced = new ArrayList<>();
         for (final Subtable leaf : leaves())
         {
-            final TableGrowth growth = TableGrowth.of(descriptor, table, leaf.suffix(), leaf.depth());
+            final TableGrowth growth = TableGrowth.to(descriptor, table, leaf);
             descriptor = growth.descriptor();
             replaced.addAll(growth.replaced());
         }
@@ -92,13 +94,17 @@ public final class SplitRepair
      */
     public int poll(final long nowNs)
     {
-        if (isDone() || split != null && !split.isFinished())
+        if (isDone() || split != null && !split.isFinished() || merge != null && !merge.isFinished())
         {
             return 0;
         }
-        if (split != null)
+        if (merge != null)
         {
-            onFinished();
+            onMerged();
+        }
+        else if (split != null)
+        {
+            onFinished(nowNs);
         }
         else
         {
@@ -109,9 +115,28 @@ public final class SplitRepair
         return 1;
     }
 
-    private void onFinished()
+    private void onMerged()
     {
-        if (split.state() == TableSplit.State.FAILED)
+        if (merge.state() == TableMerge.State.FAILED && !merge.isWithdrawn())
+        {
+            failure = merge.failure();
+        }
+        else
+        {
+            // What the suffix finds now is whole; it may be split again, or merged further.
+            finishedCount += merge.isWithdrawn() ? 0 : 1;
+            suffixes.add(suffix);
+        }
+        merge = null;
+    }
+
+    private void onFinished(final long nowNs)
+    {
+        if (split.isMerged())
+        {
+            merge = engine.splits().beginMerge(table, suffix, 0, nowNs + timeoutNs);
+        }
+        else if (split.state() == TableSplit.State.FAILED)
         {
             failure = split.failure();
         }

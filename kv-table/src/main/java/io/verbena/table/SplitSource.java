@@ -38,4 +38,15 @@ public interface SplitSource
      * @param subtable that is split.
      */
     void onSplitMet(OpenTable table, Subtable subtable);
+
+    /**
+     * Tells of a merge that an operation has met for the first time: it may be that of a node that has died.
+     *
+     * @param table    that it belongs to.
+     * @param subtable that takes the place of two.
+     */
+    default void onMergeMet(OpenTable table, Subtable subtable)
+    {
+        // nobody finishes it; operations complete the groups they need
+    }
 }

@@ -44,11 +44,13 @@ final class Step
     static final int MOVE = 19;
     /** READ the bucket where the key was some epochs ago, then the block that it had there. */
     static final int HINTED_READ = 20;
+    /** READ, freeze or initialise a group of subtables that are merged. */
+    static final int UNIT = 21;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
         "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move",
-        "hinted_read" };
+        "hinted_read", "unit" };
 
     private Step()
     {

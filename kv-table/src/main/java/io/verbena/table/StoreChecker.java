@@ -5,6 +5,7 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -319,6 +320,15 @@ public final class StoreChecker
         }
         store.read(node.id(), part.subtable.offset(), header, SubtableDescriptor.HEADER_BYTES);
         final long link = SubtableDescriptor.split(header, 0);
+        if (MergeLink.isLink(link))
+        {
+            // Named by both that are merged, taken once; proposed or decided, its memory is taken.
+            if (part.subtable.depth() > 0 && part.subtable.side() == 0)
+            {
+                collectIndex(node, new IndexPart(part.table, part.subtable.merged(link)), header, index);
+            }
+            return;
+        }
         for (int side = 0; side < 2 && link != SplitLink.NONE && part.subtable.depth() < BucketDescriptor.MAX_DEPTH;
             side++)
         {

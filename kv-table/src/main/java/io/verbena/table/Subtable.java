@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
@@ -52,10 +53,38 @@ public record Subtable(int memoryNodeId, int suffix, int depth, long offset)
         return new Subtable(memoryNodeId, suffix | side << depth, depth + 1, SplitLink.offset(link, side));
     }
 
+    /**
+     * The other one of two that are merged.
+     *
+     * @param link of this one.
+     * @return where it lies.
+     */
+    public Subtable sibling(final long link)
+    {
+        return new Subtable(memoryNodeId, suffix ^ 1 << depth - 1, depth, MergeLink.sibling(link));
+    }
+
+    /**
+     * The one that takes the place of this one and its sibling when they are merged.
+     *
+     * @param link to it.
+     * @return where it lies.
+     */
+    public Subtable merged(final long link)
+    {
+        return new Subtable(memoryNodeId, suffix & (1 << depth - 1) - 1, depth - 1, MergeLink.merged(link));
+    }
+
     /** @return whether its keys are among those of another one, or the same. */
     public boolean isWithin(final Subtable other)
     {
         return depth >= other.depth && (suffix & (1 << other.depth) - 1) == other.suffix;
+    }
+
+    /** @return whether it has the keys of an entry of a directory that is as deep as it, or deeper. */
+    boolean covers(final int entry)
+    {
+        return (entry & (1 << depth) - 1) == suffix;
     }
 
     boolean isWithin(final long regionLengthBytes, final int groupCount)

@@ -4,6 +4,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
@@ -211,10 +212,30 @@ public final class TableChecker
         {
             return true;
         }
+        if (MergeLink.isLink(link))
+        {
+            return isMergeSound(subtable, link);
+        }
         final boolean isWhole = SplitLink.isComplete(link);
         check.splitsUnderWay += isWhole ? 0 : 1;
         return isHeaderSound(subtable.child(link, 0), isWhole ? null : subtable) &
             isHeaderSound(subtable.child(link, 1), isWhole ? null : subtable);
+    }
+
+    /** With the one of the two that has split bit 0; what is only proposed is nothing yet. */
+    private boolean isMergeSound(final Subtable subtable, final long link)
+    {
+        final long length = regionLengthBytes.applyAsLong(subtable.memoryNodeId());
+        if (subtable.depth() == 0 || !subtable.sibling(link).isWithin(length, table.groupCount()))
+        {
+            problem(subtable + String.format(" has a link that leads nowhere: %016x", link));
+            return false;
+        }
+        check.splitsUnderWay++;
+        final Subtable sibling = subtable.sibling(link);
+        final boolean isDecided = word(subtable.memoryNodeId(), sibling.offset() + SubtableDescriptor.SPLIT_OFFSET) ==
+            MergeLink.of(MergeLink.merged(link), subtable.offset());
+        return subtable.side() != 0 || !isDecided || isHeaderSound(subtable.merged(link), subtable);
     }
 
     private TableDescriptor presentTable()
@@ -295,7 +316,7 @@ public final class TableChecker
         }
         if (!SlotWord.isCommitted(word))
         {
-            return word == SlotWord.EMPTY || SlotWord.isTentative(word) ? null :
+            return word == SlotWord.EMPTY || word == SlotWord.RESERVED || SlotWord.isTentative(word) ? null :
                 String.format("there is no such word %016x", word);
         }
         final int node = slot.home().memoryNodeId();

@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -23,9 +24,9 @@ final class TableDirectory
     /** Words of an entry, side by side: an operation needs all of them. */
     private static final int WORDS = 4;
     private static final int GROUPS = 0;
-    /** Groups of the subtable that is split into this one, or 0. */
+    /** Groups of the subtable that is split into this one, or, for its keys, merged into it; or 0. */
     private static final int PREDECESSOR = 1;
-    /** The link that leads from there to here, or 0. */
+    /** The link that leads from there to here, or 0: a split link, or a merge link. */
     private static final int LINK = 2;
     /** Header of its buckets, which has its suffix and depth. */
     private static final int HEADER = 3;
@@ -120,14 +121,23 @@ final class TableDirectory
         void onSuperseded(int suffix, long groupsOffset);
     }
 
+    /** What an engine has learned of the subtables that a descriptor names. */
+    interface Learned
+    {
+        /** @return the link by which a subtable was split or merged, as far as is known, or 0. */
+        long link(int suffix, int depth, long groupsOffset);
+    }
+
     /**
-     * Takes over what a newer descriptor knows: splits that are complete, so that nobody asks for their old slots.
+     * Takes over what a newer descriptor knows. Where what the engine has learned goes on from there, that stays: the
+     * descriptor is behind it.
      *
      * @param newer      descriptor.
+     * @param learned    links that were met; asked for those that lead on from subtables of the descriptor.
      * @param superseded takes each subtable that the directory does not name any more, once.
      * @return whether that was news.
      */
-    boolean refresh(final TableDescriptor newer, final Superseded superseded)
+    boolean refresh(final TableDescriptor newer, final Learned learned, final Superseded superseded)
     {
         boolean isNews = false;
         while (depth < newer.depth())
@@ -137,18 +147,28 @@ final class TableDirectory
         for (int entry = 0; entry < 1 << depth; entry++)
         {
             final long stated = newer.entry(entry & newer.subtableCount() - 1);
-            final int statedDepth = DirectoryEntry.depth(stated);
-            final long groups = DirectoryEntry.subtableOffset(stated) + SubtableDescriptor.GROUPS_OFFSET;
-            final int before = depth(entry);
-            if (statedDepth > before && suffix(entry) == entry)
+            int statedDepth = DirectoryEntry.depth(stated);
+            long groups = DirectoryEntry.subtableOffset(stated) + SubtableDescriptor.GROUPS_OFFSET;
+            long from = 0;
+            long lastLink = SplitLink.NONE;
+            for (long link = learned.link(entry & (1 << statedDepth) - 1, statedDepth, groups);
+                link != SplitLink.NONE; link = learned.link(entry & (1 << statedDepth) - 1, statedDepth, groups))
+            {
+                from = groups;
+                lastLink = link;
+                groups = (MergeLink.isLink(link) ? MergeLink.merged(link) :
+                    SplitLink.offset(link, entry >>> statedDepth & 1)) + SubtableDescriptor.GROUPS_OFFSET;
+                statedDepth += MergeLink.isLink(link) ? -1 : 1;
+            }
+            final boolean isSame = depth(entry) == statedDepth && groupsOffset(entry) == groups;
+            if (!isSame && suffix(entry) == entry)
             {
                 superseded.onSuperseded(entry, groupsOffset(entry));
             }
-            if (statedDepth > before ||
-                statedDepth == before && groups == groupsOffset(entry) && predecessor(entry) != 0)
+            if (!isSame || from == 0 && predecessor(entry) != 0)
             {
                 isNews = true;
-                put(entry, groups, 0, SplitLink.NONE, statedDepth);
+                put(entry, groups, from, lastLink, statedDepth);
             }
         }
         return isNews;
@@ -218,12 +238,12 @@ final class TableDirectory
     }
 
     /**
-     * Takes note of a split.
+     * Takes note of a split, or of a merge with the sibling.
      *
-     * @param suffix       of the subtable that is split.
+     * @param suffix       of the subtable that is split or merged.
      * @param ofDepth      its depth.
      * @param groupsOffset its groups.
-     * @param link         to the two that take its place.
+     * @param link         to those that take its place.
      * @return whether that was news.
      */
     boolean learn(final int suffix, final int ofDepth, final long groupsOffset, final long link)
@@ -231,6 +251,10 @@ final class TableDirectory
         if (depth(suffix) != ofDepth || groupsOffset(suffix) != groupsOffset || ofDepth == BucketDescriptor.MAX_DEPTH)
         {
             return false;
+        }
+        if (MergeLink.isLink(link))
+        {
+            return learnMerge(suffix, ofDepth, groupsOffset, link);
         }
         if (ofDepth == depth)
         {
@@ -240,6 +264,29 @@ final class TableDirectory
         {
             final long offset = SplitLink.offset(link, entry >>> ofDepth & 1);
             put(entry, offset + SubtableDescriptor.GROUPS_OFFSET, groupsOffset, SplitLink.underWay(link), ofDepth + 1);
+            fills[entry] = 0;
+        }
+        return true;
+    }
+
+    /**
+     * Whatever is known of the sibling, and of what it was split into, is older than the merge: it is the subtable that
+     * the link names.
+     */
+    private boolean learnMerge(final int suffix, final int ofDepth, final long groupsOffset, final long link)
+    {
+        if (ofDepth == 0)
+        {
+            return false;
+        }
+        final int newDepth = ofDepth - 1;
+        final long siblingLink = MergeLink.of(MergeLink.merged(link), groupsOffset - SubtableDescriptor.GROUPS_OFFSET);
+        for (int entry = suffix & (1 << newDepth) - 1; entry < 1 << depth; entry += 1 << newDepth)
+        {
+            final boolean isOwn = (entry >>> newDepth & 1) == suffix >>> newDepth;
+            put(entry, MergeLink.merged(link) + SubtableDescriptor.GROUPS_OFFSET,
+                isOwn ? groupsOffset : MergeLink.sibling(link) + SubtableDescriptor.GROUPS_OFFSET,
+                isOwn ? link : siblingLink, newDepth);
             fills[entry] = 0;
         }
         return true;

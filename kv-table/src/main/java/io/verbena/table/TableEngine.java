@@ -61,7 +61,8 @@ public final class TableEngine implements AutoCloseable
         {
             operations[i] = new Operation(i, scratch);
         }
-        scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards());
+        scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards(),
+            configuration.droppedMergeGuards());
         splits = new EngineSplits(protectionDomain, attributes, epochs, configuration);
         runner = new OperationRunner(
             operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);

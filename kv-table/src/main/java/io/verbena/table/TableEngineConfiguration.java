@@ -25,6 +25,7 @@ public final class TableEngineConfiguration
     private SplitSource splitSource = SplitSource.NONE;
     private int droppedGuards;
     private int droppedCombinerGuards;
+    private int droppedMergeGuards;
 
     /** @return most operations under way at once, 1 to 4096. */
     public int operationSlots()
@@ -237,6 +238,17 @@ public final class TableEngineConfiguration
     int droppedCombinerGuards()
     {
         return droppedCombinerGuards;
+    }
+
+    int droppedMergeGuards()
+    {
+        return droppedMergeGuards;
+    }
+
+    TableEngineConfiguration dropMergeGuards(final int guards)
+    {
+        droppedMergeGuards = guards;
+        return this;
     }
 
     /** As {@link #dropGuards}, with bits of {@link CombinerGuard}. */

@@ -1,16 +1,16 @@
 package io.verbena.table;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
 
 import org.agrona.DirectBuffer;
 
@@ -22,7 +22,8 @@ import org.agrona.DirectBuffer;
  * with a value that it had at some instant of that stretch's turn; a key that is never there is never met. A key that
  * is written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
  * slot as long as it is present, an update swaps the word in that slot, a split moves it to the same slot of a subtable
- * that comes no earlier, and each slot is read once, or again where its subtable was split meanwhile; and the scan
+ * that comes no earlier, a merge to another slot of its group, which is walked again, and each slot is read once, or
+ * again where its subtable was split meanwhile; and the scan
  * belongs to the epoch in which its stretch began, so that no block named by a word it has read is used again before
  * it has read the block.
  *
@@ -76,8 +77,11 @@ public final class TableScan
     private NodeLink link;
     private int result;
     private long position;
-    private final Cursor cursor = new Cursor();
+    private final Cursor cursor;
     private boolean readsOldGroups;
+    private ScanRequests unitRequests;
+    private MergeUnit unit;
+    private boolean completesUnit;
     private long groupsBegin;
     private long groupsEnd;
     private int blockCount;
@@ -97,9 +101,10 @@ public final class TableScan
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
         final EpochTracker epochs,
-        final int droppedGuards)
+        final int droppedGuards, final int droppedMergeGuards)
     {
         this.droppedGuards = droppedGuards;
+        cursor = new Cursor(droppedMergeGuards);
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
@@ -129,6 +134,7 @@ public final class TableScan
         if (scratch == null)
         {
             scratch = new Scratch(protectionDomain, attributes, BLOCKS_AT + BLOCKS_CAPACITY);
+            unitRequests = new ScanRequests(scratch, OLD_GROUPS_AT + MergeUnit.MEMORY_BYTES);
         }
         table = scanned;
         sink = records;
@@ -139,6 +145,7 @@ public final class TableScan
         groupsBegin = 0;
         groupsEnd = 0;
         groupReads = 0;
+        completesUnit = false;
         damagedLooks = 0;
         recordCount = 0;
         blockBytes = 0;
@@ -250,12 +257,12 @@ public final class TableScan
 
     private int goOn()
     {
-        if (position == END || groupReads == MAX_GROUP_READS && position >= groupsEnd)
+        if (position == END || groupReads == MAX_GROUP_READS && position >= groupsEnd && !completesUnit)
         {
             end(OperationResult.FOUND);
             return 1;
         }
-        final boolean needsGroups = position >= groupsEnd;
+        final boolean needsGroups = position >= groupsEnd && !completesUnit;
         if (needsGroups)
         {
             position = cursor.resolve(table, position);
@@ -266,11 +273,18 @@ public final class TableScan
             end(OperationResult.NODE_UNAVAILABLE);
             return 1;
         }
-        if (link.port == null || !link.port.isReady() || link.port.space() < 2)
+        if (link.port == null || !link.port.isReady() ||
+            link.port.space() < (completesUnit ? Batch.MAX_REQUESTS : 2))
         {
             return 0;
         }
-        if (needsGroups)
+        if (completesUnit)
+        {
+            link.port.begin();
+            unit.stage(unitRequests.begin(link.port));
+            post(unitRequests.count());
+        }
+        else if (needsGroups)
         {
             readGroups();
         }
@@ -289,7 +303,7 @@ public final class TableScan
         groupsBegin = cursor.begin() + (long)group * BucketDescriptor.SLOTS_PER_GROUP;
         groupsEnd = groupsBegin + (long)groups * BucketDescriptor.SLOTS_PER_GROUP;
         blockCount = 0;
-        readsOldGroups = cursor.predecessor() != 0;
+        readsOldGroups = cursor.predecessor() != 0 && !cursor.isMerging();
         link.port.begin();
         link.port.read(scratch.region, 0, groups * BucketDescriptor.GROUP_BYTES,
             cursor.groupsOffset() + (long)group * BucketDescriptor.GROUP_BYTES);
@@ -358,6 +372,10 @@ public final class TableScan
         {
             end(OperationResult.NODE_UNAVAILABLE);
         }
+        else if (completesUnit)
+        {
+            onUnit();
+        }
         else if (blockCount == 0)
         {
             onGroups();
@@ -375,9 +393,9 @@ public final class TableScan
         for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
         {
             final long header = scratch.word(bucket + BucketDescriptor.HEADER_OFFSET);
-            if (SplitLink.isLink(header))
+            if (SplitLink.isLink(header) || MergeLink.isLink(header))
             {
-                // Split meanwhile: the same slots of those that take its place come next.
+                // Split meanwhile: the same slots of those that take its place come next; merged: all of that one.
                 cursor.follow(table, header);
                 groupsEnd = 0;
                 return;
@@ -391,16 +409,49 @@ public final class TableScan
         for (long at = position; at < groupsEnd; at++)
         {
             final long word = word(at);
+            if (word == SlotWord.UNINITIALISED && cursor.isMerging())
+            {
+                beginUnit(at);
+                return;
+            }
             if (SlotWord.isRestructuring(word))
             {
                 // The line was torn where the link is, or else nobody says where the word is.
-                lookAgain(at, OperationResult.RESTRUCTURING);
+                lookAgain(at, sink == null ? at : position, OperationResult.RESTRUCTURING);
                 return;
             }
             count(word);
         }
         countSplit();
         skip(sink == null ? groupsEnd : position);
+    }
+
+    /** Where a word goes is not settled before its group is complete, so that no position would hold. */
+    private void beginUnit(final long at)
+    {
+        if (unit == null || unit.tableId() != table.tableId)
+        {
+            unit = new MergeUnit(table.tableId, 0);
+        }
+        unit.begin(cursor.suffix(), cursor.depth(), cursor.merged(0), cursor.merged(1),
+            cursor.groupsOffset() - SubtableDescriptor.GROUPS_OFFSET,
+            cursor.slot(at) / BucketDescriptor.SLOTS_PER_GROUP, OLD_GROUPS_AT);
+        position = sink == null ? at : position; // what was counted is not counted again
+        completesUnit = true;
+    }
+
+    private void onUnit()
+    {
+        unit.onComplete(unitRequests);
+        if (unit.failure() != null)
+        {
+            end(OperationResult.RESTRUCTURING);
+        }
+        else if (unit.isDone())
+        {
+            completesUnit = false;
+            groupsEnd = 0;
+        }
     }
 
     private void count(final long word)
@@ -445,7 +496,7 @@ public final class TableScan
                     block += length;
                     continue;
                 }
-                lookAgain(positions[i], OperationResult.CORRUPT);
+                lookAgain(positions[i], positions[i], OperationResult.CORRUPT);
                 return;
             }
             if (!sink.onRecord(scratch.buffer, block, behind(positions[i])))
@@ -462,11 +513,11 @@ public final class TableScan
     }
 
     /** The block is not what the word read published: damaged, or this node was late. The slot is read again. */
-    private void lookAgain(final long at, final int otherwise)
+    private void lookAgain(final long at, final long goOnAt, final int otherwise)
     {
         damagedLooks = at == damagedPosition ? damagedLooks + 1 : 1;
         damagedPosition = at;
-        position = at;
+        position = goOnAt;
         groupsEnd = 0;
         if (damagedLooks == MAX_DAMAGED_LOOKS)
         {

@@ -3,6 +3,7 @@ package io.verbena.table;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.FormatException;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -55,6 +56,7 @@ public final class TableSplit
     private String failure;
     private boolean inFlight;
     private boolean isLinkOurs;
+    private boolean isMerged;
     private long oldOffset;
     private int oldSuffix;
     private int oldDepth;
@@ -102,6 +104,12 @@ public final class TableSplit
     public String failure()
     {
         return failure;
+    }
+
+    /** @return whether it failed because a merge of the subtable has begun, which is to be finished first. */
+    public boolean isMerged()
+    {
+        return isMerged;
     }
 
     /** @return whether the memory given may be part of the table now; if not, it is the caller's still, once ended. */
@@ -270,7 +278,12 @@ public final class TableSplit
         }
         final long found = SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
         final long predecessor = SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
-        if (predecessor != 0 && !isDropped(Guard.WHOLE_BEFORE_SPLIT))
+        if (MergeLink.isLink(found) ||
+            predecessor != 0 && SubtableDescriptor.secondPredecessor(batch.scratch.buffer, SplitBatch.HEADER_AT) != 0)
+        {
+            failMerged();
+        }
+        else if (predecessor != 0 && !isDropped(Guard.WHOLE_BEFORE_SPLIT))
         {
             aimAt(oldSuffix & (1 << oldDepth - 1) - 1, oldDepth - 1, predecessor);
         }
@@ -343,8 +356,19 @@ public final class TableSplit
         follow(isLinkOurs ? SplitLink.of(newOffsets[0], newOffsets[1]) : batch.result(0));
     }
 
+    private void failMerged()
+    {
+        isMerged = true;
+        fail("subtable " + oldSuffix + " of depth " + oldDepth + " is being merged");
+    }
+
     private void follow(final long newLink)
     {
+        if (MergeLink.isLink(newLink))
+        {
+            failMerged();
+            return;
+        }
         if (!table.mayLead(
             oldOffset + SubtableDescriptor.GROUPS_OFFSET, newLink, link.port.regionLengthBytes()))
         {

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -55,8 +56,9 @@ final class TableWords
      * @param bucket in the group.
      * @param offset of the slot; that of the same slot of the old subtable as long as that one counts.
      * @param isOld  whether it is that one.
+     * @param isLeft whether the subtable is merged with its sibling, and the word counts still.
      */
-    record Slot(Subtable home, int group, int bucket, long offset, boolean isOld)
+    record Slot(Subtable home, int group, int bucket, long offset, boolean isOld, boolean isLeft)
     {
         int windowDepth()
         {
@@ -66,6 +68,10 @@ final class TableWords
         /** @return what a word that stands there means. */
         long counting(final long word)
         {
+            if (isLeft)
+            {
+                return SlotWord.isFrozen(word) ? SlotMoves.asCommitted(word) : word;
+            }
             return isOld && word != SlotWord.UNINITIALISED ?
                 SlotMoves.moved(SlotWord.frozen(word), home.depth(), home.side(), false, 0) : word;
         }
@@ -113,7 +119,7 @@ final class TableWords
         boolean mayHave = false;
         for (int bucket = 0; bucket < buckets; bucket++)
         {
-            mayHave |= SplitLink.isLink(header(level, bucket)) || hasFrozen(level, bucket);
+            mayHave |= isLink(header(level, bucket)) || hasFrozen(level, bucket);
         }
         if (!mayHave)
         {
@@ -122,6 +128,11 @@ final class TableWords
         reader.read(subtable.memoryNodeId(), subtable.offset() + SubtableDescriptor.SPLIT_OFFSET, word, Long.BYTES);
         final long link = word.getLong(0, LITTLE_ENDIAN);
         final long length = regionLengthBytes.applyAsLong(subtable.memoryNodeId());
+        if (MergeLink.isLink(link))
+        {
+            return subtable.depth() > 0 && subtable.sibling(link).isWithin(length, table.groupCount()) &&
+                subtable.merged(link).isWithin(length, table.groupCount()) ? link : SplitLink.NONE;
+        }
         final boolean leadsWithin = link != SplitLink.NONE &&
             subtable.child(link, 0).isWithin(length, table.groupCount()) &&
             subtable.child(link, 1).isWithin(length, table.groupCount());
@@ -144,6 +155,11 @@ final class TableWords
         reader.read(subtable.memoryNodeId(), subtable.groupOffset(firstGroup), words,
             buckets * BucketDescriptor.BUCKET_BYTES);
         final long link = linkOf(subtable, level);
+        if (MergeLink.isLink(link))
+        {
+            walkMerged(subtable, link, level);
+            return;
+        }
         for (int bucket = 0; bucket < buckets; bucket++)
         {
             if (parent == null || header(level - 1, bucket) == parentLink)
@@ -166,13 +182,109 @@ final class TableWords
         }
     }
 
+    /**
+     * The words of a group that is merged are given once, with those of the subtable with split bit 0; until a slot of
+     * it is initialised, those of either are its own. The new subtable is read first: when a slot of a group is
+     * initialised there, then all old ones are frozen, and say where each word goes.
+     */
+    private void walkMerged(final Subtable subtable, final long link, final int level)
+    {
+        final Subtable to = subtable.merged(link);
+        final Subtable sibling = subtable.sibling(link);
+        final boolean isFirst = subtable.side() == 0;
+        read(to, level + 1);
+        if (isSuperseded(to, level + 1))
+        {
+            if (isFirst)
+            {
+                walk(to, null, SplitLink.NONE, level + 1);
+            }
+            return;
+        }
+        read(isFirst ? subtable : sibling, level + 2);
+        read(isFirst ? sibling : subtable, level + 3);
+        final long[] old = new long[2 * MergePlacement.SLOTS];
+        final long[] placed = new long[MergePlacement.SLOTS];
+        for (int first = 0; first < buckets; first += BucketDescriptor.BUCKETS_PER_GROUP)
+        {
+            if (isUntouched(level + 1, first))
+            {
+                giveLeft(subtable, isFirst ? level + 2 : level + 3, first);
+            }
+            else if (isFirst)
+            {
+                for (int slot = 0; slot < old.length; slot++)
+                {
+                    old[slot] = word(level + 2 + slot / MergePlacement.SLOTS, first, slot % MergePlacement.SLOTS);
+                }
+                MergePlacement.place(old, to.depth(), to.suffix(), 0, placed);
+                giveMerged(to, level + 1, first, placed);
+            }
+        }
+    }
+
+    private void read(final Subtable subtable, final int level)
+    {
+        reader.read(subtable.memoryNodeId(), subtable.groupOffset(firstGroup), level(level),
+            buckets * BucketDescriptor.BUCKET_BYTES);
+    }
+
+    private boolean isSuperseded(final Subtable subtable, final int level)
+    {
+        boolean is = false;
+        for (int bucket = 0; bucket < buckets; bucket++)
+        {
+            is |= header(level, bucket) != subtable.header(table.tableId()) || hasFrozen(level, bucket);
+        }
+        return is;
+    }
+
+    private boolean isUntouched(final int level, final int firstBucket)
+    {
+        boolean is = true;
+        for (int slot = 0; slot < MergePlacement.SLOTS; slot++)
+        {
+            is &= word(level, firstBucket, slot) == SlotWord.UNINITIALISED;
+        }
+        return is;
+    }
+
+    private void giveLeft(final Subtable subtable, final int level, final int firstBucket)
+    {
+        for (int slot = 0; slot < MergePlacement.SLOTS; slot++)
+        {
+            final Slot where = slot(subtable, firstBucket, slot, true);
+            sink.onWord(where, where.counting(word(level, firstBucket, slot)));
+        }
+    }
+
+    private void giveMerged(final Subtable to, final int level, final int firstBucket, final long[] placed)
+    {
+        for (int slot = 0; slot < MergePlacement.SLOTS; slot++)
+        {
+            final long word = word(level, firstBucket, slot);
+            sink.onWord(slot(to, firstBucket, slot, false), word == SlotWord.UNINITIALISED ? placed[slot] : word);
+        }
+    }
+
+    private Slot slot(final Subtable subtable, final int firstBucket, final int slot, final boolean isLeft)
+    {
+        return new Slot(subtable, firstGroup + firstBucket / BucketDescriptor.BUCKETS_PER_GROUP,
+            slot / SLOTS_PER_BUCKET, subtable.groupOffset(firstGroup) + wordAt(firstBucket, slot), false, isLeft);
+    }
+
+    private static boolean isLink(final long header)
+    {
+        return SplitLink.isLink(header) || MergeLink.isLink(header);
+    }
+
     /** A line that was read while its bucket was frozen may have the frozen word and not the link before it. */
     private void settle(final Subtable subtable, final int level, final int bucket)
     {
         final UnsafeBuffer words = level(level);
         final UnsafeBuffer line =
             new UnsafeBuffer(words, bucket * BucketDescriptor.BUCKET_BYTES, BucketDescriptor.BUCKET_BYTES);
-        for (int look = 0; look < MAX_LOOKS && !SplitLink.isLink(header(level, bucket)) && hasFrozen(level, bucket);
+        for (int look = 0; look < MAX_LOOKS && !isLink(header(level, bucket)) && hasFrozen(level, bucket);
             look++)
         {
             reader.read(subtable.memoryNodeId(), subtable.groupOffset(firstGroup) +
@@ -203,7 +315,7 @@ final class TableWords
             final long word = word(level, bucket, slot);
             final boolean isOld = word == SlotWord.UNINITIALISED && parent != null;
             final Slot where = new Slot(subtable, group, inGroup, (isOld ? parent : subtable).groupOffset(firstGroup) +
-                wordAt(bucket, slot), isOld);
+                wordAt(bucket, slot), isOld, false);
             sink.onWord(where, isOld ? where.counting(word(level - 1, bucket, slot)) : word);
         }
     }
@@ -219,9 +331,10 @@ final class TableWords
         return level(level).getLong(wordAt(bucket, slot), LITTLE_ENDIAN);
     }
 
+    /** Slots are counted from the first one of a bucket on, through those behind it. */
     private static int wordAt(final int bucket, final int slot)
     {
-        return bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.SLOTS_OFFSET +
-            slot * BucketDescriptor.SLOT_BYTES;
+        return (bucket + slot / SLOTS_PER_BUCKET) * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.SLOTS_OFFSET +
+            slot % SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 }

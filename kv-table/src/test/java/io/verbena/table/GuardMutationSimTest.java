@@ -20,7 +20,7 @@ class GuardMutationSimTest
         long seed = 0;
         while (found == null && ++seed <= MOST_SEEDS)
         {
-            final StepRun.Shape shape = StepRun.Shape.repeating(seed);
+            final StepShape shape = StepShape.repeating(seed);
             shape.droppedCombinerGuards = bits;
             shape.keys = 1;
             shape.engines = 2;
@@ -57,7 +57,7 @@ class GuardMutationSimTest
         {
             final boolean repeats =
                 guard.equals("REPEAT_LOOKS") || guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE");
-            final StepRun.Shape shape = repeats ? StepRun.Shape.repeating(seed) : StepRun.Shape.of(seed);
+            final StepShape shape = repeats ? StepShape.repeating(seed) : StepShape.of(seed);
             shape.droppedGuards = bits;
             if (guard.startsWith("CACHE_EPOCH"))
             {

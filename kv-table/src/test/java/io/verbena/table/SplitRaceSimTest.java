@@ -22,7 +22,7 @@ class SplitRaceSimTest
         int deepest = 0;
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
         {
-            try (StepRun run = new StepRun(seed, StepRun.Shape.splitting(seed)))
+            try (StepRun run = new StepRun(seed, StepShape.splitting(seed)))
             {
                 assertThat(run.run()).isNull();
                 splits += run.splits();
@@ -46,7 +46,7 @@ class SplitRaceSimTest
     @ValueSource(longs = {192, 765, 810})
     void shouldStayLinearizableInRunsThatFailedOnce(final long seed)
     {
-        try (StepRun run = new StepRun(seed, StepRun.Shape.splitting(seed)))
+        try (StepRun run = new StepRun(seed, StepShape.splitting(seed)))
         {
             assertThat(run.run()).isNull();
         }
@@ -62,7 +62,7 @@ class SplitRaceSimTest
         long seed = 0;
         while (found == null && ++seed <= MOST_MUTATION_SEEDS)
         {
-            final StepRun.Shape shape = StepRun.Shape.splitting(seed);
+            final StepShape shape = StepShape.splitting(seed);
             shape.droppedGuards = bits;
             try (StepRun run = new StepRun(seed, shape))
             {

@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -39,86 +40,8 @@ final class StepRun implements AutoCloseable
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
     private static final List<Long> HIGHS = COLLIDING.stream().map(StepRun::highOf).toList();
 
-    /** What a run may contain; drawn from its seed unless a test says otherwise. */
-    static final class Shape
-    {
-        int engines;
-        int clients;
-        int keys;
-        int operations;
-        int blocks;
-        int deadWords;
-        boolean faults;
-        boolean fences;
-        boolean shortDeadlines;
-        boolean groups;
-        boolean repeats;
-        boolean repeatsLost;
-        /** Epochs pass so fast that cached locations are mostly hints. */
-        boolean expires;
-        int cacheEntries;
-        int droppedGuards;
-        int droppedCombinerGuards;
-        int pauseOneIn;
-        /** One turn of a node in so many begins a split; 0: none does. */
-        int splitOneIn;
-        int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
-
-        static Shape of(final long seed)
-        {
-            final Random random = new Random(seed * 31 + 7);
-            final Shape shape = new Shape();
-            shape.engines = 2 + random.nextInt(2);
-            shape.clients = 1 + random.nextInt(2);
-            shape.keys = 1 + random.nextInt(3);
-            shape.operations = 60;
-            shape.blocks = 6 + random.nextInt(8);
-            shape.deadWords = random.nextInt(3) == 0 ? 16 + random.nextInt(6) : random.nextInt(3);
-            shape.faults = random.nextInt(3) == 0;
-            shape.fences = random.nextInt(4) == 0;
-            shape.shortDeadlines = random.nextInt(3) == 0;
-            shape.cacheEntries = random.nextInt(5) == 0 ? 0 : 64;
-            shape.pauseOneIn = random.nextBoolean() ? 400 : 4000;
-            shape.kinds = switch (random.nextInt(3))
-            {
-                case 0 -> shape.kinds;
-                case 1 -> new int[]{0, 0, 1, 2, 3, 4, 5, 6, 8, 8, 8, 9};
-                default -> new int[]{0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 7, 9};
-            };
-            shape.groups = random.nextInt(3) == 0;
-            shape.clients += shape.groups ? 2 : 0;
-            shape.expires = seed % 4 == 0;
-            return shape;
-        }
-
-        /** Subtables that are split all the time, under operations that go on. */
-        static Shape splitting(final long seed)
-        {
-            final Shape shape = seed % 3 == 0 ? repeating(seed) : of(seed);
-            final Random random = new Random(seed * 13 + 5);
-            shape.operations = 100;
-            shape.keys = 1 + random.nextInt(4);
-            shape.splitOneIn = 2 << random.nextInt(5);
-            return shape;
-        }
-
-        /** Connections that break often, and operations of unknown outcome that are begun again. */
-        static Shape repeating(final long seed)
-        {
-            final Shape shape = of(seed);
-            final Random random = new Random(seed * 17 + 3);
-            shape.repeats = random.nextInt(4) > 0;
-            shape.repeatsLost = !shape.repeats || random.nextInt(3) == 0;
-            shape.faults = false;
-            shape.shortDeadlines = random.nextBoolean();
-            shape.deadWords = 0;
-            shape.blocks = 60;
-            return shape;
-        }
-    }
-
     private final long seed;
-    private final Shape shape;
+    private final StepShape shape;
     private final Random random;
     private final StepFabric fabric;
     private final RaceWorkload workload;
@@ -131,6 +54,9 @@ final class StepRun implements AutoCloseable
     private long catalogVersion;
     private long nowNs = 1_000_000;
     private long splits;
+    private long merges;
+    private long mergesPublished;
+    private String mergeProblem;
     private long epoch = 1;
 
     /** A compute node: an engine, its clients, its view of the epoch. */
@@ -149,6 +75,9 @@ final class StepRun implements AutoCloseable
         private boolean fenced;
         private TableSplit split;
         private final long[] splitMemory = new long[2];
+        private TableMerge merge;
+        private long mergeMemory;
+        private int restructuredSuffix;
 
         private Node(final int id)
         {
@@ -159,7 +88,8 @@ final class StepRun implements AutoCloseable
                     .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
                     .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
                     .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost)
-                    .dropGuards(shape.droppedGuards).dropCombinerGuards(shape.droppedCombinerGuards));
+                    .dropGuards(shape.droppedGuards).dropCombinerGuards(shape.droppedCombinerGuards)
+                    .dropMergeGuards(shape.droppedMergeGuards));
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);
@@ -231,40 +161,92 @@ final class StepRun implements AutoCloseable
             {
                 endSplit();
             }
-            else if (split == null && random.nextInt(shape.splitOneIn) == 0 && !workload.isAllBegun() &&
-                freeSubtables.size() >= 2)
+            else if (merge != null && merge.isFinished())
             {
-                final int bits = table.directory.depth();
-                final int suffix = KeyHash.suffix(HIGHS.get(random.nextInt(shape.keys)), bits);
-                if (table.directory.depth(suffix) < MAX_SPLIT_DEPTH)
+                endMerge();
+            }
+            else if (split == null && merge == null && random.nextInt(shape.splitOneIn) == 0 &&
+                !workload.isAllBegun())
+            {
+                final int suffix = KeyHash.suffix(HIGHS.get(random.nextInt(shape.keys)), table.directory.depth());
+                if (shape.mergeOneIn > 0 && random.nextInt(shape.mergeOneIn) == 0)
+                {
+                    beginMerge(suffix);
+                }
+                else if (freeSubtables.size() >= 2 && table.directory.depth(suffix) < MAX_SPLIT_DEPTH)
                 {
                     splitMemory[0] = freeSubtables.poll();
                     splitMemory[1] = freeSubtables.poll();
-                    split = engine.splits().begin(table, suffix, splitMemory[0], splitMemory[1],
-                        nowNs + (random.nextInt(4) == 0 ? random.nextInt(40_000) : 50_000_000L));
+                    beginSplit(suffix);
                 }
+            }
+        }
+
+        private void beginSplit(final int suffix)
+        {
+            split = engine.splits().begin(table, suffix, splitMemory[0], splitMemory[1], deadlineNs());
+            restructuredSuffix = suffix;
+        }
+
+        private long deadlineNs()
+        {
+            return nowNs + (random.nextInt(4) == 0 ? random.nextInt(40_000) : 50_000_000L);
+        }
+
+        private void beginMerge(final int suffix)
+        {
+            if (table.directory.depth(suffix) > 0 && !freeSubtables.isEmpty())
+            {
+                mergeMemory = freeSubtables.poll();
+                merge = engine.splits().beginMerge(table, suffix, mergeMemory, deadlineNs());
+                restructuredSuffix = suffix;
             }
         }
 
         private void endSplit()
         {
-            if (!split.usesGivenMemory())
+            if (!split.usesGivenMemory() && splitMemory[0] != 0)
             {
                 freeSubtables.add(splitMemory[0]);
                 freeSubtables.add(splitMemory[1]);
             }
-            splits += split.state() == TableSplit.State.DONE ? 1 : 0;
+            splits += split.state() == TableSplit.State.DONE && splitMemory[0] != 0 ? 1 : 0;
+            final boolean isMerged = split.isMerged();
             split = null;
+            if (isMerged)
+            {
+                // To be finished before it is split.
+                mergeMemory = 0;
+                merge = engine.splits().beginMerge(table, restructuredSuffix, 0, deadlineNs());
+            }
+        }
+
+        private void endMerge()
+        {
+            if (!merge.usesGivenMemory() && mergeMemory != 0)
+            {
+                freeSubtables.add(mergeMemory);
+            }
+            merges += merge.state() == TableMerge.State.DONE && mergeMemory != 0 ? 1 : 0;
+            final boolean isNotWhole = merge.failure() != null && merge.failure().startsWith("it is not whole");
+            noteMergeFailure(merge);
+            merge = null;
+            if (isNotWhole)
+            {
+                splitMemory[0] = 0;
+                splitMemory[1] = 0;
+                beginSplit(restructuredSuffix);
+            }
         }
 
         private boolean isBusy()
         {
-            return !dead && (engine.active() > 0 || split != null || !port[0].isIdle());
+            return !dead && (engine.active() > 0 || split != null || merge != null || !port[0].isIdle());
         }
     }
 
 
-    StepRun(final long seed, final Shape shape)
+    StepRun(final long seed, final StepShape shape)
     {
         this.seed = seed;
         this.shape = shape;
@@ -283,6 +265,17 @@ final class StepRun implements AutoCloseable
         for (int i = 0; i < shape.engines; i++)
         {
             nodes.add(new Node(i + 1));
+        }
+    }
+
+    /** What must not happen to any merge. */
+    private void noteMergeFailure(final TableMerge merge)
+    {
+        final String failure = merge.failure();
+        if (failure != null && (failure.contains("no room") || failure.contains("not initialised") ||
+            failure.contains("another subtable") || failure.contains("nowhere")))
+        {
+            mergeProblem = "seed " + seed + ": " + merge;
         }
     }
 
@@ -378,12 +371,35 @@ final class StepRun implements AutoCloseable
             final long subtable = groups - SubtableDescriptor.GROUPS_OFFSET;
             final long link = fabric.memory(NODE)
                 .getLong((int)subtable + SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN);
-            if (SplitLink.isComplete(link) &&
+            if (MergeLink.isLink(link))
+            {
+                publishMerge(entry, subtable, link);
+            }
+            else if (SplitLink.isComplete(link) &&
                 catalog.learn(catalog.suffix(entry), catalog.depth(entry), groups, link))
             {
                 catalogVersion++;
                 retiredSubtables.add(new long[]{ subtable, epoch });
             }
+        }
+    }
+
+    /** Only when the sibling stands in the descriptor as well: so none of those between is forgotten. */
+    private void publishMerge(final int entry, final long subtable, final long link)
+    {
+        final int depth = catalog.depth(entry);
+        final int suffix = catalog.suffix(entry);
+        final int sibling = suffix ^ 1 << depth - 1;
+        final int merged = (int)MergeLink.merged(link);
+        if (fabric.memory(NODE).getLong(merged + SubtableDescriptor.PREDECESSOR_OFFSET, LITTLE_ENDIAN) == 0 &&
+            catalog.depth(sibling) == depth &&
+            catalog.groupsOffset(sibling) == MergeLink.sibling(link) + SubtableDescriptor.GROUPS_OFFSET &&
+            catalog.learn(suffix, depth, subtable + SubtableDescriptor.GROUPS_OFFSET, link))
+        {
+            catalogVersion++;
+            mergesPublished++;
+            retiredSubtables.add(new long[]{ subtable, epoch });
+            retiredSubtables.add(new long[]{ MergeLink.sibling(link), epoch });
         }
     }
 
@@ -489,6 +505,10 @@ final class StepRun implements AutoCloseable
 
     private String verdict()
     {
+        if (mergeProblem != null)
+        {
+            return mergeProblem;
+        }
         final TableCheck check = new TableChecker(catalogDescriptor(), fabric::read).check();
         if (!check.isSound())
         {
@@ -535,6 +555,12 @@ final class StepRun implements AutoCloseable
     long splits()
     {
         return splits;
+    }
+
+    /** Merges brought to their ends. */
+    long merges()
+    {
+        return merges;
     }
 
     int depth()

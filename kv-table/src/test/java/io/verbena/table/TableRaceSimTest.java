@@ -18,7 +18,7 @@ class TableRaceSimTest
         final EngineCounters sum = new EngineCounters();
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
         {
-            try (StepRun run = new StepRun(seed, StepRun.Shape.of(seed)))
+            try (StepRun run = new StepRun(seed, StepShape.of(seed)))
             {
                 assertThat(run.run()).isNull();
                 final EngineCounters counters = run.counters();
@@ -60,7 +60,7 @@ class TableRaceSimTest
         55594, 7888, 16529, 94167})
     void shouldTakeEffectOnceInRunsThatFailedOnce(final long seed)
     {
-        try (StepRun run = new StepRun(seed, StepRun.Shape.repeating(seed)))
+        try (StepRun run = new StepRun(seed, StepShape.repeating(seed)))
         {
             assertThat(run.run()).isNull();
         }
@@ -72,7 +72,7 @@ class TableRaceSimTest
         final long[] repeated = new long[OperationResult.COUNT];
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
         {
-            try (StepRun run = new StepRun(seed, StepRun.Shape.repeating(seed)))
+            try (StepRun run = new StepRun(seed, StepShape.repeating(seed)))
             {
                 assertThat(run.run()).isNull();
                 for (int i = 0; i < repeated.length; i++)

@@ -17,7 +17,6 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -51,6 +50,10 @@ final class TableScenario implements SimExplorer.Scenario
     static final int LATE_FENCE = -3;
     /** In the place of an operation: the subtable is split. */
     static final int SPLIT = -4;
+    /** In the place of an operation: the key's subtable is merged with its sibling. */
+    static final int MERGE = -5;
+    /** The same, where somebody has frozen all slots before, and initialised all but a few. */
+    static final int MERGE_PLACING = -6;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
     private static final LinearChecker<?> CHECKER =
         new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
@@ -113,6 +116,11 @@ final class TableScenario implements SimExplorer.Scenario
             return new Race(kinds, state > 0, state > 1, guards, false, 1, 0, state > 2);
         }
 
+        boolean merges()
+        {
+            return Arrays.stream(kinds).anyMatch(kind -> kind == MERGE || kind == MERGE_PLACING);
+        }
+
         @Override
         public String toString()
         {
@@ -130,6 +138,8 @@ final class TableScenario implements SimExplorer.Scenario
                 case RECLAIM -> "reclaim";
                 case LATE_FENCE -> "late fence";
                 case SPLIT -> "split";
+                case MERGE -> "merge";
+                case MERGE_PLACING -> "merge placing";
                 default -> OperationKind.name(kind);
             };
         }
@@ -143,6 +153,7 @@ final class TableScenario implements SimExplorer.Scenario
         private SimQueuePairPort port;
         private OpenTable table;
         private TableSplit split;
+        private TableMerge merge;
 
         private EngineActor(final int index)
         {
@@ -158,7 +169,8 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public boolean isDone()
         {
-            return engine.active() == 0 && (split == null || split.isFinished());
+            return engine.active() == 0 && (split == null || split.isFinished()) &&
+                (merge == null || merge.isFinished());
         }
 
         @Override
@@ -175,9 +187,12 @@ final class TableScenario implements SimExplorer.Scenario
     private final String[] outcomes;
     private final Object[] outputs;
     private final EventType[] types;
-    private final TablePlan plan = TablePlan.ofShape("schedule", 7, HASH_SEED, 0, 1, new int[]{NODE});
-    private final MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
+    private final TablePlan plan;
+    private MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
+    /** Dropped as well. */
+    int mergeGuards;
     private UnsafeBuffer memory;
+    private PreparedSubtables subtables;
     private long initialVersion;
     private boolean isClosing;
 
@@ -189,6 +204,7 @@ final class TableScenario implements SimExplorer.Scenario
     {
         this.race = race;
         this.verdicts = verdicts;
+        plan = TablePlan.ofShape("schedule", 7, HASH_SEED, race.merges() ? 1 : 0, 1, new int[]{NODE});
         final int count = race.kinds.length + 1;
         actors = new EngineActor[count];
         devices = new SimDevice[count];
@@ -204,12 +220,11 @@ final class TableScenario implements SimExplorer.Scenario
         final ProtectionDomain memoryDomain = memoryNode.allocateProtectionDomain();
         final MemoryRegion region = memoryDomain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
         memory = new UnsafeBuffer(region.segment().address(), REGION_BYTES);
-        plan.place(NODE, TABLE_AT);
-        SubtableDescriptor.write(memory, TABLE_AT, 7, 0, 0, 1, HASH_SEED, 0);
-        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        subtables = new PreparedSubtables(memory, HASH_SEED);
+        for (int suffix = 0; suffix < plan.subtableCount(); suffix++)
         {
-            memory.putLong(TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
-                BucketDescriptor.header(7, 0, 0), LITTLE_ENDIAN);
+            plan.place(NODE, subtableAt(suffix));
+            subtables.format(subtableAt(suffix), suffix, plan.subtableCount() - 1, SlotWord.EMPTY);
         }
         for (int i = 0; i < actors.length; i++)
         {
@@ -221,6 +236,29 @@ final class TableScenario implements SimExplorer.Scenario
             {
                 addReaper(run, i, memoryNode, memoryDomain, region);
             }
+        }
+        prepareKey(run);
+        for (int i = 1; i < actors.length; i++)
+        {
+            if (isEngine(i))
+            {
+                for (int n = 0; n < race.combined; n++)
+                {
+                    begin(i, race.kinds[i - 1], operation(i, n));
+                }
+            }
+        }
+    }
+
+    private void prepareKey(final SimExploration run)
+    {
+        if (race.merges())
+        {
+            // In the slot of the sibling that the key has, so that the key's word has to go to another one.
+            key = subtables.keyOfSide(0);
+            begin(PREPARER, OperationKind.PUT);
+            run.finish(actors[PREPARER]);
+            key = subtables.keyOfSide(1);
         }
         if (race.isPresent)
         {
@@ -236,25 +274,20 @@ final class TableScenario implements SimExplorer.Scenario
                 run.finish(actors[i]);
             }
         }
-        if (race.isMoving)
+        if (race.isMoving && race.merges())
         {
-            moveMostSlots();
+            final boolean isPlacing = Arrays.stream(race.kinds).anyMatch(kind -> kind == MERGE_PLACING);
+            subtables.mergeMostSlots(subtableAt(0), subtableAt(1), SUBTABLES_AT, isPlacing);
+        }
+        else if (race.isMoving)
+        {
+            subtables.moveMostSlots(TABLE_AT, SUBTABLES_AT, SUBTABLES_AT + (int)plan.subtableBytes());
         }
         for (int i = 0; race.isExpired && i < actors.length; i++)
         {
             if (isEngine(i))
             {
                 actors[i].engine.onEpoch(actors[i].engine.epoch() + 2, 0);
-            }
-        }
-        for (int i = 1; i < actors.length; i++)
-        {
-            if (isEngine(i))
-            {
-                for (int n = 0; n < race.combined; n++)
-                {
-                    begin(i, race.kinds[i - 1], operation(i, n));
-                }
             }
         }
     }
@@ -268,12 +301,17 @@ final class TableScenario implements SimExplorer.Scenario
     /** Not a reaper. */
     private boolean isEngine(final int i)
     {
-        return i == PREPARER || race.kinds[i - 1] >= 0 || race.kinds[i - 1] == SPLIT;
+        return i == PREPARER || race.kinds[i - 1] >= 0 || race.kinds[i - 1] <= SPLIT;
     }
 
     private boolean isClient(final int i)
     {
-        return isEngine(i) && race.kinds[i - 1] != SPLIT;
+        return isEngine(i) && race.kinds[i - 1] > SPLIT;
+    }
+
+    private int subtableAt(final int suffix)
+    {
+        return TABLE_AT + suffix * (int)plan.subtableBytes();
     }
 
     private void addReaper(
@@ -325,38 +363,6 @@ final class TableScenario implements SimExplorer.Scenario
             LITTLE_ENDIAN);
     }
 
-    /** As a splitter does that dies then: all slots but the key's, and the first of each bucket. */
-    private void moveMostSlots()
-    {
-        final long offset0 = SUBTABLES_AT;
-        final long offset1 = offset0 + plan.subtableBytes();
-        final long link = SplitLink.of(offset0, offset1);
-        for (int side = 0; side < 2; side++)
-        {
-            final int at = (int)SplitLink.offset(link, side);
-            SubtableDescriptor.write(memory, at, 7, side, 1, 1, HASH_SEED, TABLE_AT);
-            for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
-            {
-                memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
-                    BucketDescriptor.header(7, side, 1), LITTLE_ENDIAN);
-            }
-        }
-        memory.putLong(TABLE_AT + SubtableDescriptor.SPLIT_OFFSET, link, LITTLE_ENDIAN);
-        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
-        {
-            final int at = SubtableDescriptor.GROUPS_OFFSET +
-                slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES;
-            final int wordAt = at + BucketDescriptor.SLOTS_OFFSET +
-                slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
-            memory.putLong(TABLE_AT + at, link, LITTLE_ENDIAN);
-            final long word = memory.getLong(TABLE_AT + wordAt, LITTLE_ENDIAN);
-            final boolean stays = word != SlotWord.EMPTY || slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
-            memory.putLong((int)offset0 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
-            memory.putLong((int)offset1 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
-            memory.putLong(TABLE_AT + wordAt, stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
-        }
-    }
-
     private void addActor(
         final SimExploration run,
         final int i,
@@ -373,7 +379,8 @@ final class TableScenario implements SimExplorer.Scenario
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
             new TableEngineConfiguration().operationSlots(race.combined).writerNumber(i + 1).locationCacheEntries(4)
                 .versionClock(() -> 1L << 50).operationListener(op -> note((int)op.correlationId(), op))
-                .chunkSource(node -> { }).dropGuards(race.guards).dropCombinerGuards(race.combinerGuards));
+                .chunkSource(node -> { }).dropMergeGuards(mergeGuards).dropGuards(race.guards)
+                .dropCombinerGuards(race.combinerGuards));
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
         actor.engine.attach(NODE, actor.port);
         actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
@@ -448,6 +455,12 @@ final class TableScenario implements SimExplorer.Scenario
                 engine.splits().begin(actors[i].table, 0, offset, offset + plan.subtableBytes(), NEVER_NS);
             return;
         }
+        if (kind == MERGE || kind == MERGE_PLACING)
+        {
+            actors[i].merge = engine.splits().beginMerge(
+                actors[i].table, 1, SUBTABLES_AT + 2L * i * plan.subtableBytes(), NEVER_NS);
+            return;
+        }
         if (kind == OperationKind.INCREMENT)
         {
             engine.beginIncrement(actors[i].table, key, 0, 8, deltaOf(operation), deadlineNs, operation);
@@ -499,7 +512,7 @@ final class TableScenario implements SimExplorer.Scenario
 
     private boolean splits()
     {
-        return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind == SPLIT);
+        return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind <= SPLIT);
     }
 
     private String problemOfWords()
@@ -521,6 +534,10 @@ final class TableScenario implements SimExplorer.Scenario
             if (actor.split != null && actor.split.state() == TableSplit.State.FAILED)
             {
                 return actor.split.toString();
+            }
+            if (actor.merge != null && actor.merge.state() == TableMerge.State.FAILED)
+            {
+                return actor.merge.toString();
             }
         }
         final TableCheck check = new TableChecker(plan.descriptor(),

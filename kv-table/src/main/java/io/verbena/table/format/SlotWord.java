@@ -11,8 +11,9 @@ package io.verbena.table.format;
  *     2        14           4         8          5                  31
  * </pre>
  *
- * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}), 1 committed, 2 tentative, 3 frozen. Words of different
- * states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind replaced, and
+ * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}, {@link #RESERVED}), 1 committed, 2 tentative, 3 frozen.
+ * Words of different states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind
+ * replaced, and
  * frozen(0) has block offset 0, where no block ever lies. Fingerprint and window are bits of the key's hash, see {@link
  * KeyHash}; window holds 4 directory bits, from the last multiple of 4 at or below the subtable's depth, which tell a
  * split the side of a word without a look at its block; the word stays the same for up to four splits. Version is
@@ -27,8 +28,10 @@ public final class SlotWord
     public static final long EMPTY = 0L;
     /** A slot of a new subtable whose content has not arrived: not zero, so no insert fits. */
     public static final long UNINITIALISED = 1L;
+    /** A slot that stays empty until its subtable is merged or split: a merge has no room for more. */
+    public static final long RESERVED = 2L;
 
-    /** Kind of {@link #EMPTY} and {@link #UNINITIALISED}. */
+    /** Kind of {@link #EMPTY}, {@link #UNINITIALISED} and {@link #RESERVED}. */
     public static final int KIND_SPECIAL = 0;
     /** The key's value is the block named. */
     public static final int KIND_COMMITTED = 1;
@@ -235,6 +238,10 @@ public final class SlotWord
         if (word == UNINITIALISED)
         {
             return "uninitialised";
+        }
+        if (word == RESERVED)
+        {
+            return "reserved";
         }
         final String[] names = {"special", "committed", "tentative", "frozen"};
         return String.format("%s{fingerprint=%04x window=%x version=%02x class=%d block=0x%x}", names[kind(word)],

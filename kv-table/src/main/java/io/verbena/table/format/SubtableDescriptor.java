@@ -24,7 +24,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +-----------------------------------------------------------------------+
  *  |                           predecessor                                 |  40
  *  +-----------------------------------------------------------------------+
- *  |                              reserved                                 |  48
+ *  |                          second predecessor                           |  48
  *  +-----------------------------------------------------------------------+
  *  |                              checksum                                 |  56
  *  +-----------------------------------------------------------------------+
@@ -32,9 +32,11 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * </pre>
  *
  * <p>Written once by WRITEs of the node that makes the subtable, after the groups; read by splits, tools and recovery.
- * Split is 0, or the {@link SplitLink} to the two subtables that take this one's place; predecessor is 0, or the offset
- * of the subtable whose slots are still being copied here. These two words are changed by compare-and-swap; the
- * checksum is XXH3-64 over the 32 bytes before them. Stateless.
+ * Split is 0, or the {@link SplitLink} to the two subtables that take this one's place, or the {@link MergeLink} to the
+ * one that takes the place of this one and its sibling; predecessor is 0, or the offset of the subtable whose slots are
+ * still being copied here, the first of two if this one comes of a merge; then the second predecessor is the other one.
+ * Split and predecessor are changed by compare-and-swap; the checksum is XXH3-64 over the 32 bytes before them.
+ * Stateless.
  */
 public final class SubtableDescriptor
 {
@@ -52,8 +54,8 @@ public final class SubtableDescriptor
     public static final int HASH_SEED_OFFSET = GROUP_COUNT_OFFSET + 2 * Integer.BYTES;
     public static final int SPLIT_OFFSET = HASH_SEED_OFFSET + Long.BYTES;
     public static final int PREDECESSOR_OFFSET = SPLIT_OFFSET + Long.BYTES;
-    public static final int RESERVED_OFFSET = PREDECESSOR_OFFSET + Long.BYTES;
-    public static final int CHECKSUM_OFFSET = RESERVED_OFFSET + Long.BYTES;
+    public static final int SECOND_PREDECESSOR_OFFSET = PREDECESSOR_OFFSET + Long.BYTES;
+    public static final int CHECKSUM_OFFSET = SECOND_PREDECESSOR_OFFSET + Long.BYTES;
     public static final int HEADER_BYTES = CHECKSUM_OFFSET + Long.BYTES;
     public static final int GROUPS_OFFSET = HEADER_BYTES;
 
@@ -116,6 +118,34 @@ public final class SubtableDescriptor
         buffer.putLong(offset + HASH_SEED_OFFSET, hashSeed, LITTLE_ENDIAN);
         buffer.putLong(offset + PREDECESSOR_OFFSET, predecessor, LITTLE_ENDIAN);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), LITTLE_ENDIAN);
+    }
+
+    /**
+     * Writes the header line of a subtable that takes the place of two.
+     *
+     * @param buffer            off-heap.
+     * @param offset            of the header.
+     * @param tableId           of the table.
+     * @param suffix            of the subtable.
+     * @param depth             local depth.
+     * @param groupCount        1 or more.
+     * @param hashSeed          of the table.
+     * @param predecessor       offset of the one of the two with split bit 0.
+     * @param secondPredecessor offset of the other one.
+     */
+    public static void write(
+        final MutableDirectBuffer buffer,
+        final int offset,
+        final int tableId,
+        final int suffix,
+        final int depth,
+        final int groupCount,
+        final long hashSeed,
+        final long predecessor,
+        final long secondPredecessor)
+    {
+        write(buffer, offset, tableId, suffix, depth, groupCount, hashSeed, predecessor);
+        buffer.putLong(offset + SECOND_PREDECESSOR_OFFSET, secondPredecessor, LITTLE_ENDIAN);
     }
 
     /**
@@ -184,6 +214,12 @@ public final class SubtableDescriptor
     public static long predecessor(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + PREDECESSOR_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return 0, or the second of the two subtables that this one takes the place of, or took. */
+    public static long secondPredecessor(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + SECOND_PREDECESSOR_OFFSET, LITTLE_ENDIAN);
     }
 
     private static long checksum(final DirectBuffer buffer, final int offset)

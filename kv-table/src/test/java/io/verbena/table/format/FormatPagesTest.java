@@ -27,7 +27,7 @@ class FormatPagesTest
     @CsvSource({
         "slot-word.md, SlotWord", "bucket.md, BucketDescriptor", "block.md, BlockDescriptor",
         "subtable.md, SubtableDescriptor", "table-descriptor.md, TableDescriptor",
-        "directory-entry.md, DirectoryEntry", "split-link.md, SplitLink",
+        "directory-entry.md, DirectoryEntry", "split-link.md, SplitLink", "merge-link.md, MergeLink",
         "chunk-header.md, ChunkDescriptor", "key-hash.md, KeyHash" })
     void shouldStateTheConstants(final String page, final String className) throws Exception
     {

@@ -1,0 +1,595 @@
+package io.verbena.table;
+
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
+
+/**
+ * Merges two sibling subtables with few records into one of the same shape, while everybody goes on reading and
+ * writing: reserves slots of both until what can ever be in two groups fits one, formats the new subtable, proposes it
+ * in the header line of one of the two and decides it in that of the other, and then freezes and places group after
+ * group. From the decision on anybody can go on; until then nothing has changed for anybody. A merge that finds a link
+ * of another one goes on with that. Section "Merge" of {@code docs/protocol/growth.md}.
+ *
+ * <p>Made by {@link EngineSplits#beginMerge}, driven by its poll; owner thread only. Belongs to the epoch in which it
+ * began, so that no memory it works on is used for anything else meanwhile.
+ */
+public final class TableMerge
+{
+    /** Where it stands. */
+    public enum State
+    {
+        /** Under way. */
+        RUNNING,
+        /** Every slot of the new subtable is initialised: nobody needs the old ones any more. */
+        DONE,
+        /** {@link #failure()} says why. What was done stays, and harms nobody. */
+        FAILED
+    }
+
+    /** What the batch under way does. */
+    private enum Phase
+    {
+        INSPECT, INSPECT_SIBLING, COUNT, RESERVE_READ, RESERVE, FORMAT, FORMAT_HEADER, PROPOSE, DECIDE, WITHDRAW, UNIT,
+        FINISH
+    }
+
+    private final OpenTable table;
+    private final NodeLink link;
+    private final SplitBatch batch;
+    private final MergeUnit unit;
+    private final MergeRoom room;
+    private final int droppedGuards;
+    private final long deadlineNs;
+    private final long beginEpoch;
+    private final long givenOffset;
+    private final int wantedSuffix;
+    private final int wantedDepth;
+    private final long wantedOffset;
+    private final long[] offsets = new long[2];
+    private State state = State.RUNNING;
+    private Phase phase = Phase.INSPECT;
+    private String failure;
+    private boolean inFlight;
+    private boolean isLinkOurs;
+    private boolean isFull;
+    private boolean isWithdrawn;
+    private int suffix;
+    private int depth;
+    private long merged;
+    private int group;
+    private long movedRecords;
+
+    /**
+     * @param entry  entry of the directory: one of the two subtables.
+     * @param offset of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
+     */
+    TableMerge(
+        final OpenTable table,
+        final int entry,
+        final long offset,
+        final Scratch scratch,
+        final int droppedGuards,
+        final long beginEpoch,
+        final long deadlineNs)
+    {
+        this.table = table;
+        batch = new SplitBatch(scratch);
+        unit = new MergeUnit(table.tableId, droppedGuards);
+        room = new MergeRoom(batch, table.groupCount);
+        this.droppedGuards = droppedGuards;
+        this.beginEpoch = beginEpoch;
+        this.deadlineNs = deadlineNs;
+        givenOffset = offset;
+        wantedSuffix = table.directory.suffix(entry);
+        wantedDepth = table.directory.depth(entry);
+        wantedOffset = table.directory.groupsOffset(entry) - SubtableDescriptor.GROUPS_OFFSET;
+        link = table.link(wantedSuffix & table.descriptor().subtableCount() - 1);
+    }
+
+    /** @return where it stands. */
+    public State state()
+    {
+        return state;
+    }
+
+    /** @return why it failed, or null. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return whether it failed because the two have more records than one may hold in each group. */
+    public boolean isFull()
+    {
+        return isFull;
+    }
+
+    /** @return whether it failed because a proposal was taken back: nothing is under way any more. */
+    public boolean isWithdrawn()
+    {
+        return isWithdrawn;
+    }
+
+    /** @return whether the memory given is part of the table now; if not, it is the caller's still, once ended. */
+    public boolean usesGivenMemory()
+    {
+        return isLinkOurs;
+    }
+
+    /** @return the subtable that took the place of the two, or null if there was nothing to finish. */
+    public Subtable merged()
+    {
+        return merged == 0 ? null : new Subtable(link.memoryNodeId, suffix, depth, merged);
+    }
+
+    /** @return requests posted. */
+    public long verbs()
+    {
+        return batch.verbs();
+    }
+
+    /** @return doorbells rung, each a round trip. */
+    public long doorbells()
+    {
+        return batch.doorbells();
+    }
+
+    /** @return bytes read, written and swapped. */
+    public long payloadBytes()
+    {
+        return batch.payloadBytes();
+    }
+
+    /** @return records in the groups that it has merged, by itself or finding them merged. */
+    public long movedRecords()
+    {
+        return movedRecords;
+    }
+
+    /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
+    long heldEpoch()
+    {
+        return isFinished() ? Long.MAX_VALUE : beginEpoch;
+    }
+
+    /** @return whether it has ended, and nothing of it is under way. */
+    public boolean isFinished()
+    {
+        return state != State.RUNNING && !inFlight;
+    }
+
+    boolean isInFlightAt(final NodeLink node)
+    {
+        return inFlight && link == node;
+    }
+
+    private boolean isDropped(final int guard)
+    {
+        return (droppedGuards & guard) != 0;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (state != State.RUNNING)
+        {
+            return 0;
+        }
+        final OneSidedPort port = link.port;
+        if (nowNs - deadlineNs >= 0)
+        {
+            fail("deadline passed in phase " + phase + ", group " + group + " of " + table.groupCount);
+            return 1;
+        }
+        if (inFlight)
+        {
+            return 0;
+        }
+        if (port != null && port.isFailed())
+        {
+            fail("memory node " + link.memoryNodeId + " cannot be reached");
+            return 1;
+        }
+        if (port == null || !port.isReady() || port.space() < Batch.MAX_REQUESTS)
+        {
+            return 0;
+        }
+        batch.begin(port);
+        stage();
+        inFlight = batch.complete();
+        return 1;
+    }
+
+    private void stage()
+    {
+        switch (phase)
+        {
+            case INSPECT -> batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, wantedOffset);
+            case INSPECT_SIBLING -> batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES,
+                offsets[1 - wantedSide()]);
+            case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
+            case RESERVE -> room.stageReserve();
+            case FORMAT -> batch.write(SplitBatch.FORMAT_AT, groupsToWrite() * BucketDescriptor.GROUP_BYTES,
+                SplitGroup.groupOffset(givenOffset, group));
+            case FORMAT_HEADER ->
+                batch.write(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, givenOffset);
+            case PROPOSE -> batch.swap(0, linkAt(0), SplitLink.NONE, linkOf(0));
+            case DECIDE -> batch.swap(0, linkAt(1), SplitLink.NONE, linkOf(1));
+            case WITHDRAW -> batch.swap(0, linkAt(0), linkOf(0), SplitLink.NONE);
+            case UNIT -> unit.stage(batch);
+            default -> batch.swap(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
+        }
+    }
+
+    void onComplete(final int status)
+    {
+        inFlight = false;
+        if (phase == Phase.PROPOSE)
+        {
+            // Also when the deadline has passed. Whether a proposal took that was not answered is not known: then the
+            // memory given is the table's, or lost until it is found to be named by nothing.
+            isLinkOurs = status != WorkCompletionStatus.SUCCESS || batch.result(0) == SplitLink.NONE;
+        }
+        if (state != State.RUNNING)
+        {
+            return;
+        }
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            fail("request failed: " + WorkCompletionStatus.text(status) + " phase=" + phase);
+            return;
+        }
+        switch (phase)
+        {
+            case INSPECT -> onInspect();
+            case INSPECT_SIBLING -> onInspectSibling();
+            case COUNT -> onCount();
+            case RESERVE_READ -> reserve();
+            case RESERVE ->
+            {
+                room.onReserved();
+                reserve();
+            }
+            case FORMAT -> onFormat();
+            case FORMAT_HEADER -> phase = Phase.PROPOSE;
+            case PROPOSE -> onPropose();
+            case DECIDE -> onDecide();
+            case WITHDRAW -> onWithdrawn();
+            case UNIT -> onUnit();
+            default -> state = State.DONE;
+        }
+    }
+
+    private int wantedSide()
+    {
+        return wantedSuffix >>> depth & 1;
+    }
+
+    private long linkAt(final int side)
+    {
+        return offsets[side] + SubtableDescriptor.SPLIT_OFFSET;
+    }
+
+    private long linkOf(final int side)
+    {
+        return MergeLink.of(merged, offsets[1 - side]);
+    }
+
+    private void aimAt(final int newSuffix, final int newDepth, final long old0, final long old1, final long to)
+    {
+        suffix = newSuffix;
+        depth = newDepth;
+        offsets[0] = old0;
+        offsets[1] = old1;
+        merged = to;
+        group = 0;
+    }
+
+    /** @return whether the line read is that of the subtable meant; fails if not. */
+    private boolean isHeaderOf(final int ofSuffix, final int ofDepth)
+    {
+        try
+        {
+            SubtableDescriptor.check(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        }
+        catch (final FormatException ex)
+        {
+            fail(ex.getMessage());
+            return false;
+        }
+        final boolean is = SubtableDescriptor.tableId(batch.scratch.buffer, SplitBatch.HEADER_AT) == table.tableId &&
+            SubtableDescriptor.suffix(batch.scratch.buffer, SplitBatch.HEADER_AT) == ofSuffix &&
+            SubtableDescriptor.depth(batch.scratch.buffer, SplitBatch.HEADER_AT) == ofDepth;
+        if (!is)
+        {
+            fail("no subtable " + ofSuffix + " of depth " + ofDepth + " of this table where it should be");
+        }
+        return is;
+    }
+
+    private void onInspect()
+    {
+        if (!isHeaderOf(wantedSuffix, wantedDepth))
+        {
+            return;
+        }
+        final long found = SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        final long predecessor = SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        final long second = SubtableDescriptor.secondPredecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        if (predecessor != 0 && second != 0)
+        {
+            // It is being made by a merge, which is decided, since somebody has found it.
+            aimAt(wantedSuffix, wantedDepth, predecessor, second, wantedOffset);
+            beginUnits();
+        }
+        else if (MergeLink.isLink(found))
+        {
+            goOnWith(found, wantedSuffix, wantedOffset);
+        }
+        else if (isUnfit(found, predecessor))
+        {
+            return;
+        }
+        else if (givenOffset == 0)
+        {
+            // Nothing has begun: nothing to finish.
+            state = State.DONE;
+        }
+        else
+        {
+            findSibling();
+        }
+    }
+
+    /** Fails if a subtable cannot be merged as it is. */
+    private boolean isUnfit(final long found, final long predecessor)
+    {
+        if (found != SplitLink.NONE)
+        {
+            fail("it is split, or its sibling");
+        }
+        else if (predecessor != 0 && !isDropped(MergeGuard.WHOLE_BEFORE_MERGE))
+        {
+            fail("it is not whole, or its sibling: finish what it comes from first");
+        }
+        return state != State.RUNNING;
+    }
+
+    private void findSibling()
+    {
+        final int newDepth = wantedDepth - 1;
+        final int siblingSuffix = wantedSuffix ^ 1 << newDepth;
+        if (newDepth < 0 || table.directory.depth(siblingSuffix) != wantedDepth)
+        {
+            fail("it has no sibling, or that one is deeper");
+            return;
+        }
+        final long sibling = table.directory.groupsOffset(siblingSuffix) - SubtableDescriptor.GROUPS_OFFSET;
+        final boolean isFirst = siblingSuffix > wantedSuffix;
+        aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? wantedOffset : sibling,
+            isFirst ? sibling : wantedOffset, givenOffset);
+        if (table.link(siblingSuffix & table.descriptor().subtableCount() - 1) != link)
+        {
+            fail("its sibling is at another memory node");
+            return;
+        }
+        phase = Phase.INSPECT_SIBLING;
+    }
+
+    private void onInspectSibling()
+    {
+        final int siblingSuffix = wantedSuffix ^ 1 << depth;
+        if (!isHeaderOf(siblingSuffix, depth + 1))
+        {
+            return;
+        }
+        final long found = SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        if (MergeLink.isLink(found))
+        {
+            goOnWith(found, siblingSuffix, offsets[1 - wantedSide()]);
+        }
+        else if (!isUnfit(found, SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT)))
+        {
+            group = 0;
+            phase = Phase.COUNT;
+        }
+    }
+
+    /** With a merge that somebody has proposed, or decided. */
+    private void goOnWith(final long found, final int ofSuffix, final long ofOffset)
+    {
+        final int newDepth = wantedDepth - 1;
+        final boolean isFirst = (ofSuffix >>> newDepth & 1) == 0;
+        if (!table.mayLead(ofOffset + SubtableDescriptor.GROUPS_OFFSET, found, link.port.regionLengthBytes()))
+        {
+            fail(String.format("a link that leads nowhere: %016x", found));
+            return;
+        }
+        aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? ofOffset : MergeLink.sibling(found),
+            isFirst ? MergeLink.sibling(found) : ofOffset, MergeLink.merged(found));
+        phase = Phase.DECIDE;
+    }
+
+    /** Looks at everything before it changes anything. */
+    private void onCount()
+    {
+        final int full = isDropped(MergeGuard.ROOM_FIRST) ? MergeRoom.NONE : room.full();
+        if (full != MergeRoom.NONE)
+        {
+            noRoom(full);
+            return;
+        }
+        group = room.behind();
+        if (group == table.groupCount)
+        {
+            group = 0;
+            phase = Phase.RESERVE_READ;
+        }
+    }
+
+    private void noRoom(final int fullGroup)
+    {
+        isFull = true;
+        fail("group " + fullGroup + " has too many records for one");
+    }
+
+    /** Goes on until every group of the piece has enough reserved slots, whatever others have put there meanwhile. */
+    private void reserve()
+    {
+        final boolean isDropped = isDropped(MergeGuard.ROOM_FIRST);
+        if (!isDropped && room.full() != MergeRoom.NONE)
+        {
+            noRoom(room.full());
+        }
+        else if (!isDropped && room.needsMore())
+        {
+            phase = Phase.RESERVE;
+        }
+        else
+        {
+            group = room.behind();
+            if (group < table.groupCount)
+            {
+                phase = Phase.RESERVE_READ;
+            }
+            else
+            {
+                beginFormat();
+            }
+        }
+    }
+
+    private void beginFormat()
+    {
+        final long header = BucketDescriptor.header(table.tableId, suffix, depth);
+        for (int at = SplitBatch.FORMAT_AT; at < SplitBatch.SCRATCH_BYTES; at += BucketDescriptor.BUCKET_BYTES)
+        {
+            batch.word(at + BucketDescriptor.HEADER_OFFSET, header);
+            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+            {
+                batch.word(
+                    at + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES, SlotWord.UNINITIALISED);
+            }
+        }
+        SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
+            table.groupCount, table.descriptor().hashSeed(), offsets[0], offsets[1]);
+        group = 0;
+        phase = Phase.FORMAT;
+    }
+
+    private int groupsToWrite()
+    {
+        return Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - group);
+    }
+
+    private void onFormat()
+    {
+        group += groupsToWrite();
+        phase = group < table.groupCount ? Phase.FORMAT : Phase.FORMAT_HEADER;
+    }
+
+    /** Changes nothing for anybody, but that the one with split bit 0 is not split before the merge is decided. */
+    private void onPropose()
+    {
+        final long found = batch.result(0);
+        if (isLinkOurs)
+        {
+            phase = Phase.DECIDE;
+            if (isDropped(MergeGuard.SIBLING_DECIDES))
+            {
+                beginUnits();
+            }
+        }
+        else if (MergeLink.isLink(found))
+        {
+            goOnWith(found, suffix, offsets[0]);
+        }
+        else
+        {
+            fail("it was split, or its sibling");
+        }
+    }
+
+    private void onDecide()
+    {
+        final long found = batch.result(0);
+        if (found == SplitLink.NONE || found == linkOf(1))
+        {
+            beginUnits();
+        }
+        else
+        {
+            // The sibling was split before; that stays so, and nobody can decide this merge any more.
+            phase = Phase.WITHDRAW;
+        }
+    }
+
+    private void onWithdrawn()
+    {
+        isLinkOurs = false;
+        isWithdrawn = true;
+        fail("it was split, or its sibling");
+    }
+
+    private void beginUnits()
+    {
+        table.learn(suffix, depth + 1, offsets[0] + SubtableDescriptor.GROUPS_OFFSET, linkOf(0));
+        group = 0;
+        beginUnit();
+    }
+
+    private void beginUnit()
+    {
+        phase = Phase.UNIT;
+        unit.begin(suffix, depth, offsets[0], offsets[1], merged, group, SplitBatch.FORMAT_AT);
+    }
+
+    private void onUnit()
+    {
+        unit.onComplete(batch);
+        if (unit.failure() != null)
+        {
+            fail(unit.failure());
+        }
+        else if (unit.isDone())
+        {
+            movedRecords += unit.records();
+            group++;
+            if (group < table.groupCount)
+            {
+                beginUnit();
+            }
+            else
+            {
+                phase = Phase.FINISH;
+            }
+        }
+    }
+
+    private void fail(final String reason)
+    {
+        state = State.FAILED;
+        failure = reason;
+    }
+
+    /** Ends it when no request can touch its memory any more. */
+    void close()
+    {
+        inFlight = false;
+        if (state == State.RUNNING)
+        {
+            fail("engine closed");
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "TableMerge{state=" + state + " phase=" + phase + " suffix=" + suffix + " depth=" + depth +
+            " group=" + group + " verbs=" + batch.verbs() + (failure == null ? "" : " failure=" + failure) + '}';
+    }
+}

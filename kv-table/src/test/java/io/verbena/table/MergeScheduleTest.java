@@ -1,0 +1,85 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.rdma.sim.SimExplorationReport;
+import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.sim.SimExplorerOptions;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Every order of the verbs of a merge and an operation, with either of them crashing between any two verbs. The key's
+ * word has to go to another slot. <em>Placing</em>: somebody who died has frozen all slots and initialised most; that
+ * is explored to the end. <em>Freezing</em>: he has frozen all slots but three; <em>fresh</em>: the merge begins with
+ * the race; of these every order of the first verbs is explored. A small part by default, more races with {@code
+ * -Dverbena.table.allMerges=true}.
+ */
+class MergeScheduleTest
+{
+    private static final boolean ALL = Boolean.getBoolean("verbena.table.allMerges");
+    private static final int ALL_STEPS = 600;
+    private static final int STATES = TableScenario.Race.STATES;
+
+    private static SimExplorationReport explore(
+        final TableScenario.Race race, final int mostCrashes, final int mostSteps)
+    {
+        final Map<String, String> verdicts = new HashMap<>();
+        return new SimExplorer(new SimExplorerOptions().mostSteps(mostSteps).mostCrashes(mostCrashes),
+            () -> new TableScenario(race, verdicts)).explore();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, freezing, 20", "0, placing, 600", "0, fresh, 40", "1, freezing, 16", "1, fresh, 24"})
+    void shouldBeLinearizableWhileAMergeGoesOn(final int mostCrashes, final String stage, final int mostSteps)
+    {
+        long states = 0;
+        long runs = 0;
+        int races = 0;
+        double schedules = 0;
+        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        {
+            for (int state = 0; state < STATES; state++)
+            {
+                if (!ALL && state != 2)
+                {
+                    continue;
+                }
+                final int merge = stage.equals("placing") ? TableScenario.MERGE_PLACING : TableScenario.MERGE;
+                final TableScenario.Race race = new TableScenario.Race(
+                    new int[]{kind, merge}, state > 0, state > 1, 0, !stage.equals("fresh"), 1, 0, state > 2);
+                final SimExplorationReport report = explore(race, mostCrashes, mostSteps);
+                assertThat(report.violation()).as(race + ": " + report).isNull();
+                assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(mostSteps == ALL_STEPS);
+                states += report.states();
+                runs += report.runs();
+                schedules += report.schedules();
+                races++;
+            }
+        }
+        System.out.println("merge crashes=" + mostCrashes + " " + stage + " races=" + races + " states=" + states +
+            " runs=" + runs + " schedules=" + schedules);
+        assertThat(schedules).isGreaterThan(1_000);
+    }
+
+    /** The slot that the key has had is initialised with another one's word, and its new one is not. */
+    @Test
+    void shouldFindViolationWhenAReaderTakesWordsOfAGroupThatIsNotComplete()
+    {
+        final TableScenario.Race race = new TableScenario.Race(
+            new int[]{OperationKind.GET, TableScenario.MERGE_PLACING}, true, false, 0, true);
+        final Map<String, String> verdicts = new HashMap<>();
+        final SimExplorationReport report =
+            new SimExplorer(new SimExplorerOptions().mostSteps(ALL_STEPS), () ->
+            {
+                final TableScenario scenario = new TableScenario(race, verdicts);
+                scenario.mergeGuards = MergeGuard.UNIT_AT_ONCE;
+                return scenario;
+            }).explore();
+        assertThat(report.violation()).isNotNull();
+    }
+}

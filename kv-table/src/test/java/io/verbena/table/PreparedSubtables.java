@@ -1,0 +1,131 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/** Subtables of one group, as they stand before a race with a split or a merge of them. */
+final class PreparedSubtables
+{
+    private final UnsafeBuffer memory;
+    private final long hashSeed;
+
+    PreparedSubtables(final UnsafeBuffer memory, final long hashSeed)
+    {
+        this.memory = memory;
+        this.hashSeed = hashSeed;
+    }
+
+    void format(final int at, final int suffix, final int depth, final long word)
+    {
+        SubtableDescriptor.write(memory, at, 7, suffix, depth, 1, hashSeed, 0);
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
+                BucketDescriptor.header(7, suffix, depth), LITTLE_ENDIAN);
+        }
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            memory.putLong(at + wordAt(slot), word, LITTLE_ENDIAN);
+        }
+    }
+
+    private static int wordAt(final int slot)
+    {
+        return SubtableDescriptor.GROUPS_OFFSET +
+            slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.SLOTS_OFFSET +
+            slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
+    /** A key of one of two subtables whose choices are both the same combined bucket. */
+    MemorySegment keyOfSide(final int side)
+    {
+        final KeyHash hash = new KeyHash();
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment bytes = arena.allocate(Long.BYTES);
+            for (long i = 0; ; i++)
+            {
+                bytes.set(ValueLayout.JAVA_LONG, 0, i);
+                hash.compute(KeyHash.function(hashSeed), bytes);
+                if (KeyHash.suffix(hash.high(), 1) == side && KeyHash.side1(hash.low()) == 0 &&
+                    KeyHash.side2(hash.low()) == 0)
+                {
+                    return MemorySegment.ofArray(bytes.toArray(ValueLayout.JAVA_BYTE));
+                }
+            }
+        }
+    }
+
+    /** As one does that dies then: all slots are frozen but the key's and the first ones, or most are initialised. */
+    void mergeMostSlots(final int first, final int second, final int merged, final boolean isPlacing)
+    {
+        final int[] subtables = {first, second};
+        format(merged, 0, 0, SlotWord.UNINITIALISED);
+        SubtableDescriptor.write(memory, merged, 7, 0, 0, 1, hashSeed, first, second);
+        final long[] old = new long[2 * MergePlacement.SLOTS];
+        for (int side = 0; side < 2; side++)
+        {
+            final int at = subtables[side];
+            final long link = MergeLink.of(merged, subtables[1 - side]);
+            memory.putLong(at + SubtableDescriptor.SPLIT_OFFSET, link, LITTLE_ENDIAN);
+            for (int slot = 0; slot < MergePlacement.SLOTS; slot++)
+            {
+                memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET +
+                    slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES, link, LITTLE_ENDIAN);
+                final long word = memory.getLong(at + wordAt(slot), LITTLE_ENDIAN);
+                final boolean stays = !isPlacing && side == 1 && slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
+                memory.putLong(at + wordAt(slot), stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
+                old[side * MergePlacement.SLOTS + slot] = SlotWord.frozen(word);
+            }
+        }
+        final long[] placed = new long[MergePlacement.SLOTS];
+        MergePlacement.place(old, 0, 0, 0, placed);
+        for (int slot = 0; isPlacing && slot < MergePlacement.SLOTS; slot++)
+        {
+            if (slot % BucketDescriptor.SLOTS_PER_BUCKET > 1)
+            {
+                memory.putLong(merged + wordAt(slot), placed[slot], LITTLE_ENDIAN);
+            }
+        }
+    }
+
+    /** As a splitter does that dies then: all slots but the key's, and the first of each bucket. */
+    void moveMostSlots(final int tableAt, final int offset0, final int offset1)
+    {
+        final long link = SplitLink.of(offset0, offset1);
+        for (int side = 0; side < 2; side++)
+        {
+            final int at = (int)SplitLink.offset(link, side);
+            SubtableDescriptor.write(memory, at, 7, side, 1, 1, hashSeed, tableAt);
+            for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+            {
+                memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
+                    BucketDescriptor.header(7, side, 1), LITTLE_ENDIAN);
+            }
+        }
+        memory.putLong(tableAt + SubtableDescriptor.SPLIT_OFFSET, link, LITTLE_ENDIAN);
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            final int at = SubtableDescriptor.GROUPS_OFFSET +
+                slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES;
+            final int wordAt = at + BucketDescriptor.SLOTS_OFFSET +
+                slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+            memory.putLong(tableAt + at, link, LITTLE_ENDIAN);
+            final long word = memory.getLong(tableAt + wordAt, LITTLE_ENDIAN);
+            final boolean stays = word != SlotWord.EMPTY || slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
+            memory.putLong(offset0 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
+            memory.putLong(offset1 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
+            memory.putLong(tableAt + wordAt, stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
+        }
+    }
+}
