@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.agrona.MutableDirectBuffer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -118,6 +119,45 @@ class StoppedSplitsTest
         System.out.println("splits before " + splitsBefore + ": stopped after each of " + steps + " steps, " +
             finished + " finished by the repair");
         assertThat(finished).isGreaterThan(steps / 2);
+    }
+
+    /** Of the two halves of a table that was split once; proposed, decided or under way. */
+    @Test
+    void shouldFinishAMergeThatStoppedAfterAnyRequest()
+    {
+        boolean isOver = false;
+        int merged = 0;
+        for (int steps = 0; !isOver; steps++)
+        {
+            try (DisturbedStore store = new DisturbedStore(steps, GROUPS, true))
+            {
+                run(store, 0, Integer.MAX_VALUE);
+                store.state(3, ChunkDescriptor.STATE_INDEX);
+                final TableMerge merge = store.fixture.engine.splits().beginMerge(
+                    store.table, 0, DisturbedStore.chunkAt(3), store.fixture.nowNs + LONG_NS);
+                for (int step = 0; step < steps && !merge.isFinished(); step++)
+                {
+                    store.fixture.engine.poll();
+                    store.fixture.fabric.step();
+                }
+                isOver = merge.isFinished();
+                assertThat(merge.failure()).isNull();
+                final Stopped stopped = new Stopped(store, store.table.descriptor());
+                assertThat(stopped.check().tables().get("t").committed).isEqualTo(KEYS);
+
+                final StoppedSplits.Finished done = stopped.finish();
+                assertThat(done.failure()).as("steps %d", steps).isNull();
+                final Stopped repaired = new Stopped(store, done.growth().descriptor());
+                final StoreCheck after = repaired.check();
+                assertThat(after.tables().get("t").committed).isEqualTo(KEYS);
+                assertThat(after.tables().get("t").splitsUnderWay).as("steps %d", steps).isZero();
+                assertThat(after.tables().get("t").restructuring).isZero();
+                assertReadable(store, repaired.table);
+                merged += repaired.table.subtableCount() == 1 ? 1 : 0;
+            }
+        }
+        System.out.println("merges of stopped tables finished: " + merged);
+        assertThat(merged).isGreaterThan(10);
     }
 
     /** Every chunk is free, for blocks, or an index that is named, or told as unnamed. */
