@@ -1,6 +1,7 @@
 package io.verbena.cli;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -26,6 +27,7 @@ public final class FileErrors
             case final NotDirectoryException _ -> "not a folder";
             case final FileAlreadyExistsException _ -> "there is something else in its place";
             case final FileSystemException system when system.getReason() != null -> system.getReason();
+            case final CharacterCodingException _ -> "no text in UTF-8";
             default -> null == ex.getMessage() ? ex.toString() : ex.getMessage();
         };
     }

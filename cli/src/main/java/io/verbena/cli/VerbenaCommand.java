@@ -14,6 +14,7 @@ import io.verbena.cli.cluster.PutCommand;
 import io.verbena.cli.cluster.ReplaceCommand;
 import io.verbena.cli.cluster.ScaleCommand;
 import io.verbena.cli.cluster.ScanCommand;
+import io.verbena.cli.cluster.SettingsProvider;
 import io.verbena.cli.cluster.StartAhead;
 import io.verbena.cli.cluster.StatusCommand;
 import io.verbena.cli.cluster.TableCommand;
@@ -31,6 +32,8 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The root of the {@code verbena} command and its {@code main}. Every error is one line on standard error and an
@@ -150,6 +153,23 @@ public final class VerbenaCommand implements Runnable
         }
     }
 
+    /** @return names of all options whose values may come from the environment or a file of settings. */
+    public static Set<String> settings()
+    {
+        final Set<String> names = new TreeSet<>();
+        collectSettings(commandLine(false), names);
+        return names;
+    }
+
+    private static void collectSettings(final CommandLine line, final Set<String> names)
+    {
+        if (line.getDefaultValueProvider() instanceof SettingsProvider)
+        {
+            line.getCommandSpec().options().forEach((option) -> names.add(SettingsProvider.name(option)));
+        }
+        line.getSubcommands().values().forEach((subcommand) -> collectSettings(subcommand, names));
+    }
+
     /** @return when {@code main} began, by the clock that all processes of a host share; 0 when it did not. */
     public static long mainNs()
     {
@@ -210,6 +230,11 @@ public final class VerbenaCommand implements Runnable
     {
         final CommandLine commandLine = exception.getCommandLine();
         final PrintWriter err = commandLine.getErr();
+        if (exception.getCause() instanceof final CommandFailedException failed)
+        {
+            // Where settings come from; the library would repeat all words in its message, values too.
+            return onFailure(failed, err, false);
+        }
         err.println("verbena: " + oneLine(exception.getMessage()) + " (see " +
             commandLine.getCommandSpec().qualifiedName() + " --help)");
         return ExitStatus.USAGE;

@@ -166,6 +166,27 @@ class ArchitectureTest
         onlyIn("picocli..", Module.CLI);
     }
 
+    /** As docs/operations.md promises to programs with a client. */
+    @Test
+    void shouldNeedTwoLibrariesForAClient()
+    {
+        DescribedPredicate<JavaClass> known = resideInAnyPackage("java..", "javax..", "jdk..", "com.sun..",
+            "org.agrona..", "net.openhft.hashing..").or(Module.CLIENT.classes());
+        DescribedPredicate<JavaClass> carried = Module.CLIENT.classes();
+        for (final Module module : Module.CLIENT.reachable())
+        {
+            known = known.or(module.classes());
+            carried = carried.or(module.classes());
+        }
+        check(classes().that(carried).should().onlyDependOnClassesThat(
+            known.or(DescribedPredicate.describe("is primitive", (type) -> type.getPackageName().isEmpty()))));
+        for (final String page : List.of("docs/operations.md", "docs/decisions/0006-thin-client.md"))
+        {
+            assertThat(SourceTree.text(SourceTree.root().resolve(page)).replace('\n', ' '))
+                .contains("no libraries but Agrona and zero-allocation-hashing");
+        }
+    }
+
     @Test
     void shouldKeepTheCheckerFreeOfEverythingElse()
     {

@@ -6,6 +6,7 @@ import io.verbena.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
 /** Runs control requests for threads that wait, on any node that serves. Thread-safe. */
@@ -107,7 +108,8 @@ final class ControlCalls
             final long remainingNs = deadlineNs - clock.nanoTime();
             if (remainingNs <= 0)
             {
-                throw new KvUnavailableException(kind + " found no node that could serve it before its deadline: " +
+                throw new KvUnavailableException(
+                    words(kind) + " found no node that could serve it before its deadline: " +
                     (0 == view.count() || null == refusal ? nodes.absence() : refusal));
             }
             LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
@@ -160,6 +162,11 @@ final class ControlCalls
 
     private static String facts(final Call call)
     {
-        return call.kind() + (null == call.tableName() ? "" : " " + call.tableName());
+        return words(call.kind()) + (null == call.tableName() ? "" : " " + call.tableName());
+    }
+
+    private static String words(final ControlRequest.Kind kind)
+    {
+        return kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 }

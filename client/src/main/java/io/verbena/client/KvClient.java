@@ -17,8 +17,8 @@ public interface KvClient extends AutoCloseable
      *
      * @param address {@code verbena://host:port}.
      * @return the client, closed by the caller.
-     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, or the versions
-     *                                   do not fit.
+     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, the versions
+     *                                   do not fit, or this JVM lacks flags of {@code config/jvm.args}.
      * @throws KvUnavailableException    when the cluster cannot be reached.
      */
     static KvClient connect(final String address)
@@ -34,12 +34,13 @@ public interface KvClient extends AutoCloseable
      * @param address {@code verbena://host:port}.
      * @param options how it behaves; copied.
      * @return the client, closed by the caller; its {@link #close()} waits up to 2 s for operations under way.
-     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, or the versions
-     *                                   do not fit.
+     * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, the versions
+     *                                   do not fit, or this JVM lacks flags of {@code config/jvm.args}.
      * @throws KvUnavailableException    when the cluster cannot be reached.
      */
     static KvClient connect(final String address, final KvClientOptions options)
     {
+        JvmFlags.require();
         return RemoteKvClient.connect(address, options);
     }
 

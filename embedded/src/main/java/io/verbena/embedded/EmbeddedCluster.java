@@ -1,6 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.ComputeNodeSet;
+import io.verbena.client.JvmFlags;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.RoutedKvClient;
@@ -59,11 +60,16 @@ public final class EmbeddedCluster implements AutoCloseable
      *
      * @param options what it is made of.
      * @return the cluster, closed by the caller.
-     * @throws EmbeddedClusterException when it could not be started (fabric or data directory unusable, not enough
-     *                                  memory, a step past its deadline); everything begun was undone.
+     * @throws EmbeddedClusterException when it could not be started (flags of the JVM missing, fabric or data directory
+     *                                  unusable, not enough memory, a step past its deadline); everything begun was
+     *                                  undone.
      */
     public static EmbeddedCluster start(final EmbeddedClusterOptions options)
     {
+        if (null != JvmFlags.missing())
+        {
+            throw new EmbeddedClusterException(JvmFlags.missing());
+        }
         final EmbeddedServers servers = EmbeddedServers.start(options);
         final EmbeddedCluster cluster = new EmbeddedCluster(servers, options);
         try

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 /** How a command reaches the cluster. */
 final class ClientOptions
 {
+    private static final String NO_NODE = "there is no compute node";
+
     /** What a command does with a client. */
     interface Work
     {
@@ -58,7 +60,8 @@ final class ClientOptions
     /** What the store says, in words of the command line where those of programs are others. */
     static String text(final KvException ex)
     {
-        return ex.getMessage().replace("expectedRecords=", "--records ").replace("expectedRecords", "--records");
+        return ex.getMessage().replace("expectedRecords=", "--records ").replace("expectedRecords", "--records")
+            .replace(NO_NODE, NO_NODE + ": './verbena scale --compute-nodes 1' starts one");
     }
 
     private void checkTimeout()

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 
@@ -61,8 +62,7 @@ record ClusterFolder(Path path)
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(
-                ExitStatus.CANNOT_CREATE, "folder of the cluster cannot be read: " + ex, ex);
+            throw failed("folder of the cluster " + path + " cannot be read", ex);
         }
     }
 
@@ -119,6 +119,11 @@ record ClusterFolder(Path path)
         }
     }
 
+    private static CommandFailedException failed(final String what, final IOException ex)
+    {
+        return new CommandFailedException(ExitStatus.CANNOT_CREATE, what + ": " + FileErrors.reason(ex), ex);
+    }
+
     /** Says that the records are given up, before the first of them is removed; on disk when this returns. */
     void beginDiscard()
     {
@@ -128,7 +133,7 @@ record ClusterFolder(Path path)
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "cannot write " + discard() + ": " + ex, ex);
+            throw failed("cannot write " + discard(), ex);
         }
     }
 
@@ -147,7 +152,7 @@ record ClusterFolder(Path path)
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "cannot remove " + discard() + ": " + ex, ex);
+            throw failed("cannot remove " + discard(), ex);
         }
     }
 
@@ -176,8 +181,7 @@ record ClusterFolder(Path path)
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(
-                ExitStatus.CANNOT_CREATE, "cannot remove " + memoryNode(name) + ": " + ex, ex);
+            throw failed("cannot remove " + memoryNode(name), ex);
         }
     }
 
@@ -204,8 +208,7 @@ record ClusterFolder(Path path)
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(
-                ExitStatus.CANNOT_CREATE, "cannot write " + properties() + ": " + ex, ex);
+            throw failed("cannot write " + properties(), ex);
         }
     }
 

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.control.bootstrap.BootstrapException;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
@@ -78,7 +79,8 @@ public final class MetaServerCommand implements Callable<Integer>
         catch (final IOException ex)
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: data folder " + data +
-                " cannot be made (" + ex + "): give this user the rights, or use another folder", ex);
+                " cannot be made (" + FileErrors.reason(ex) +
+                "): give this user the rights, or use another folder", ex);
         }
         catch (final RdmaException | MetaStoreException ex)
         {

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.control.bootstrap.OwnerOnly;
 
 import java.io.IOException;
@@ -25,6 +26,7 @@ final class NodeLauncher
     private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
     private static final int READY_TIMEOUT_S = 60;
     private static final long POLL_MS = 20;
+    private static final String HEALTH_PORT = "--health-port";
     private static final String ERROR = "verbena: ";
     private static final Pattern HEALTH = Pattern.compile("health=http://localhost:(\\d+)/");
 
@@ -100,10 +102,7 @@ final class NodeLauncher
                 {
                     throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted", null);
                 }
-                process = new ProcessBuilder(commandLine(arguments))
-                    .redirectErrorStream(true)
-                    .redirectOutput(log.toFile())
-                    .start();
+                process = start(arguments, log);
                 startMs = ProcessTable.start(process.toHandle());
                 table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
                 LaunchGate.open(process);
@@ -116,8 +115,24 @@ final class NodeLauncher
         }
         catch (final IOException ex)
         {
-            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, name + " cannot be started: " + ex, ex);
+            throw new CommandFailedException(
+                ExitStatus.CANNOT_CREATE, name + " cannot be started: " + FileErrors.reason(ex), ex);
         }
+    }
+
+    private Process start(final List<String> arguments, final Path log) throws IOException
+    {
+        final List<String> all = new ArrayList<>(arguments);
+        if (!all.contains(HEALTH_PORT))
+        {
+            // One that the user's environment or settings name is for one process, and here are many.
+            all.addAll(List.of(HEALTH_PORT, "0"));
+        }
+        final ProcessBuilder builder = new ProcessBuilder(commandLine(all))
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile());
+        builder.environment().remove("VERBENA_HEALTH_PORT");
+        return builder.start();
     }
 
     private List<String> commandLine(final List<String> arguments)

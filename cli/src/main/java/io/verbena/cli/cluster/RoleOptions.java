@@ -75,9 +75,9 @@ final class RoleOptions
     {
         return new CommandFailedException(switch (ex.reason())
         {
-            case BAD_ADDRESS -> ExitStatus.USAGE;
-            case UNREACHABLE, VERSION_MISMATCH -> ExitStatus.UNAVAILABLE;
-            case WRONG_TOKEN -> ExitStatus.BAD_DATA;
+            // As for clients, which are told of all but the first as of a request that cannot be.
+            case UNREACHABLE -> ExitStatus.UNAVAILABLE;
+            case BAD_ADDRESS, VERSION_MISMATCH, WRONG_TOKEN -> ExitStatus.USAGE;
         }, ex.getMessage(), ex);
     }
 }

@@ -1,5 +1,10 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
+import io.verbena.cli.VerbenaCommand;
+
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -11,6 +16,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Where the value of an option comes from that is not on the command line: the environment variable
@@ -38,31 +45,60 @@ public final class SettingsProvider implements IDefaultValueProvider
     }
 
     @Override
-    public String defaultValue(final ArgSpec argument) throws IOException
+    public String defaultValue(final ArgSpec argument)
     {
         if (!(argument instanceof final OptionSpec option) || option.usageHelp() || option.versionHelp())
         {
             return null;
         }
-        final String name = option.longestName().replaceFirst("^-+", "");
+        final String name = name(option);
         final String variable = environment.get(PREFIX + name.replace('-', '_').toUpperCase(Locale.ROOT));
         return null != variable ? variable : file().getProperty(name);
     }
 
-    private Properties file() throws IOException
+    /** @return how an option is called in a file. */
+    public static String name(final OptionSpec option)
+    {
+        return option.longestName().replaceFirst("^-+", "");
+    }
+
+    private Properties file()
     {
         if (null == file)
         {
-            file = new Properties();
             final String name = environment.get(FILE_VARIABLE);
-            if (null != name && !name.isEmpty())
-            {
-                try (Reader reader = Files.newBufferedReader(Path.of(name)))
-                {
-                    file.load(reader);
-                }
-            }
+            file = null == name || name.isEmpty() ? new Properties() : read(name);
         }
         return file;
+    }
+
+    private static Properties read(final String name)
+    {
+        final Properties settings = new Properties();
+        try (Reader reader = Files.newBufferedReader(Path.of(name)))
+        {
+            settings.load(reader);
+        }
+        catch (final IOException ex)
+        {
+            throw bad(name, "cannot be read (" + FileErrors.reason(ex) + ")", ex);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw bad(name, "is no property file (" + ex.getMessage() + ")", ex);
+        }
+        // A setting with a typing error would be none, without anybody knowing.
+        final Set<String> unknown = new TreeSet<>(settings.stringPropertyNames());
+        unknown.removeAll(VerbenaCommand.settings());
+        if (!unknown.isEmpty())
+        {
+            throw bad(name, "no command has an option --" + unknown.iterator().next(), null);
+        }
+        return settings;
+    }
+
+    private static CommandFailedException bad(final String name, final String why, final Exception cause)
+    {
+        return new CommandFailedException(ExitStatus.BAD_DATA, FILE_VARIABLE + "=" + name + ": " + why, cause);
     }
 }

@@ -72,7 +72,7 @@ public final class UpCommand implements Callable<Integer>
         }
         say(out, "up: " + folder.address());
         say(out, "token: " + folder.token());
-        say(out, "try: verbena put hello world" + (null == data ? "" : " --data " + data));
+        say(out, "try: ./verbena put hello world" + (null == data ? "" : " --data " + data));
         return ExitStatus.OK;
     }
 

@@ -19,9 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -92,34 +90,6 @@ class ClusterSystemTest
         process.onExit().join();
     }
 
-    /** Reads so many times, and goes, as {@code head}. */
-    private static final class Reader extends OutputStream
-    {
-        private final ByteArrayOutputStream read = new ByteArrayOutputStream();
-        private int left;
-
-        private Reader(final int times)
-        {
-            left = times;
-        }
-
-        @Override
-        public void write(final int oneByte) throws IOException
-        {
-            write(new byte[]{(byte)oneByte}, 0, 1);
-        }
-
-        @Override
-        public void write(final byte[] bytes, final int offset, final int length) throws IOException
-        {
-            if (left-- <= 0)
-            {
-                throw new IOException("Broken pipe");
-            }
-            read.write(bytes, offset, length);
-        }
-    }
-
     @Test
     void shouldServeThroughTheDeathOfAComputeNode() throws IOException
     {
@@ -152,10 +122,10 @@ class ClusterSystemTest
         assertThat(last.out()).containsPattern("compute-2 +\\d+ +ready +\\d+ +\\d+ +\\d+ ms")
             .containsPattern("default +1 ");
 
-        final Reader reader = new Reader(2);
+        final LeavingReader reader = new LeavingReader(2);
         assertThat(CommandLines.into(reader, List.of("status", "--watch", "--data", directory.toString())).status())
             .as("nobody reads on").isZero();
-        assertThat(reader.read.toString(StandardCharsets.UTF_8)).as("shown again, line below line")
+        assertThat(reader.read().toString(StandardCharsets.UTF_8)).as("shown again, line below line")
             .doesNotContain("\u001b").matches("(?s)(.*compute-2 .*default .*){2}");
 
         final byte[] blob = new byte[16_000];
@@ -296,6 +266,10 @@ class ClusterSystemTest
         Files.writeString(Path.of(other), "00".repeat(32));
         assertThat(run("get", "a", "--token-file", other)).isEqualTo(ExitStatus.USAGE);
         assertThat(last.err()).contains("the cluster has another token").hasLineCount(1);
+        final CommandLines.Result role = CommandLines.run(List.of(
+            "compute-node", "--cluster", ClusterFolder.of(directory).address(), "--token-file", other));
+        assertThat(role.status()).as("the same from a role").isEqualTo(ExitStatus.USAGE);
+        assertThat(role.err()).isEqualTo(last.err());
         entries().forEach(ClusterSystemTest::kill);
         succeed("down");
         succeed("down");

@@ -99,6 +99,9 @@ class FaultsSystemTest
         succeed(cluster(), "scale", "--compute-nodes", "0");
         final Set<String> devices = devices(folder);
         assertThat(devices).as("of the meta server and the memory node").hasSize(2);
+        assertThat(run(cluster(), "get", "x", "--timeout-ms", "500")).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(last.err()).isEqualTo("verbena: find table found no node that could serve it before its deadline: " +
+            "there is no compute node: './verbena scale --compute-nodes 1' starts one\n");
         compute = compute(folder);
         awaitReady();
         final List<CompletableFuture<Long>> puts = new ArrayList<>();

@@ -1,12 +1,13 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.CommandFailedException;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.OptionSpec;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -39,6 +40,23 @@ class SettingsProviderTest
     void shouldNotGoOnWithoutAFileThatIsNamed()
     {
         assertThatThrownBy(() -> value(Map.of("VERBENA_CONFIG", directory.resolve("none").toString())))
-            .isInstanceOf(NoSuchFileException.class);
+            .isInstanceOf(CommandFailedException.class).hasMessageStartingWith("VERBENA_CONFIG=" + directory)
+            .hasMessageEndingWith("/none: cannot be read (no such file or folder)");
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoSettingByItsName() throws IOException
+    {
+        final Path file = directory.resolve("settings");
+        final Map<String, String> environment = Map.of("VERBENA_CONFIG", file.toString());
+        Files.writeString(file, "memory-nodes=2\nhealth-port=1\nmemory-nodse=3\n");
+        assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
+            .hasMessageEndingWith("settings: no command has an option --memory-nodse");
+        Files.writeString(file, "memory-nodes=\\u12\n");
+        assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
+            .hasMessageContaining("is no property file");
+        Files.write(file, new byte[]{(byte)0xff});
+        assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
+            .hasMessageContaining("cannot be read (no text in UTF-8)");
     }
 }

@@ -78,8 +78,7 @@ class VersionMismatchSystemTest
                 program.getOutputStream().write(challenge);
                 final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-                assertThat(process.exitValue()).as(said).isEqualTo(
-                    command[0].endsWith("-node") ? ExitStatus.UNAVAILABLE : ExitStatus.USAGE);
+                assertThat(process.exitValue()).as(said).isEqualTo(ExitStatus.USAGE);
                 return said;
             }
             finally

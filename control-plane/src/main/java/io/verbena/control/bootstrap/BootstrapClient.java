@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -68,6 +69,10 @@ public final class BootstrapClient
         catch (final EOFException ex)
         {
             throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex);
+        }
+        catch (final SocketTimeoutException ex)
+        {
+            throw failure(Reason.UNREACHABLE, address, "no answer within " + timeoutMs + " ms; is the cluster up?", ex);
         }
         catch (final IOException ex)
         {

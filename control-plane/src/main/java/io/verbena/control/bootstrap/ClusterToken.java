@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
@@ -67,7 +70,7 @@ public final class ClusterToken
             }
             catch (final IOException ex)
             {
-                throw wrong("cluster token cannot be written to " + file + ": " + ex, ex);
+                throw wrong("cluster token cannot be written to " + file + " (" + reason(ex) + ")", ex);
             }
         }
         return read(file);
@@ -92,9 +95,20 @@ public final class ClusterToken
         }
         catch (final IOException ex)
         {
-            throw wrong("cluster token cannot be read from " + file + ": " + ex.getClass().getSimpleName() +
-                "; it was made with the cluster, copy it from there", ex);
+            throw wrong("cluster token cannot be read from " + file + " (" + reason(ex) +
+                "): it was made with the cluster, copy it from there", ex);
         }
+    }
+
+    private static String reason(final IOException ex)
+    {
+        return switch (ex)
+        {
+            case final NoSuchFileException _ -> "no such file or folder";
+            case final AccessDeniedException _ -> "permission denied";
+            case final FileSystemException system when null != system.getReason() -> system.getReason();
+            default -> ex.getMessage();
+        };
     }
 
     static ClusterToken ofHex(final String hex, final String where)

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -60,6 +61,20 @@ class BootstrapTest
             assertThat(ex.reason()).isEqualTo(reason);
             assertThat(ex.getMessage()).contains(text).doesNotContain("\n");
         });
+    }
+
+    @Test
+    void shouldSayHowLongItWaitedForAnAnswer() throws IOException
+    {
+        final ClusterToken token = ClusterToken.readOrCreate(directory.resolve("silent-token"));
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        {
+            final ClusterAddress address = ClusterAddress.parse("verbena://127.0.0.1:" + silent.getLocalPort());
+            assertThatThrownBy(() -> BootstrapClient.ask(address, token, 20)).isInstanceOf(BootstrapException.class)
+                .hasMessage("cannot join the cluster at " + address + ": no answer within 20 ms; is the cluster up?");
+        }
+        assertThatThrownBy(() -> ClusterToken.read(directory.resolve("none"))).isInstanceOf(BootstrapException.class)
+            .hasMessageContaining("/none (no such file or folder)");
     }
 
     @Test
