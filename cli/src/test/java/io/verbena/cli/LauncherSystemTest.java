@@ -333,7 +333,8 @@ class LauncherSystemTest
         final LauncherTree.Run run = tree.run("test");
 
         assertThat(run.status()).as(run.err()).isZero();
-        assertThat(run.out()).endsWith("\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n");
+        assertThat(run.out()).endsWith("\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n")
+            .containsOnlyOnce("skipped ").contains("skipped A.shouldX: no \"disk\" & no rights\n");
         assertThat(tree.run("version").err()).as("the tests' build serves").isEmpty();
         assertThat(tree.mavenCalls()).hasSize(1);
     }

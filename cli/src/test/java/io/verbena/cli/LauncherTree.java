@@ -143,6 +143,10 @@ final class LauncherTree
                 > "$root/cli/target/surefire-reports/A.txt"
             printf 'Tests run: 4, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\\n' \
                 > "$root/cli/target/surefire-reports/B.txt"
+            printf '%%s\\n' '  <testcase name="shouldX" classname="io.verbena.A" time="0.1">' \\
+                '    <skipped message="Assumption failed: no &quot;disk&quot; &amp; no&#10;rights" type="x"/>' \\
+                '  <testcase name="shouldY" classname="io.verbena.A" time="0.1"/>' \\
+                > "$root/cli/target/surefire-reports/TEST-A.xml"
             exit ${MAVEN_EXITS-0}""".formatted(version));
         return this;
     }

@@ -59,12 +59,12 @@ final class ThreadedClients
     }
 
     /** Waits until that many more operations have succeeded. */
-    void awaitMore(final int count) throws InterruptedException
+    void awaitMore(final int count)
     {
         final long target = succeeded.get() + count;
         while (succeeded.get() < target && surprises.isEmpty())
         {
-            Thread.sleep(1);
+            Thread.yield();
         }
     }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Folders that cannot be used, a full disk, an end while requests are under way: each as its processes meet it. */
 @Timeout(300)
@@ -264,7 +265,8 @@ class FaultsSystemTest
     private String saidByItself(final Class<?> program) throws Exception
     {
         final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
-        assumeThat(isPermitted(unshare)).as("a file system may be mounted in a namespace of one's own").isTrue();
+        final String refusal = refusal(unshare);
+        assumeTrue(refusal.isEmpty(), "no file system can be mounted in a namespace of one's own here: " + refusal);
         final List<String> command = new ArrayList<>(unshare);
         command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
         command.set(command.size() - 1, program.getName());
@@ -283,18 +285,20 @@ class FaultsSystemTest
         }
     }
 
-    private static boolean isPermitted(final List<String> unshare) throws IOException, InterruptedException
+    /** Why nothing can be mounted, or nothing when it can. */
+    private static String refusal(final List<String> unshare) throws IOException, InterruptedException
     {
         final List<String> command = new ArrayList<>(unshare);
         command.addAll(List.of("mount", "-t", "tmpfs", "tmpfs", "/mnt"));
         try
         {
-            return 0 == new ProcessBuilder(command).redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+            final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            return 0 == process.waitFor() ? "" : said.isEmpty() ? "it does not say why" : said;
         }
         catch (final IOException ex)
         {
-            return false; // there is no such program
+            return String.valueOf(ex.getMessage()); // there is no such program
         }
     }
 }
