@@ -75,8 +75,9 @@ public final class Soak
     public Result run() throws InterruptedException
     {
         final long bytes = Math.max(64L << 20, slots * 640 / 2);
+        // A table that is nearly full, and stays as it is.
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions()
-            .memoryNodes(2).memoryBytesPerNode(bytes).computeNodes(computeNodes));
+            .growingTables(false).memoryNodes(2).memoryBytesPerNode(bytes).computeNodes(computeNodes));
             ExecutorService pool = Executors.newFixedThreadPool(threads))
         {
             final KvTable table = cluster.client().createTable(
