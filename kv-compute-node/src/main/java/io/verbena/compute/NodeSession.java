@@ -75,6 +75,7 @@ final class NodeSession implements AutoCloseable
     private CatalogWatch catalog;
     private final IndexReturns indexReturns = new IndexReturns();
     private final SplitDesk splits = new SplitDesk(links, indexReturns, this::returnIndex);
+    private SplitFinish splitFinish;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
@@ -162,6 +163,24 @@ final class NodeSession implements AutoCloseable
         return raas.carriers();
     }
 
+    /** Begins to end the splits of all tables that nobody goes on with. */
+    void finishSplits()
+    {
+        splitFinish = new SplitFinish(parts, tables, splits);
+    }
+
+    /** @return whether that is under way, or anything that it made unused has not gone back yet. */
+    boolean isFinishingSplits()
+    {
+        return !splitFinish.isDone() || !indexReturns.isEmpty();
+    }
+
+    /** @return splits that were found to have begun, or not to be published. */
+    int finishedSplits()
+    {
+        return splits.finishedCount();
+    }
+
     private boolean isReclaiming()
     {
         return !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
@@ -177,7 +196,7 @@ final class NodeSession implements AutoCloseable
     private void returnIndex(final String tableName, final List<Subtable> subtables)
     {
         indexReturns.addUsed(tableName, subtables, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
-            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch());
+            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch() + EpochTracker.REPEAT_EPOCHS);
     }
 
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
@@ -445,7 +464,7 @@ final class NodeSession implements AutoCloseable
     private int pollServing(final long nowNs)
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
-            catalog.poll() + splits.poll(nowNs) +
+            catalog.poll() + splits.poll(nowNs) + (null == splitFinish ? 0 : splitFinish.poll()) +
             indexReturns.poll(engine, links, configuration.callTimeoutNs(), nowNs);
     }
 

@@ -56,6 +56,8 @@ final class SplitDesk implements SplitSource
     private final IndexReturns returns;
     private final BiConsumer<String, List<Subtable>> retired;
     private final ArrayDeque<Wanted> queue = new ArrayDeque<>();
+    /** Looked at whether their split has begun, and then finished. */
+    private final ArrayDeque<Wanted> unfinished = new ArrayDeque<>();
     private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
     private SessionParts session;
     private TableRegistry tables;
@@ -71,6 +73,8 @@ final class SplitDesk implements SplitSource
     private ControlCall<Void> publishing;
     private TableGrowth growth;
     private long splitCount;
+    private boolean isFinishing;
+    private int finishedCount;
 
     SplitDesk(
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
@@ -109,6 +113,18 @@ final class SplitDesk implements SplitSource
         }
     }
 
+    /** Ends every split of a table that has begun, also where nothing meets it, and publishes what was made. */
+    void finish(final OpenTable table)
+    {
+        table.subtables().forEach((subtable) -> unfinished.add(new Wanted(table, subtable, true, nowNs)));
+    }
+
+    /** @return splits that {@link #finish} found to have begun, or not to be published. */
+    int finishedCount()
+    {
+        return finishedCount;
+    }
+
     private void want(final Wanted wanted)
     {
         if (!isSame(current, wanted) && queue.stream().noneMatch((other) -> isSame(other, wanted)))
@@ -132,7 +148,7 @@ final class SplitDesk implements SplitSource
     /** @return whether something is under way. */
     boolean isBusy()
     {
-        return Step.IDLE != step;
+        return Step.IDLE != step || !unfinished.isEmpty();
     }
 
     /** @return when something is to begin, or {@link Long#MAX_VALUE}. */
@@ -149,7 +165,7 @@ final class SplitDesk implements SplitSource
     int poll(final long atNs)
     {
         nowNs = atNs;
-        if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty())
+        if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty())
         {
             return 0;
         }
@@ -177,6 +193,12 @@ final class SplitDesk implements SplitSource
                 begin(wanted);
                 return 1;
             }
+        }
+        if (!unfinished.isEmpty())
+        {
+            isFinishing = true;
+            begin(unfinished.poll());
+            return 1;
         }
         return 0;
     }
@@ -283,8 +305,7 @@ final class SplitDesk implements SplitSource
         }
         if (TableSplit.State.DONE == split.state())
         {
-            splitCount++;
-            ask();
+            onSplit();
         }
         else
         {
@@ -295,6 +316,26 @@ final class SplitDesk implements SplitSource
             end();
         }
         return 1;
+    }
+
+    private void onSplit()
+    {
+        final OpenTable table = current.table;
+        final Subtable present = table.subtable(current.subtable.suffix());
+        if (isFinishing && present.depth() == current.subtable.depth())
+        {
+            end(); // no split of it has begun
+            return;
+        }
+        if (isFinishing)
+        {
+            finishedCount++;
+            unfinished.add(new Wanted(table, present, true, nowNs));
+            unfinished.add(new Wanted(
+                table, table.subtable(present.suffix() | 1 << current.subtable.depth()), true, nowNs));
+        }
+        splitCount++;
+        ask();
     }
 
     private void ask()
@@ -415,6 +456,7 @@ final class SplitDesk implements SplitSource
 
     private void end()
     {
+        isFinishing = false;
         current = null;
         lease = null;
         step = Step.IDLE;

@@ -25,6 +25,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
 {
     private static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long OTHERS_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long FINISH_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     /** Writers that fill their quarantine in less, 256 MiB, wait for the rest of it: a fifth of a client's timeout. */
     private static final long HOLD_NS = TimeUnit.SECONDS.toNanos(1);
@@ -197,6 +198,19 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
         {
             engine.epochs().await(false);
         }
+    }
+
+    @Override
+    public int finishSplits(final List<String> problems)
+    {
+        final int before = session.finishedSplits();
+        final long deadlineNs = clock.nanoTime() + FINISH_TIMEOUT_NS;
+        session.finishSplits();
+        while (session.isFinishingSplits())
+        {
+            work(deadlineNs, "splits to end");
+        }
+        return session.finishedSplits() - before;
     }
 
     private void work(final long deadlineNs, final String what)

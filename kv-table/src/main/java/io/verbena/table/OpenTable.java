@@ -8,9 +8,11 @@ import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import net.openhft.hashing.LongTupleHashFunction;
@@ -185,6 +187,20 @@ public final class OpenTable
     public int deepest()
     {
         return directory.depth();
+    }
+
+    /** @return the subtables that the engine knows, each once; a new list. */
+    public List<Subtable> subtables()
+    {
+        final List<Subtable> subtables = new ArrayList<>();
+        for (int entry = 0; entry < 1 << directory.depth(); entry++)
+        {
+            if (directory.suffix(entry) == entry)
+            {
+                subtables.add(subtable(entry));
+            }
+        }
+        return subtables;
     }
 
     /** @return how many subtables the engine knows. */

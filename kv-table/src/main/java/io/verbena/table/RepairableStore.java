@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import java.util.List;
+
 /** A store whose words can be changed by a check that repairs it. */
 public interface RepairableStore extends CheckedStore
 {
@@ -12,4 +14,13 @@ public interface RepairableStore extends CheckedStore
      * @param desired      what it becomes.
      */
     void swap(int memoryNodeId, long offset, long expected, long desired);
+
+    /**
+     * Ends all splits that have begun and that nobody goes on with, and publishes the descriptors that name what they
+     * made. Right only after a check that found nothing wrong.
+     *
+     * @param problems takes one line each: what could not be ended.
+     * @return splits ended, or published only.
+     */
+    int finishSplits(List<String> problems);
 }

@@ -9,9 +9,6 @@ import io.verbena.table.format.SlotWord;
  */
 final class Repeats
 {
-    /** Epochs after the one of the attempt in which the blocks that could tell of it are still untouched. */
-    static final int WINDOW_EPOCHS = 2;
-
     private final OperationRunner runner;
     private final Attempts attempts;
 
@@ -49,7 +46,7 @@ final class Repeats
             default ->
             {
                 op.beginEpoch = runner.epochs.epoch();
-                if (op.beginEpoch > attempts.epoch(entry) + WINDOW_EPOCHS)
+                if (op.beginEpoch > attempts.epoch(entry) + EpochTracker.REPEAT_EPOCHS)
                 {
                     runner.end(op, OperationResult.OUTCOME_UNKNOWN);
                 }

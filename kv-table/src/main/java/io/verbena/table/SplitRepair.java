@@ -35,20 +35,7 @@ public final class SplitRepair
         this.engine = engine;
         this.table = table;
         this.timeoutNs = timeoutNs;
-        leaves().forEach((leaf) -> suffixes.add(leaf.suffix()));
-    }
-
-    private List<Subtable> leaves()
-    {
-        final List<Subtable> leaves = new ArrayList<>();
-        for (int entry = 0; entry < 1 << table.directory.depth(); entry++)
-        {
-            if (table.directory.suffix(entry) == entry)
-            {
-                leaves.add(table.subtable(entry));
-            }
-        }
-        return leaves;
+        table.subtables().forEach((leaf) -> suffixes.add(leaf.suffix()));
     }
 
     /** @return whether it has ended: every split is complete, unless {@link #failure()} says what is in the way. */
@@ -77,7 +64,7 @@ public final class SplitRepair
     {
         TableDescriptor descriptor = table.descriptor();
         final List<Subtable> replaced = new ArrayList<>();
-        for (final Subtable leaf : leaves())
+        for (final Subtable leaf : table.subtables())
         {
             final TableGrowth growth = TableGrowth.to(descriptor, table, leaf);
             descriptor = growth.descriptor();

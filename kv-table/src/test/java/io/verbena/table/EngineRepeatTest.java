@@ -197,7 +197,7 @@ class EngineRepeatTest
     {
         fixture.put(table, "k", "a");
         lose(OperationKind.PUT, "b", UPDATE_STEPS);
-        fixture.engine.onEpoch(fixture.engine.passedEpoch() + 1 + Repeats.WINDOW_EPOCHS + 1, 0);
+        fixture.engine.onEpoch(fixture.engine.passedEpoch() + 1 + EpochTracker.REPEAT_EPOCHS + 1, 0);
         assertThat(repeat(OperationKind.PUT, "b").result()).isEqualTo(OperationResult.OUTCOME_UNKNOWN);
     }
 

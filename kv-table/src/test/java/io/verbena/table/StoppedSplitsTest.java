@@ -38,6 +38,12 @@ class StoppedSplitsTest
         }
 
         @Override
+        public int finishSplits(final List<String> problems)
+        {
+            throw new UnsupportedOperationException("done by finish()");
+        }
+
+        @Override
         public List<TableDescriptor> tables()
         {
             return List.of(table);

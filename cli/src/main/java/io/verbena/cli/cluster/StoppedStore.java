@@ -159,14 +159,8 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
         return node;
     }
 
-    /**
-     * Ends all splits that were under way, and publishes the descriptors that name what they made: nothing names the
-     * subtables that were split then. Right only after a check that found nothing wrong.
-     *
-     * @param problems one line each: what could not be ended.
-     * @return splits ended, or published only.
-     */
-    int finishSplits(final List<String> problems)
+    @Override
+    public int finishSplits(final List<String> problems)
     {
         final Map<Integer, Long> lengths = new TreeMap<>();
         nodes.forEach((id, memory) -> lengths.put(id, memory.regionLengthBytes()));

@@ -260,7 +260,12 @@ class ClusterSystemTest
         succeed("load", Files.writeString(directory.resolve("in.jsonl"), lines).toString());
         entries().forEach(ClusterSystemTest::kill);
         checkAndRepairWhatIsLeft();
+        PlantedSplit.plant(ClusterFolder.of(directory));
         succeed("up");
+        succeed("get", "a");
+        succeed("table", "check", "default", "--repair", "--json");
+        assertThat(last.out()).contains("\"splits_under_way\": 0", "1 splits of subtables finished",
+            "\"unused_index_bytes\": 0");
         succeed("get", "a");
         final String other = Files.createTempFile(directory, "other", "token").toString();
         Files.writeString(Path.of(other), "00".repeat(32));
