@@ -14,6 +14,8 @@ public final class DroppedGuards
     public static final int RESTORED = ReclaimGuard.RESTORED;
     public static final int SHORT_SUBTABLES = ReclaimGuard.WHOLE_CHUNKS;
 
+    public static final int SLOW_CATALOG = ReclaimGuard.SLOW_CATALOG;
+
     private DroppedGuards()
     {
     }

@@ -2,11 +2,14 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
+import io.verbena.compute.DroppedGuards;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -24,6 +27,8 @@ class GrowingTableSimTest
     private static final int OPERATIONS = 400;
     private static final int FILLERS = 6;
     private static final int FILLED_KEYS = 2500;
+    private static final int KEYS_WHILE_WATCHED = 2000;
+    private static final int MOST_MUTATION_SEEDS = 40;
     private static final long TIMEOUT_NS = 20_000_000;
     private static final long MAX_PAUSE_NS = 1_000_000;
     private static final long MAX_STEPS = 200_000_000;
@@ -119,7 +124,8 @@ class GrowingTableSimTest
     @MethodSource("seeds")
     void shouldStayLinearizableWhenSplittersCrash(final long seed)
     {
-        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 2, 3))
+        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 2, 3);
+            ReturnedChunks returned = ReturnedChunks.watch(cluster))
         {
             final KvTable table = cluster.createTable("t", 50);
             final SimClients clients = new SimClients(cluster.world(), table, KEYS, OPERATIONS, TIMEOUT_NS);
@@ -140,9 +146,49 @@ class GrowingTableSimTest
                 .doesNotContainKey(KvException.Category.CORRUPT)
                 .doesNotContainKey(KvException.Category.NO_SPACE);
             assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 3);
+            assertThat(returned.reached()).as("seed %d", seed).isEmpty();
             assertComplete(cluster, table, seed);
             cluster.settle();
             check(cluster, seed);
+        }
+    }
+
+    /** Late looks after tables, which descriptors of splits are taken over by: what went back is reached by nobody. */
+    @ParameterizedTest
+    @ValueSource(longs = 1)
+    void shouldReachNothingThatWentBack(final long seed)
+    {
+        assertThat(reached(seed, DroppedGuards.SLOW_CATALOG)).as("seed %d", seed).isEmpty();
+    }
+
+    /** Without taking over before an epoch is passed, or waiting for epochs, somebody looks where nothing is. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"CLOSE_DROPPED", "INDEX_WAIT"})
+    void shouldReachWhatWentBackWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
+    {
+        final int bits = (int)DroppedGuards.class.getDeclaredField(guard).get(null);
+        final int fault = DroppedGuards.CLOSE_DROPPED == bits ? DroppedGuards.SLOW_CATALOG : 0;
+        List<String> found = List.of();
+        long seed = 0;
+        while (found.isEmpty() && ++seed <= MOST_MUTATION_SEEDS)
+        {
+            found = reached(seed, bits | fault);
+        }
+        System.out.println(guard + " seed " + seed + ": " + found);
+        assertThat(found).as("requests to memory that went back with %s dropped", guard).isNotEmpty();
+    }
+
+    private static List<String> reached(final long seed, final int droppedGuards)
+    {
+        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 1, 2, droppedGuards);
+            ReturnedChunks returned = ReturnedChunks.watchAtOnce(cluster))
+        {
+            final Filler filler = new Filler(cluster.createTable("t", 50));
+            // One at a time, so that nodes meet few splits by themselves.
+            filler.put(filler.next++);
+            cluster.world().runUntil(() -> filler.done >= KEYS_WHILE_WATCHED || !returned.reached().isEmpty(),
+                MAX_STEPS);
+            return List.copyOf(returned.reached());
         }
     }
 

@@ -125,9 +125,16 @@ final class SimCluster implements AutoCloseable
     static SimCluster growing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
+        return growing(seed, options, memoryNodeCount, computeNodeCount, 0);
+    }
+
+    static SimCluster growing(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final int droppedGuards)
+    {
         return new SimCluster(
             seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
-            0);
+            droppedGuards);
     }
 
     private SimCluster(

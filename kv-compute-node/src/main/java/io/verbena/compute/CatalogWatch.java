@@ -19,11 +19,15 @@ import java.util.List;
  */
 final class CatalogWatch
 {
+    private static final long SLOW_NS = 100_000_000;
+
     private final MetaLink metaLink;
     private final TableRegistry tables;
     private final long timeoutNs;
     private final List<OpenTable> asked = new ArrayList<>();
     private final List<ControlCall<TableEntry>> calls = new ArrayList<>();
+    private final long latenessNs;
+    private long dueNs;
     private long heardVersion;
     private long heardEpoch;
     private long version = -1;
@@ -32,8 +36,11 @@ final class CatalogWatch
     private long epoch;
     private long closedCount;
 
-    CatalogWatch(final MetaLink metaLink, final TableRegistry tables, final long timeoutNs)
+    /** @param droppedGuards for {@link ReclaimGuard#SLOW_CATALOG} only. */
+    CatalogWatch(
+        final MetaLink metaLink, final TableRegistry tables, final long timeoutNs, final int droppedGuards)
     {
+        latenessNs = 0 == (droppedGuards & ReclaimGuard.SLOW_CATALOG) ? 0 : SLOW_NS;
         this.metaLink = metaLink;
         this.tables = tables;
         this.timeoutNs = timeoutNs;
@@ -84,8 +91,12 @@ final class CatalogWatch
         return version != heardVersion || !calls.isEmpty();
     }
 
-    int poll()
+    int poll(final long nowNs)
     {
+        if (isBusy() && isLate(nowNs))
+        {
+            return 0;
+        }
         if (!calls.isEmpty())
         {
             return calls.stream().allMatch(ControlCall::isDone) ? onAnswers() : 0;
@@ -107,6 +118,19 @@ final class CatalogWatch
             finish();
         }
         return 1;
+    }
+
+    /** A fault: each step of a look comes long after it became due. */
+    private boolean isLate(final long nowNs)
+    {
+        if (0 == latenessNs)
+        {
+            return false;
+        }
+        dueNs = 0 == dueNs ? nowNs : dueNs;
+        final boolean isLate = nowNs - dueNs < latenessNs;
+        dueNs = isLate ? dueNs : 0;
+        return isLate;
     }
 
     private int onAnswers()

@@ -75,7 +75,6 @@ final class NodeSession implements AutoCloseable
     private CatalogWatch catalog;
     private final IndexReturns indexReturns = new IndexReturns();
     private final SplitDesk splits = new SplitDesk(links, indexReturns, this::returnIndex);
-    private SplitFinish splitFinish;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
@@ -163,22 +162,15 @@ final class NodeSession implements AutoCloseable
         return raas.carriers();
     }
 
-    /** Begins to end the splits of all tables that nobody goes on with. */
-    void finishSplits()
+    SplitDesk splits()
     {
-        splitFinish = new SplitFinish(parts, tables, splits);
+        return splits;
     }
 
-    /** @return whether that is under way, or anything that it made unused has not gone back yet. */
-    boolean isFinishingSplits()
+    /** @return whether index chunks have not gone back yet that nobody needs. */
+    boolean isReturningIndex()
     {
-        return !splitFinish.isDone() || !indexReturns.isEmpty();
-    }
-
-    /** @return splits that were found to have begun, or not to be published. */
-    int finishedSplits()
-    {
-        return splits.finishedCount();
+        return !indexReturns.isEmpty();
     }
 
     private boolean isReclaiming()
@@ -321,7 +313,8 @@ final class NodeSession implements AutoCloseable
         engine.onEpoch(registration().epoch(), registration().safeEpoch());
         tables = new TableRegistry(metaLink, this::openTable, engine::epoch, configuration.callTimeoutNs());
         desk.open(engine, tables);
-        catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs());
+        catalog = new CatalogWatch(
+            metaLink, tables, configuration.callTimeoutNs(), configuration.droppedGuards());
         catalog.onHeard(registration().epoch(), registration().membershipVersion());
         parts = new SessionParts(
             raas, metaLink, engine,
@@ -464,7 +457,7 @@ final class NodeSession implements AutoCloseable
     private int pollServing(final long nowNs)
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
-            catalog.poll() + splits.poll(nowNs) + (null == splitFinish ? 0 : splitFinish.poll()) +
+            catalog.poll(nowNs) + splits.poll(nowNs) +
             indexReturns.poll(engine, links, configuration.callTimeoutNs(), nowNs);
     }
 

@@ -29,6 +29,9 @@ final class ReclaimGuard
     /** No guard: subtables of tables that grow are as long as a chunk. Without it few records make many splits. */
     static final int WHOLE_CHUNKS = 1 << 9;
 
+    /** No guard but a fault: what became of tables is asked for 100 ms late, and the answer taken 100 ms later. */
+    static final int SLOW_CATALOG = 1 << 10;
+
     private ReclaimGuard()
     {
     }

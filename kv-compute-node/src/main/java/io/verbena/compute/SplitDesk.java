@@ -73,6 +73,7 @@ final class SplitDesk implements SplitSource
     private ControlCall<Void> publishing;
     private TableGrowth growth;
     private long splitCount;
+    private SplitFinish finishing;
     private boolean isFinishing;
     private int finishedCount;
 
@@ -111,6 +112,18 @@ final class SplitDesk implements SplitSource
         {
             want(new Wanted(table, subtable, true, nowNs + FINISH_AFTER_NS));
         }
+    }
+
+    /** Ends all splits of all tables that have begun, also of those that are not open. */
+    void finishAll()
+    {
+        finishing = new SplitFinish(session, tables, this);
+    }
+
+    /** @return whether that is under way. */
+    boolean isFinishingAll()
+    {
+        return null != finishing && !finishing.isDone();
     }
 
     /** Ends every split of a table that has begun, also where nothing meets it, and publishes what was made. */
@@ -165,6 +178,10 @@ final class SplitDesk implements SplitSource
     int poll(final long atNs)
     {
         nowNs = atNs;
+        if (null != finishing)
+        {
+            finishing.poll();
+        }
         if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty())
         {
             return 0;

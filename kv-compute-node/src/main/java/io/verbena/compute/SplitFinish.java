@@ -32,20 +32,21 @@ final class SplitFinish
         return null != listed && listed.isEmpty() && !splits.isBusy();
     }
 
-    int poll()
+    void poll()
     {
         if (null == listed)
         {
             lister.poll();
-            if (!lister.isDone())
+            if (lister.isDone())
             {
-                return 0;
+                listed = new ArrayList<>(lister.tables());
+                listed.forEach((table) -> tables.fetch(new TableReference(table.name(), table.tableId())));
             }
-            listed = new ArrayList<>(lister.tables());
-            listed.forEach((table) -> tables.fetch(new TableReference(table.name(), table.tableId())));
-            return 1;
         }
-        return !tables.isWaiting() && listed.removeIf(this::begin) ? 1 : 0;
+        else if (!tables.isWaiting())
+        {
+            listed.removeIf(this::begin);
+        }
     }
 
     /** @return true: what cannot be opened was dropped meanwhile, or is asked for again. */

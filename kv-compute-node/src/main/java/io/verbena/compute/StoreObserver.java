@@ -203,14 +203,15 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public int finishSplits(final List<String> problems)
     {
-        final int before = session.finishedSplits();
+        final SplitDesk splits = session.splits();
+        final int before = splits.finishedCount();
         final long deadlineNs = clock.nanoTime() + FINISH_TIMEOUT_NS;
-        session.finishSplits();
-        while (session.isFinishingSplits())
+        splits.finishAll();
+        while (splits.isFinishingAll() || session.isReturningIndex())
         {
             work(deadlineNs, "splits to end");
         }
-        return session.finishedSplits() - before;
+        return splits.finishedCount() - before;
     }
 
     private void work(final long deadlineNs, final String what)

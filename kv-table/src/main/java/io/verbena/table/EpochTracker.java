@@ -14,9 +14,9 @@ public final class EpochTracker
     /** Distance between the epoch in which a block was retired and the safe epoch at which it may be used again. */
     public static final int REUSE_DISTANCE = 3;
     /**
-     * Epochs after its own in which an operation of unknown outcome may be begun again: blocks that could tell of it are
-     * untouched so long. Indexes that are not used any
-     * more are retired as if that had been so many epochs later: a repetition reads the slot that it has worked on.
+     * Epochs after its own in which an operation of unknown outcome may be begun again: so long are blocks untouched
+     * that could tell of it. Indexes that nobody uses any more are retired as if that had been so many epochs later,
+     * because a repetition reads the slot that it has worked on.
      */
     public static final int REPEAT_EPOCHS = 2;
 

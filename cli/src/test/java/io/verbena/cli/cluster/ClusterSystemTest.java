@@ -262,10 +262,8 @@ class ClusterSystemTest
         checkAndRepairWhatIsLeft();
         PlantedSplit.plant(ClusterFolder.of(directory));
         succeed("up");
-        succeed("get", "a");
-        succeed("table", "check", "default", "--repair", "--json");
-        assertThat(last.out()).contains("\"splits_under_way\": 0", "1 splits of subtables finished",
-            "\"unused_index_bytes\": 0");
+        succeed("table", "check", "default", "--repair", "--json"); // before anybody meets it, who would finish it
+        assertThat(last.out()).contains("1 splits of subtables finished", "\"unused_index_bytes\": 0");
         succeed("get", "a");
         final String other = Files.createTempFile(directory, "other", "token").toString();
         Files.writeString(Path.of(other), "00".repeat(32));
