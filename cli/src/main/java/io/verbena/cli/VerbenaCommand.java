@@ -28,8 +28,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -206,6 +208,7 @@ public final class VerbenaCommand implements Runnable
             }
         }
         return line
+            .registerConverter(Path.class, VerbenaCommand::path)
             .setCaseInsensitiveEnumValuesAllowed(true)
             // A key may begin with '@', and be the name of a file.
             .setExpandAtFiles(false)
@@ -213,6 +216,17 @@ public final class VerbenaCommand implements Runnable
             .setParameterExceptionHandler(VerbenaCommand::onBadUsage)
             .setExecutionExceptionHandler((exception, commandLine, parsed) ->
                 onFailure(exception, commandLine, parsed, debug || root.stackTrace));
+    }
+
+    /** Names that are no UTF-8 all look alike by the time that they come here: one file would be taken for another. */
+    private static Path path(final String name)
+    {
+        if (name.indexOf('\uFFFD') >= 0)
+        {
+            throw new TypeConversionException(
+                "'" + name + "' stands for a name that is no UTF-8: give the file another");
+        }
+        return Path.of(name);
     }
 
     private static Map.Entry<String, Class<?>> command(final String name, final Class<?> type)

@@ -162,12 +162,14 @@ public final class ComputeNodeRole implements Role
 
     /**
      * What is asked does not wait for the rest of a cycle, which takes many times as long as to look for it. Who has
-     * just asked may ask again: there are many looks then, and fewer and fewer while nobody does.
+     * just asked may ask again: there are many looks then, and fewer and fewer while nobody does; but one only while
+     * operations of the node itself wait for answers, which the rest of the cycle takes.
      */
     private int serve(final long nowNs)
     {
         int work = 0;
-        for (int i = 0; 0 == work && i < looks; i++)
+        final int most = node.isBusy() ? 1 : looks;
+        for (int i = 0; 0 == work && i < most; i++)
         {
             work = server.takeRequests(nowNs);
         }

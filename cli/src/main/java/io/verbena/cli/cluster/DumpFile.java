@@ -12,7 +12,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * A file that is replaced when all is written, and stays as it was until then: behind symbolic links, with the rights
@@ -87,19 +90,29 @@ final class DumpFile implements AutoCloseable
         final String name = target.getFileName().toString();
         // A name of its own: FILE.partial may be somebody's, and two may dump at once. The rights of a new file.
         final Path partial = Files.createTempFile(target.getParent(),
-            '.' + name.substring(0, Math.min(MAX_NAME_LENGTH, name.length())) + '.', ".partial",
+            '.' + (name.length() <= MAX_NAME_LENGTH ? name : "dump") + '.', ".partial",
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-rw-rw-")));
         partial.toFile().deleteOnExit(); // Ctrl-C
         if (null != old)
         {
             final PosixFileAttributeView view = Files.getFileAttributeView(partial, PosixFileAttributeView.class);
-            takeOwner(view, old);
-            view.setPermissions(old.permissions());
+            view.setPermissions(takeOwner(view, old) ? old.permissions() : withoutGroup(old.permissions()));
         }
         return new DumpFile(Files.newOutputStream(partial), partial, target, false);
     }
 
-    private static void takeOwner(final PosixFileAttributeView view, final PosixFileAttributes old) throws IOException
+    /** The rights of a group that is another one now were not meant for it. */
+    private static Set<PosixFilePermission> withoutGroup(final Set<PosixFilePermission> permissions)
+    {
+        final Set<PosixFilePermission> others = EnumSet.noneOf(PosixFilePermission.class);
+        others.addAll(permissions);
+        others.removeAll(PosixFilePermissions.fromString("---rwx---"));
+        return others;
+    }
+
+    /** Returns whether the group is the one that the file had. */
+    private static boolean takeOwner(
+        final PosixFileAttributeView view, final PosixFileAttributes old) throws IOException
     {
         final PosixFileAttributes own = view.readAttributes();
         try
@@ -115,8 +128,9 @@ final class DumpFile implements AutoCloseable
         }
         catch (final FileSystemException ex)
         {
-            return; // only root may: it is ours then, as with any program that replaces files
+            // Only root may: it is ours then, as with any program that replaces files.
         }
+        return view.readAttributes().group().equals(old.group());
     }
 
     /** @return takes the bytes; must be flushed before {@link #complete}. */

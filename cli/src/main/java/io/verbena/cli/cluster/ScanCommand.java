@@ -82,6 +82,10 @@ public final class ScanCommand implements Callable<Integer>
                 out.print(RecordOptions.bytes(record.value(), hex, out));
             }
             out.print('\n');
+            if (out.isTerminal())
+            {
+                out.flush(); // a person sees each row when it comes
+            }
             if (out.hasFailed())
             {
                 break; // nobody reads on

@@ -48,6 +48,15 @@ class DumpFileTest
     }
 
     @Test
+    void shouldTakeALongNameOfAnyCharacters() throws IOException
+    {
+        final Path file = folder.resolve("x".repeat(49) + "\ud83d\ude00".repeat(20));
+        write(file, "new");
+        assertThat(file).hasContent("new");
+        assertHolds(1);
+    }
+
+    @Test
     void shouldReplaceWhenAllIsWrittenAndKeepTheRights() throws IOException
     {
         final Path file = Files.writeString(folder.resolve("file"), "old");

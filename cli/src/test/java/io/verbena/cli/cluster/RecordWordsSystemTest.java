@@ -53,6 +53,18 @@ class RecordWordsSystemTest
         assertThat(status("get", "--hex", "efbfbd")).isEqualTo(ExitStatus.UNAVAILABLE);
     }
 
+    @Test
+    void shouldNotTakeOneFileForAnother()
+    {
+        for (final List<String> words : List.of(List.of("dump", "b\ufffd"), List.of("put", "k", "--file", "b\ufffd")))
+        {
+            final CommandLines.Result result = CommandLines.run(words);
+            assertThat(result.status()).isEqualTo(ExitStatus.USAGE);
+            assertThat(result.err()).contains("stands for a name that is no UTF-8");
+        }
+        assertThat(folder).isEmptyDirectory();
+    }
+
     /** The name of a file behind an '@' is a key as any other. */
     @Test
     void shouldTakeWordsAsTheyAre()

@@ -221,7 +221,7 @@ public final class TransportTurn
         {
             if (take())
             {
-                takeTurn(request, ENTERED);
+                takeTurn(request, ENTERED, ENTERED);
                 return;
             }
             Thread.onSpinWait();
@@ -231,7 +231,7 @@ public final class TransportTurn
             leave(); // only now: most turns end before, and who finds the mark wakes the background thread
             if (take())
             {
-                takeTurn(request, ENTERED);
+                takeTurn(request, ENTERED, ENTERED);
             }
         }
     }
@@ -248,7 +248,7 @@ public final class TransportTurn
     {
         if (mayBeACallers() && take())
         {
-            return takeTurn(request, entrance);
+            return takeTurn(request, entrance, queue);
         }
         final int status = queue.enter(request);
         if (ComputeEndpoint.ACCEPTED == status)
@@ -280,14 +280,15 @@ public final class TransportTurn
      * An interrupt is for the caller, not for the transport: it would close channels of the fabric's files. An error is
      * for the caller as well, and ends the transport as any failure does: nobody knows what it left half done.
      */
-    private int takeTurn(final NodeRequest request, final Entrance entrance)
+    private int takeTurn(final NodeRequest request, final Entrance entrance, final Entrance queue)
     {
         final boolean interrupted = Thread.interrupted();
         boolean mustGoOn = true;
         int status = ComputeEndpoint.ACCEPTED;
         try
         {
-            status = entrance.enter(request);
+            // A turn before may have failed since it was looked at: what is queued is refused then, as all else is.
+            status = (null == failure ? entrance : queue).enter(request);
             mustGoOn = null != failure || ComputeEndpoint.ACCEPTED != status || drive(request);
         }
         catch (final RuntimeException ex)
