@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.client.KvTable;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.request.ControlRequest;
@@ -9,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,6 +25,10 @@ class IndexReturnSimTest
     private static final long CREATE_STEP_NS = 1_500;
     private static final int CREATE_STEPS = 64;
     private static final long CREATE_TIMEOUT_NS = 100_000_000;
+    private static final long PUT_TIMEOUT_NS = 20_000_000;
+    private static final long ANSWER_DELAY_NS = SimCluster.LEASE_NS / 2 + 500_000;
+    private static final int CREATIONS = 60;
+    private static final long CREATION_PAUSE_NS = 1_000_000;
     private static final long MAX_STEPS = 20_000_000;
 
     /** The call that returns the chunks is cut off at each moment of its way, so that it is lost, or its answer. */
@@ -72,6 +78,48 @@ class IndexReturnSimTest
             assertThat(check.isSound()).as("%s", check).isTrue();
             assertThat(check.spaces().getFirst().freeChunkBytes).isZero();
             assertThat(check.lostBytes()).as("%s", check).isZero();
+        }
+    }
+
+    /** Who split it asks again after the answer to its publication was lost; the table is dropped, its memory used. */
+    @Test
+    void shouldLeaveSubtablesAloneThatWereReturnedWithTheirTable()
+    {
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        {
+            final KvTable table = cluster.createTable("t", 50);
+            final SimCluster.Compute other = cluster.addComputeNode();
+            cluster.world().runUntil(other::isServing, MAX_STEPS);
+            cluster.forget(other); // by the client: only the splitter works on the table
+            fillUntilPublished(cluster, table);
+            cluster.metaMachine().pause(); // it has written the descriptor, and answers too late
+            cluster.world().after(ANSWER_DELAY_NS, cluster.metaMachine()::resume);
+            cluster.control(other, ControlRequest.Kind.DROP_TABLE, "t");
+            int created = 0;
+            for (int i = 0; i < CREATIONS; i++)
+            {
+                created += ControlRequest.Status.OK == cluster.asked(other, ControlRequest.Kind.CREATE_TABLE,
+                    "table-" + i, 50, CREATE_TIMEOUT_NS).status() ? 1 : 0;
+                cluster.runFor(CREATION_PAUSE_NS);
+            }
+            cluster.settle();
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
+            // All but the old subtable, which stays taken as the answer was lost, and the chunk of the records.
+            assertThat(created).as("tables of a chunk each").isEqualTo(CHUNKS - 2);
+        }
+    }
+
+    private static void fillUntilPublished(final SimCluster cluster, final KvTable table)
+    {
+        final int depth = cluster.tables().getFirst().depth();
+        for (int i = 0; cluster.tables().getFirst().depth() == depth; i++)
+        {
+            final byte[] key = ("key-" + i).getBytes(StandardCharsets.US_ASCII);
+            final boolean[] isEnded = {false};
+            table.putAsync(key, key, PUT_TIMEOUT_NS).whenComplete((version, error) -> isEnded[0] = true);
+            cluster.world().runUntil(
+                () -> isEnded[0] || cluster.tables().getFirst().depth() > depth, MAX_STEPS);
         }
     }
 

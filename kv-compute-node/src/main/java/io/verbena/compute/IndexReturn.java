@@ -53,11 +53,16 @@ final class IndexReturn
         this.chunkCount = chunkCount;
     }
 
-    /** @return of chunks that others may use until they have passed the epoch that is known now. */
+    /**
+     * @param newestLease not older than those by which the chunks were had, and older than any by which somebody else
+     *                    can have them; 0 to take it from a look, where nobody but this node returns them.
+     * @return of chunks that others may use until they have passed the epoch that is known now.
+     */
     static IndexReturn ofUsed(
-        final String tableName, final int memoryNodeId, final List<ChunkRun> runs, final long epoch)
+        final String tableName, final int memoryNodeId, final List<ChunkRun> runs, final long newestLease,
+        final long epoch)
     {
-        return new IndexReturn(tableName, memoryNodeId, runs, 0, epoch, 0, 0);
+        return new IndexReturn(tableName, memoryNodeId, runs, newestLease, epoch, 0, 0);
     }
 
     /** @return of chunks that nobody else knows of, and that nothing of this node reaches any more. */

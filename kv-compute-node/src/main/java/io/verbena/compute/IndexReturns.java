@@ -18,11 +18,13 @@ final class IndexReturns
     /**
      * Returns subtables that no descriptor names any more.
      *
-     * @param tableName for messages.
-     * @param subtables which.
-     * @param epoch     known when the last one ceased to be named.
+     * @param tableName   for messages.
+     * @param subtables   which; of one memory node, unless newestLease is 0.
+     * @param newestLease of that node, see {@link IndexReturn#ofUsed}.
+     * @param epoch       known when the last one ceased to be named.
      */
-    void addUsed(final String tableName, final List<Subtable> subtables, final long epoch)
+    void addUsed(
+        final String tableName, final List<Subtable> subtables, final long newestLease, final long epoch)
     {
         final Int2ObjectHashMap<List<ChunkRun>> runsByNode = new Int2ObjectHashMap<>();
         for (final Subtable subtable : subtables)
@@ -32,12 +34,12 @@ final class IndexReturns
             runs.add(new ChunkRun(subtable.offset(), 1));
             if (ChunkLease.MAX_RUNS == runs.size())
             {
-                returns.add(IndexReturn.ofUsed(tableName, subtable.memoryNodeId(), runs, epoch));
+                returns.add(IndexReturn.ofUsed(tableName, subtable.memoryNodeId(), runs, newestLease, epoch));
                 runsByNode.remove(subtable.memoryNodeId());
             }
         }
         runsByNode.forEach((memoryNodeId, runs) ->
-            returns.add(IndexReturn.ofUsed(tableName, memoryNodeId, runs, epoch)));
+            returns.add(IndexReturn.ofUsed(tableName, memoryNodeId, runs, newestLease, epoch)));
     }
 
     /** Returns what was leased for a table and is in no use. */

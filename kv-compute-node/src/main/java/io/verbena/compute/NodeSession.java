@@ -181,13 +181,13 @@ final class NodeSession implements AutoCloseable
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
     private void returnIndex(final TableDescriptor table)
     {
-        returnIndex(table.name(), Subtable.of(table));
+        returnIndex(table.name(), Subtable.of(table), 0);
         linkList.forEach(MemoryLink::sweepOwn);
     }
 
-    private void returnIndex(final String tableName, final List<Subtable> subtables)
+    private void returnIndex(final String tableName, final List<Subtable> subtables, final long newestLease)
     {
-        indexReturns.addUsed(tableName, subtables, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
+        indexReturns.addUsed(tableName, subtables, newestLease, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
             engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch() + EpochTracker.REPEAT_EPOCHS);
     }
 

@@ -23,7 +23,6 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
 
 /**
  * Splits subtables that fill up, one at a time: leases memory for two, lets the engine split, publishes the descriptor
@@ -47,6 +46,18 @@ final class SplitDesk implements SplitSource
         IDLE, LEASING, SPLITTING, ASKING, PUBLISHING
     }
 
+    /** Gives subtables back that no descriptor names, when nobody can look there any more. */
+    @FunctionalInterface
+    interface Retirement
+    {
+        /**
+         * @param tableName   for messages.
+         * @param subtables   of one memory node.
+         * @param newestLease of that node, older than any by which somebody else can have their memory; 0 to look.
+         */
+        void retire(String tableName, List<Subtable> subtables, long newestLease);
+    }
+
     /** Begins not before the instant; a split that was met is only finished. */
     private record Wanted(OpenTable table, Subtable subtable, boolean isMet, long notBeforeNs)
     {
@@ -54,7 +65,7 @@ final class SplitDesk implements SplitSource
 
     private final Int2ObjectHashMap<MemoryLink> links;
     private final IndexReturns returns;
-    private final BiConsumer<String, List<Subtable>> retired;
+    private final Retirement retirement;
     private final ArrayDeque<Wanted> queue = new ArrayDeque<>();
     /** Looked at whether their split has begun, and then finished. */
     private final ArrayDeque<Wanted> unfinished = new ArrayDeque<>();
@@ -68,6 +79,7 @@ final class SplitDesk implements SplitSource
     private long requestNumber;
     private ControlCall<ChunkLease> leasing;
     private ChunkLease lease;
+    private long newestLease;
     private TableSplit split;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
@@ -79,11 +91,11 @@ final class SplitDesk implements SplitSource
 
     SplitDesk(
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
-        final BiConsumer<String, List<Subtable>> retired)
+        final Retirement retirement)
     {
         this.links = links;
         this.returns = returns;
-        this.retired = retired;
+        this.retirement = retirement;
     }
 
     void open(final SessionParts parts, final TableRegistry registry)
@@ -205,7 +217,7 @@ final class SplitDesk implements SplitSource
             {
                 queue.add(wanted);
             }
-            else if (tables.find(wanted.table.descriptor().tableId()) == wanted.table && isStillWanted(wanted))
+            else if (isKnown(wanted) && isStillWanted(wanted))
             {
                 begin(wanted);
                 return 1;
@@ -213,11 +225,21 @@ final class SplitDesk implements SplitSource
         }
         if (!unfinished.isEmpty())
         {
-            isFinishing = true;
-            begin(unfinished.poll());
+            final Wanted wanted = unfinished.poll();
+            if (isKnown(wanted))
+            {
+                isFinishing = true;
+                begin(wanted);
+            }
             return 1;
         }
         return 0;
+    }
+
+    /** A table that is dropped is forgotten before an epoch is passed in which its memory may go to another one. */
+    private boolean isKnown(final Wanted wanted)
+    {
+        return tables.find(wanted.table.descriptor().tableId()) == wanted.table;
     }
 
     private static boolean isStillWanted(final Wanted wanted)
@@ -230,6 +252,7 @@ final class SplitDesk implements SplitSource
     {
         current = wanted;
         lease = null;
+        newestLease = 0;
         if (wanted.isMet)
         {
             beginSplit(0, 0);
@@ -284,6 +307,7 @@ final class SplitDesk implements SplitSource
     private void onLeased(final ChunkLease leased)
     {
         lease = leased;
+        newestLease = leased.newestLease();
         final List<Long> offsets = new ArrayList<>();
         for (final ChunkRun run : leased.runs())
         {
@@ -292,7 +316,7 @@ final class SplitDesk implements SplitSource
                 offsets.add(run.offset() + (long)i * leased.chunkLengthBytes());
             }
         }
-        if (offsets.size() < CHUNKS || !isStillWanted(current))
+        if (offsets.size() < CHUNKS || !isKnown(current) || !isStillWanted(current))
         {
             returnLease();
             end();
@@ -303,6 +327,7 @@ final class SplitDesk implements SplitSource
         }
     }
 
+    /** In the poll that has found the table known: the split holds the epoch of now. */
     private void beginSplit(final long offset0, final long offset1)
     {
         split = session.engine().splits().begin(
@@ -384,7 +409,11 @@ final class SplitDesk implements SplitSource
         return 1;
     }
 
-    /** The subtables that were made are named by nothing but the old one, whose memory goes with the table. */
+    /**
+     * The subtables that were made are named by nothing but the old one, whose memory goes with the table; or a
+     * publication has named them whose answer was lost, and who dropped the table returns them too. Of two returns of
+     * the same lease one is nothing, and what somebody leased in between is newer.
+     */
     private void onDropped()
     {
         if (null != lease && split.usesGivenMemory())
@@ -398,7 +427,7 @@ final class SplitDesk implements SplitSource
                         run.offset() + (long)i * lease.chunkLengthBytes()));
                 }
             }
-            retired.accept(current.table.descriptor().name(), made);
+            retirement.retire(current.table.descriptor().name(), made, newestLease);
         }
         end();
     }
@@ -452,7 +481,8 @@ final class SplitDesk implements SplitSource
         }
         if (ControlStatus.OK == publishing.status())
         {
-            retired.accept(current.table.descriptor().name(), growth.replaced());
+            // Where chunks were leased for this split, the old ones had been leased before; else a look tells.
+            retirement.retire(current.table.descriptor().name(), growth.replaced(), newestLease);
             end();
         }
         else
