@@ -79,6 +79,7 @@ final class SimCluster implements AutoCloseable
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
     private long heartbeatNs = LEASE_NS / 20;
+    private boolean splitsSubtables = true;
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -284,6 +285,12 @@ final class SimCluster implements AutoCloseable
         heartbeatNs = intervalNs;
     }
 
+    /** Of compute nodes that are added from now on. */
+    void splitsSubtables(final boolean isOn)
+    {
+        splitsSubtables = isOn;
+    }
+
     /** Starts a compute node; it takes operations as soon as it serves. */
     Compute addComputeNode()
     {
@@ -292,7 +299,7 @@ final class SimCluster implements AutoCloseable
         final ComputeNode node = new ComputeNode(
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
-                .servicePort(isRemote ? CLIENT_PORT : 0)
+                .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());

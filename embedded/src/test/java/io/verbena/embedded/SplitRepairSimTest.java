@@ -21,6 +21,8 @@ class SplitRepairSimTest
     private static final long SEEDS = Long.getLong("verbena.sim.seeds", 25);
     private static final int MOST_KEYS = 600;
     private static final int MOST_REQUESTS = 400;
+    private static final long SEEDS_WITHOUT_SPLITS = 8;
+    private static final long UNTIL_FINISHED_NS = 600_000_000;
     private static final long TIMEOUT_NS = 20_000_000;
     private static final long MAX_STEPS = 50_000_000;
 
@@ -67,6 +69,33 @@ class SplitRepairSimTest
             ", index chunks that nothing names: " + unused);
         assertThat(under).isPositive();
         assertThat(finished).isGreaterThanOrEqualTo(under);
+    }
+
+    /** Nodes that split nothing finish what they meet, and publish it. */
+    @Test
+    void shouldFinishWhatIsMetWhereNothingIsSplit()
+    {
+        int under = 0;
+        for (long seed = 1; seed <= SEEDS_WITHOUT_SPLITS; seed++)
+        {
+            try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 1, 1))
+            {
+                final KvTable table = cluster.createTable("t", 50);
+                final List<Integer> stored = fillUntilItsEnd(cluster, table);
+                cluster.splitsSubtables(false);
+                cluster.world().runUntil(cluster.addComputeNode()::isServing, MAX_STEPS);
+                cluster.settle();
+                under += check(cluster, seed).tables().get("t").splitsUnderWay > 0 ? 1 : 0;
+
+                assertStored(cluster, table, stored, seed);
+                cluster.runFor(UNTIL_FINISHED_NS);
+                cluster.settle();
+
+                assertThat(check(cluster, seed).tables().get("t").splitsUnderWay).as("seed %d", seed).isZero();
+                assertStored(cluster, table, stored, seed);
+            }
+        }
+        assertThat(under).as("stores with splits under way").isPositive();
     }
 
     /** One put after the other; the node ends somewhere in the middle. */

@@ -19,7 +19,6 @@ import io.verbena.request.ControlRequest;
 import io.verbena.table.EpochTracker;
 import io.verbena.table.OpenTable;
 import io.verbena.table.RegionAccess;
-import io.verbena.table.SplitSource;
 import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
@@ -301,7 +300,7 @@ final class NodeSession implements AutoCloseable
             .initialEpoch(registration().epoch())
             .seed(random.nextLong())
             .repeatsLostOutcomes(true)
-            .splitSource(configuration.splitsSubtables() ? splits : SplitSource.NONE)
+            .splitSource(splits)
             .operationListener(desk)
             .chunkSource((memoryNodeId) -> links.get(memoryNodeId).requestChunk());
         if (null != configuration.versionClock())
@@ -326,7 +325,7 @@ final class NodeSession implements AutoCloseable
             configuration.callTimeoutNs(),
             configuration.reclaims(),
             configuration.droppedGuards());
-        splits.open(parts, tables);
+        splits.open(parts, tables, configuration.splitsSubtables());
         lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
             this::wantsEpochs);
     }

@@ -72,6 +72,7 @@ final class SplitDesk implements SplitSource
     private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
     private SessionParts session;
     private TableRegistry tables;
+    private boolean beginsSplits;
     private Step step = Step.IDLE;
     private Wanted current;
     private long nowNs;
@@ -98,17 +99,19 @@ final class SplitDesk implements SplitSource
         this.retirement = retirement;
     }
 
-    void open(final SessionParts parts, final TableRegistry registry)
+    /** @param isBeginning whether it begins splits; those that have begun it finishes and publishes always. */
+    void open(final SessionParts parts, final TableRegistry registry, final boolean isBeginning)
     {
         session = parts;
         tables = registry;
+        beginsSplits = isBeginning;
     }
 
     @Override
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
         final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
-        if (!table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) ||
+        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) ||
             null != refusedUntil && refusedUntil - nowNs > 0)
         {
             return false;
