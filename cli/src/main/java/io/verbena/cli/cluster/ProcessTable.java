@@ -55,6 +55,8 @@ final class ProcessTable
         }
     }
 
+    /** Of /proc/PID/stat, counted from the state. */
+    private static final int THREADS_FIELD = 17;
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Path folder;
@@ -169,7 +171,8 @@ final class ProcessTable
 
     /**
      * Whether a process has ended and only waits for its parent to hear of it. In a container whose first process does
-     * not listen, that is forever.
+     * not listen, that is forever. One whose first thread has ended before the others, which still hold its files, says
+     * that it is a zombie too, but counts them.
      */
     static boolean isZombie(final long pid)
     {
@@ -178,9 +181,10 @@ final class ProcessTable
             final String stat =
                 Files.readString(Path.of("/proc", Long.toString(pid), "stat"), StandardCharsets.ISO_8859_1);
             // PID (NAME) STATE ..., and a name may hold anything.
-            return "ZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
+            final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            return ("Z".equals(fields[0]) || "X".equals(fields[0])) && Integer.parseInt(fields[THREADS_FIELD]) <= 1;
         }
-        catch (final IOException | IndexOutOfBoundsException ex)
+        catch (final IOException | IndexOutOfBoundsException | NumberFormatException ex)
         {
             return false; // ended between two looks, which the next one tells
         }
