@@ -24,4 +24,10 @@ public final class SplitRepairs
     {
         return node.session().splits().finishedCount();
     }
+
+    /** @return how many tables the node has open: those it looked at are. */
+    public static int openTables(final ComputeNode node)
+    {
+        return node.session().tables().openTables().size();
+    }
 }

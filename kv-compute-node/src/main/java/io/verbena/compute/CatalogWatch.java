@@ -1,15 +1,10 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
 import io.verbena.control.TableEntry;
 import io.verbena.table.OpenTable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
-
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Finds out which of the open tables were dropped or have grown, whenever the cluster's version has changed; closes the
@@ -23,11 +18,10 @@ final class CatalogWatch
 
     private final MetaLink metaLink;
     private final TableRegistry tables;
-    private final long timeoutNs;
-    private final List<OpenTable> asked = new ArrayList<>();
-    private final List<ControlCall<TableEntry>> calls = new ArrayList<>();
+    private final TableInquiry<OpenTable> inquiry;
     private final long latenessNs;
     private long dueNs;
+    private boolean isLooking;
     private long heardVersion;
     private long heardEpoch;
     private long version = -1;
@@ -43,7 +37,7 @@ final class CatalogWatch
         latenessNs = 0 == (droppedGuards & ReclaimGuard.SLOW_CATALOG) ? 0 : SLOW_NS;
         this.metaLink = metaLink;
         this.tables = tables;
-        this.timeoutNs = timeoutNs;
+        inquiry = new TableInquiry<>(metaLink, tables, timeoutNs, this::onAnswer);
     }
 
     /** Takes what a registration or heartbeat said. */
@@ -51,7 +45,7 @@ final class CatalogWatch
     {
         heardEpoch = newEpoch;
         heardVersion = newVersion;
-        if (newVersion == version && calls.isEmpty())
+        if (newVersion == version && !isLooking)
         {
             epoch = newEpoch;
         }
@@ -77,7 +71,7 @@ final class CatalogWatch
     /** @return newest version looked after; -1 while a look is due. */
     long version()
     {
-        return calls.isEmpty() && version == heardVersion ? version : -1;
+        return !isLooking && version == heardVersion ? version : -1;
     }
 
     /** @return tables found dropped so far. */
@@ -88,7 +82,7 @@ final class CatalogWatch
 
     boolean isBusy()
     {
-        return version != heardVersion || !calls.isEmpty();
+        return version != heardVersion || isLooking;
     }
 
     int poll(final long nowNs)
@@ -97,27 +91,29 @@ final class CatalogWatch
         {
             return 0;
         }
-        if (!calls.isEmpty())
+        if (!isLooking)
         {
-            return calls.stream().allMatch(ControlCall::isDone) ? onAnswers() : 0;
+            if (version == heardVersion || !metaLink.isUsable())
+            {
+                return 0;
+            }
+            begin();
         }
-        if (version == heardVersion || !metaLink.isUsable())
+        final int workCount = inquiry.poll(nowNs);
+        if (!inquiry.isDone())
         {
-            return 0;
+            return workCount;
         }
+        finish();
+        return workCount + 1;
+    }
+
+    private void begin()
+    {
+        isLooking = true;
         comingVersion = heardVersion;
         comingEpoch = heardEpoch;
-        asked.clear();
-        asked.addAll(tables.openTables());
-        for (final OpenTable table : asked)
-        {
-            calls.add(metaLink.client().table(table.descriptor().name(), timeoutNs));
-        }
-        if (calls.isEmpty())
-        {
-            finish();
-        }
-        return 1;
+        tables.openTables().forEach((table) -> inquiry.add(table, table.descriptor().name()));
     }
 
     /** A fault: each step of a look comes long after it became due. */
@@ -133,31 +129,19 @@ final class CatalogWatch
         return isLate;
     }
 
-    private int onAnswers()
+    private boolean onAnswer(final OpenTable table, final TableEntry entry, final long askedEpoch)
     {
-        boolean allAnswered = true;
-        for (int i = 0; i < calls.size(); i++)
+        final int tableId = table.descriptor().tableId();
+        if (null == entry || entry.tableId() != tableId)
         {
-            final ControlCall<TableEntry> call = calls.get(i);
-            final int tableId = asked.get(i).descriptor().tableId();
-            if (ControlStatus.NO_SUCH_TABLE == call.status() ||
-                ControlStatus.OK == call.status() && call.result().tableId() != tableId)
-            {
-                tables.close(tableId);
-                closedCount++;
-            }
-            else if (ControlStatus.OK == call.status())
-            {
-                refresh(asked.get(i), call.result());
-            }
-            allAnswered &= ControlStatus.OK == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
+            tables.close(tableId);
+            closedCount++;
         }
-        calls.clear();
-        if (allAnswered)
+        else
         {
-            finish();
+            refresh(table, entry);
         }
-        return 1;
+        return true;
     }
 
     /** Subtables that were split since are forgotten here, before this node passes an epoch after which they go. */
@@ -175,6 +159,7 @@ final class CatalogWatch
 
     private void finish()
     {
+        isLooking = false;
         version = comingVersion;
         epoch = comingEpoch;
         if (heardVersion == version)

@@ -141,6 +141,12 @@ final class SplitDesk implements SplitSource
         return null != finishing && !finishing.isDone();
     }
 
+    /** @return why a table could not be looked at last, one line for people; empty when none failed. */
+    String finishFailure()
+    {
+        return null == finishing ? "" : finishing.failure();
+    }
+
     /** Ends every split of a table that has begun, also where nothing meets it, and publishes what was made. */
     void finish(final OpenTable table)
     {
@@ -195,7 +201,7 @@ final class SplitDesk implements SplitSource
         nowNs = atNs;
         if (null != finishing)
         {
-            finishing.poll();
+            finishing.poll(nowNs);
         }
         if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty())
         {

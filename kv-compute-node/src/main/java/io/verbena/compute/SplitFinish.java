@@ -1,27 +1,26 @@
 package io.verbena.compute;
 
-import io.verbena.request.TableReference;
+import io.verbena.control.TableEntry;
 import io.verbena.table.OpenTable;
 import io.verbena.table.format.TableDescriptor;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * Ends the splits of all tables that nobody goes on with: opens each table, has the desk look at all of its subtables.
- * Owned by the node's thread.
+ * Not done before it has had each of them that is not dropped meanwhile. Owned by the node's thread.
  */
 final class SplitFinish
 {
     private final TableRegistry tables;
     private final SplitDesk splits;
     private final TableLister lister;
-    private List<TableDescriptor> listed;
+    private final TableInquiry<TableDescriptor> inquiry;
+    private boolean isListed;
 
     SplitFinish(final SessionParts session, final TableRegistry tables, final SplitDesk splits)
     {
         this.tables = tables;
         this.splits = splits;
+        inquiry = new TableInquiry<>(session.metaLink(), tables, session.timeoutNs(), this::open);
         lister = new TableLister(session.metaLink(), session.timeoutNs());
         lister.start();
     }
@@ -29,34 +28,43 @@ final class SplitFinish
     /** @return whether every split is complete that had begun before it was made, and published. */
     boolean isDone()
     {
-        return null != listed && listed.isEmpty() && !splits.isBusy();
+        return isListed && inquiry.isDone() && !splits.isBusy();
     }
 
-    void poll()
+    /** @return why a table could not be opened last, one line for people; empty when none failed. */
+    String failure()
     {
-        if (null == listed)
+        return inquiry.failure();
+    }
+
+    void poll(final long nowNs)
+    {
+        if (isListed)
         {
-            lister.poll();
-            if (lister.isDone())
-            {
-                listed = new ArrayList<>(lister.tables());
-                listed.forEach((table) -> tables.fetch(new TableReference(table.name(), table.tableId())));
-            }
+            inquiry.poll(nowNs);
+            return;
         }
-        else if (!tables.isWaiting())
+        lister.poll();
+        if (lister.isDone())
         {
-            listed.removeIf(this::begin);
+            isListed = true;
+            lister.tables().forEach((table) -> inquiry.add(table, table.name()));
         }
     }
 
-    /** @return true: what cannot be opened was dropped meanwhile, or is asked for again. */
-    private boolean begin(final TableDescriptor table)
+    /** @return false when the answer is too old by now: the table is not open then. */
+    private boolean open(final TableDescriptor table, final TableEntry entry, final long askedEpoch)
     {
+        if (null == entry || entry.tableId() != table.tableId())
+        {
+            return true;
+        }
+        tables.openIfFresh(entry, askedEpoch);
         final OpenTable open = tables.find(table.tableId());
         if (null != open)
         {
             splits.finish(open);
         }
-        return true;
+        return null != open;
     }
 }

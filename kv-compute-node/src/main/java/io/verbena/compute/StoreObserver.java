@@ -209,7 +209,8 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
         splits.finishAll();
         while (splits.isFinishingAll() || session.isReturningIndex())
         {
-            work(deadlineNs, "splits to end");
+            final String why = splits.finishFailure();
+            work(deadlineNs, why.isEmpty() ? "splits to end" : "splits to end; last failure: " + why);
         }
         return splits.finishedCount() - before;
     }

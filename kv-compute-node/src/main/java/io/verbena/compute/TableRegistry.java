@@ -151,17 +151,6 @@ final class TableRegistry
         fetch.waiting.add(request);
     }
 
-    /** Opens a table that is not open, also when no operation waits for it. */
-    void fetch(final TableReference table)
-    {
-        if (!open.containsKey(table.id()) && !fetches.containsKey(table.id()))
-        {
-            final Fetch fetch = new Fetch(table);
-            ask(fetch);
-            fetches.put(table.id(), fetch);
-        }
-    }
-
     /** @return true while a table is being fetched. */
     boolean isWaiting()
     {

@@ -1,0 +1,112 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.compute.ComputeNode;
+import io.verbena.compute.SplitRepairs;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.table.StoreCheck;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.concurrent.CompletableFuture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** More tables are open at a node than it may have calls under way. */
+class ManyTablesSimTest
+{
+    private static final int TABLES = 140;
+    private static final int PUTS = 300;
+    private static final int VALUE_BYTES = 4_000;
+    /** So that epochs can pass before the memory is full. */
+    private static final long PAUSE_NS = 2_000_000;
+    private static final long STILL_NS = SimCluster.LEASE_NS * 11 / 20;
+    private static final long TIMEOUT_NS = 20_000_000;
+    private static final long MAX_STEPS = 50_000_000;
+
+    @Test
+    void shouldPassEpochsAndReuseBlocksWhenTheVersionHasChanged()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        {
+            final KvTable table = createTables(cluster);
+            cluster.forget(addComputeNode(cluster));
+
+            for (int i = 0; i < PUTS; i++)
+            {
+                put(cluster, table);
+                cluster.runFor(PAUSE_NS);
+            }
+            cluster.dropTable("t-0");
+            cluster.settle();
+
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
+            assertThat(check.spaces().getFirst().unnamedIndexBytes).isZero();
+        }
+    }
+
+    @Test
+    void shouldLeaveNoTableOutWhenSplitsAreFinished()
+    {
+        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        {
+            createTables(cluster);
+            assertThat(openedFor(cluster, () -> { })).isEqualTo(TABLES);
+        }
+    }
+
+    @Test
+    void shouldLeaveNoTableOutWhenQuestionsTimeOut()
+    {
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        {
+            createTables(cluster);
+            assertThat(openedFor(cluster, () -> standStill(cluster))).isEqualTo(TABLES);
+        }
+    }
+
+    /** @return tables open at a new node when it has finished the splits of all. */
+    private static int openedFor(final SimCluster cluster, final Runnable amid)
+    {
+        final ComputeNode repairer = addComputeNode(cluster).node();
+        final int openBefore = SplitRepairs.openTables(repairer);
+        SplitRepairs.begin(repairer);
+        cluster.world().runUntil(() -> SplitRepairs.openTables(repairer) > openBefore, MAX_STEPS);
+        amid.run();
+        cluster.world().runUntil(() -> SplitRepairs.isDone(repairer), MAX_STEPS);
+        return SplitRepairs.openTables(repairer);
+    }
+
+    /** For longer than a call lasts, and shorter than a lease. */
+    private static void standStill(final SimCluster cluster)
+    {
+        cluster.metaMachine().pause();
+        cluster.runFor(STILL_NS);
+        cluster.metaMachine().resume();
+    }
+
+    private static SimCluster.Compute addComputeNode(final SimCluster cluster)
+    {
+        final SimCluster.Compute added = cluster.addComputeNode();
+        cluster.world().runUntil(added::isServing, MAX_STEPS);
+        return added;
+    }
+
+    private static KvTable createTables(final SimCluster cluster)
+    {
+        for (int i = 1; i < TABLES; i++)
+        {
+            cluster.createTable("t-" + i, 50);
+        }
+        return cluster.createTable("t-0", 50);
+    }
+
+    /** Each writes the one record there is anew, so that all of them need more memory than there is. */
+    private static void put(final SimCluster cluster, final KvTable table)
+    {
+        final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[VALUE_BYTES], TIMEOUT_NS);
+        cluster.world().runUntil(put::isDone, MAX_STEPS);
+        assertThat(put).isCompleted();
+    }
+}
