@@ -61,8 +61,9 @@ final class PingPongMain
             final ConnectionAttempt attempt =
                 device.connect(queuePair, address, servicePort, new byte[0], CONNECT_TIMEOUT_NS);
             state = attempt.poll();
-            if (state == ConnectionAttempt.State.PENDING)
+            if (state == ConnectionAttempt.State.PENDING || state == ConnectionAttempt.State.ESTABLISHED)
             {
+                // Also when the peer was quicker than this thread: its messages wait for receives, but not for ever.
                 postReceives.run();
             }
             while (state == ConnectionAttempt.State.PENDING)
