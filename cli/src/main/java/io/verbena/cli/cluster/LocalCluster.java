@@ -32,6 +32,7 @@ import java.util.function.Consumer;
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
 final class LocalCluster implements AutoCloseable
 {
+    private static final String SOFT = "soft:";
     private static final String META = "meta-server";
     private static final String MEMORY = "memory-";
     private static final String COMPUTE = "compute-";
@@ -226,7 +227,7 @@ final class LocalCluster implements AutoCloseable
     private void startMetaServer(final String listen, final List<String> earlier, final Consumer<String> progress)
     {
         final boolean isEarlier = !earlier.isEmpty();
-        final String fabric = fabricName(earlier);
+        final String fabric = fabricName();
         final boolean isAny = ANY_PORT.equals(listen);
         final List<String> arguments =
             new ArrayList<>(metaServer(isEarlier && isAny ? folder.address() : listen, fabric));
@@ -457,32 +458,19 @@ final class LocalCluster implements AutoCloseable
     }
 
     /**
-     * The fabric where the memory of earlier nodes is, whatever this folder was called then. Where none is, one that
-     * nobody else has: by the folder's name, an older copy of it, or one made there since, would be met again.
+     * The fabric of the cluster that was up last, as long as anything of it is there, whatever this folder was called
+     * then: memory, or what killed processes left, which goes with the next orderly end. Else one that nobody else
+     * has: by the folder's name, an older copy of it, or one made there since, would be met again.
      */
-    private String fabricName(final List<String> earlier)
+    private String fabricName()
     {
         final String last = folder.fabric();
-        if (null != last && holdsMemory(last, earlier))
+        if (null != last && Files.isDirectory(Path.of(last.substring(SOFT.length()))))
         {
             return last;
         }
-        return "soft:/dev/shm/verbena-" + System.getProperty("user.name") + '-' +
+        return SOFT + "/dev/shm/verbena-" + System.getProperty("user.name") + '-' +
             HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    }
-
-    private boolean holdsMemory(final String fabricName, final List<String> memoryNodes)
-    {
-        try (Fabric fabric = Fabrics.open(fabricName))
-        {
-            return memoryNodes.stream().anyMatch((node) ->
-                fabric.hasNamed(MemoryFolder.memoryName(folder.memoryNode(node))));
-        }
-        catch (final RdmaException ex)
-        {
-            throw new CommandFailedException(ExitStatus.UNAVAILABLE,
-                "memory of the cluster that was up last cannot be looked for: " + ex.getMessage(), ex);
-        }
     }
 
     @Override

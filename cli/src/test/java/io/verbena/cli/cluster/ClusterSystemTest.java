@@ -9,6 +9,7 @@ import io.verbena.client.KvException;
 import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
+import io.verbena.memory.MemoryFolder;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SlotWord;
@@ -551,6 +552,12 @@ class ClusterSystemTest
         succeed("up");
         succeed("get", "k");
         assertThat(last.out()).isEqualTo("third\n");
+        final Path fabric = Path.of(ClusterFolder.of(directory).fabric().substring("soft:".length()));
+        entries().forEach(ClusterSystemTest::kill);
+        Files.delete(fabric.resolve(MemoryFolder.memoryName(directory.resolve("memory-1")) + ".memory"));
+        succeed("up");
+        succeed("down");
+        assertThat(fabric).as("what killed processes left beside memory that was removed").doesNotExist();
     }
 
     @Test
