@@ -4,6 +4,7 @@ import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.CheckpointWriter;
+import io.verbena.memory.checkpoint.EarlierCheckpoint;
 import io.verbena.memory.checkpoint.MappedLoads;
 import io.verbena.memory.checkpoint.StoreAccess;
 import io.verbena.table.StoreCheck;
@@ -268,6 +269,27 @@ class CheckpointRestoreTest
         assertThat(region.get(ValueLayout.JAVA_LONG, slot)).isZero();
         // Its place was free by then, or not: what counts is that the earlier one takes none any more.
         assertThat(chunks.freeCount()).isEqualTo(CHUNKS - 2);
+    }
+
+    /** The memory is found again by a build that writes another format than the one that made its checkpoint. */
+    @Test
+    void shouldMakeTheNextCheckpointInAFolderOfTheFormatBefore()
+    {
+        chunks.restoredBlocks(1);
+        final byte[] changed = key(1000);
+        final long slot = put(changed, 1280, offset(1), true, 1);
+        put(key(1000), 1280, offset(1) + 1280, true, 1);
+        final long gone = put(key(1000), 1280, offset(1) + 2560, true, 1);
+        checkpoint(() -> { });
+        EarlierCheckpoint.make(directory);
+        assertThat(restore(CHUNKS).tables().get("t").committed).isEqualTo(3);
+        EarlierCheckpoint.make(directory);
+
+        region.set(ValueLayout.JAVA_LONG, slot, 0L);
+        put(changed, 1280, offset(1) + 3840, true, 2);
+        region.set(ValueLayout.JAVA_LONG, gone, 0L);
+        checkpoint(() -> { });
+        assertThat(restore(CHUNKS).tables().get("t").committed).isEqualTo(2);
     }
 
     /** The table was split since, into chunks of which one held blocks when the checkpoint was made. */

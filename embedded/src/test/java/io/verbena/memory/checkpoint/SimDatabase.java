@@ -104,7 +104,7 @@ public final class SimDatabase
         public void forEachKey(final byte first, final Consumer<byte[]> consumer)
         {
             step.accept("list");
-            live.keySet().stream().filter((key) -> key[0] == first).forEach(consumer);
+            live.keySet().stream().filter((key) -> key[0] == first).toList().forEach(consumer);
         }
 
         @Override

@@ -30,7 +30,7 @@ public interface CheckpointDatabase extends AutoCloseable
 
     /**
      * @param first    byte of the keys wanted.
-     * @param consumer gets each such key that was written, ascending.
+     * @param consumer gets each such key that was written when this was called, ascending; may write meanwhile.
      * @throws CheckpointException when they cannot be read.
      */
     void forEachKey(byte first, Consumer<byte[]> consumer);

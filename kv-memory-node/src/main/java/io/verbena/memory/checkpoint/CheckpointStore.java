@@ -1,5 +1,8 @@
 package io.verbena.memory.checkpoint;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -17,13 +20,14 @@ import java.util.TreeSet;
  */
 public final class CheckpointStore implements AutoCloseable
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(CheckpointStore.class);
     /** Of keys and values. */
     public static final int FORMAT_VERSION = 3;
     /** Behind the name of its folder: where its library is unpacked, and removed at once. */
     public static final String LIBRARY_SUFFIX = ".library";
     static final int PAGE_BYTES = 4096;
-    private static final byte PAGE = 'p';
-    private static final byte RECORD = 'r';
+    static final byte PAGE = 'p';
+    static final byte RECORD = 'r';
     /** Keys of records that go when the checkpoint that found them gone has everything else. */
     private static final byte STALE = 'x';
     private static final byte[] STATE = {'s'};
@@ -45,11 +49,12 @@ public final class CheckpointStore implements AutoCloseable
     }
 
     /**
-     * Opens the database, and makes it when absent.
+     * Opens the database, and makes it when absent. What is of the format before is converted, which takes as long as
+     * writing all its records.
      *
      * @param path of its folder.
      * @return the store.
-     * @throws CheckpointException when it cannot be opened, or is of another format.
+     * @throws CheckpointException when it cannot be opened or converted, or is of a format that is not known.
      */
     public static CheckpointStore open(final Path path)
     {
@@ -69,7 +74,7 @@ public final class CheckpointStore implements AutoCloseable
         final CheckpointStore store = new CheckpointStore(path, opener.open(path), batchBytes);
         try
         {
-            checkVersion(path, store.state().getProperty("format_version", "" + FORMAT_VERSION));
+            store.convertEarlier();
             return store;
         }
         catch (final CheckpointException ex)
@@ -85,6 +90,29 @@ public final class CheckpointStore implements AutoCloseable
         {
             throw new CheckpointException("checkpoint in " + path + " has format version " + version +
                 ", this build knows version " + FORMAT_VERSION + ": use the build that wrote it", null);
+        }
+    }
+
+    private void convertEarlier()
+    {
+        final Properties state = state();
+        final String version = state.getProperty("format_version");
+        if (EarlierFormat.VERSION.equals(version) || null == version && EarlierFormat.isIn(database))
+        {
+            LOGGER.info("checkpoint in {} is of format {}: it is converted", path, EarlierFormat.VERSION);
+            EarlierFormat.convert(database, this);
+            if (null == version)
+            {
+                flush();
+            }
+            else
+            {
+                finish(state);
+            }
+        }
+        else if (null != version)
+        {
+            checkVersion(path, version);
         }
     }
 
@@ -173,6 +201,18 @@ public final class CheckpointStore implements AutoCloseable
         return database.get(recordKey(RECORD, slotOffset, checksum));
     }
 
+    /** The block of a slot, in a checkpoint of {@link EarlierFormat}. */
+    byte[] earlierRecord(final long slotOffset)
+    {
+        final byte[] block = database.get(key(RECORD, slotOffset));
+        if (null == block)
+        {
+            throw new CheckpointException(String.format(
+                "checkpoint in %s is damaged: it has no record of slot 0x%x", path, slotOffset), null);
+        }
+        return block;
+    }
+
     void putRecord(final long slotOffset, final long checksum, final byte[] wordAndBlock)
     {
         put(recordKey(RECORD, slotOffset, checksum), wordAndBlock);
@@ -204,6 +244,8 @@ public final class CheckpointStore implements AutoCloseable
                 removeRecord(slotOffset, checksum);
             }
             database.remove(key);
+            // As many as keys that moved since the last one; a batch of them all might not fit memory.
+            pageEnded();
         });
     }
 

@@ -83,9 +83,9 @@ class CheckpointStoreTest
         {
             assertThat(store.state()).containsEntry("records", "1").containsEntry("format_version", "3");
         }
-        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "2"))
+        assertThatThrownBy(() -> CheckpointStore.checkVersion(directory, "4"))
             .isInstanceOf(CheckpointException.class)
-            .hasMessageContaining("format version 2, this build knows version 3");
+            .hasMessageContaining("format version 4, this build knows version 3");
     }
 
     @Test
