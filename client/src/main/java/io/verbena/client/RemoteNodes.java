@@ -193,9 +193,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
         {
             return true;
         }
+        // A caller learns of a lost connection first, and is refused by it at once: without a word from there the node
+        // stayed in the set, and another one was not looked for, until the background thread's next look by itself.
         for (int i = 0; i < serving.size(); i++)
         {
-            if (RemoteEndpoint.State.READY != serving.get(i).state())
+            if (serving.get(i).isEnding())
             {
                 return true;
             }

@@ -89,11 +89,12 @@ final class SyncCalls
         if (0 == view.count() || (attempt > 0 && 0 == attempt % view.count()))
         {
             final long remainingNs = deadlineNs - clock.nanoTime();
-            if (remainingNs <= 0)
+            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
+            // Not one more try past the deadline: it would say that a node took too long, where there was none.
+            if (deadlineNs - clock.nanoTime() <= 0)
             {
                 throw Verdict.unavailable(call, 0 == view.count() ? nodes.absence() : refusal);
             }
-            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
         }
     }
 

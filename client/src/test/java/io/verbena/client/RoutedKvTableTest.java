@@ -202,6 +202,26 @@ class RoutedKvTableTest
             .isInstanceOf(KvUnavailableException.class).hasMessageContaining("lightning");
     }
 
+    /** The time runs out in the pause between two tries: no node has had it, so none was too slow. */
+    @Test
+    void shouldSayWhyAllRefusedWhenTheTimeRunsOutBetweenTries()
+    {
+        final int[] looks = new int[1];
+        final RoutedKvClient stepped =
+            RoutedKvClient.openStepped(nodes, () -> ++looks[0] > 2 ? TIMEOUT_NS : 0, new KvClientOptions());
+        node((request) ->
+        {
+            final boolean isLate = ++looks[0] > 2; // the node looks at the clock, too
+            looks[0] = 0;
+            request.answer(
+                isLate ? OperationAnswer.TIMED_OUT : OperationAnswer.NOT_SERVING, null, 0, "connection is lost");
+        });
+
+        assertThatThrownBy(() -> stepped.table(new TableReference("t", 7)).get(KEY, TIMEOUT_NS))
+            .isInstanceOf(KvUnavailableException.class).hasMessageContaining("connection is lost");
+        assertThat(asked).hasSize(1);
+    }
+
     @Test
     void shouldCompleteElsewhereWhatTheExecutorRejects() throws Exception
     {

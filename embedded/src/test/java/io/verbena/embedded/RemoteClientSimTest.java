@@ -1,8 +1,16 @@
 package io.verbena.embedded;
 
+import io.verbena.client.ComputeNodeSet;
+import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
+import io.verbena.client.RemoteNodes;
+import io.verbena.client.RoutedKvClient;
 import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.request.ControlRequest;
+import io.verbena.request.TableReference;
+import io.verbena.request.remote.Waker;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -69,6 +77,37 @@ class RemoteClientSimTest
                 .doesNotContainKey(KvException.Category.CORRUPT)
                 .doesNotContainKey(KvException.Category.NO_SPACE);
             assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 2);
+        }
+    }
+
+    /**
+     * A caller hears first that its connection is lost. Until the background thread is told, the lost node refuses each
+     * try, and nobody looks for another one.
+     */
+    @Test
+    void shouldCallTheBackgroundThreadWhenACallerLosesTheConnection()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, true))
+        {
+            cluster.createTable("t", 50);
+            final Object table =
+                cluster.control(cluster.computes().getFirst(), ControlRequest.Kind.FIND_TABLE, "t");
+            final ComputeNodeSet nodes = new ComputeNodeSet();
+            final RemoteNodes caller = new RemoteNodes(cluster.world().addNode("caller").device(), cluster.locator(),
+                nodes, new Waker(), SimCluster.LEASE_NS / 2, (error) -> {});
+            final RoutedKvClient client = RoutedKvClient.openStepped(
+                nodes, cluster.world().clock(), new KvClientOptions().completionExecutor(Runnable::run));
+            cluster.world().runUntil(() -> caller.doWork() >= 0 && 1 == nodes.count() && !caller.isBusy(), MAX_STEPS);
+            assertThat(caller.isDutyDue()).isFalse();
+            cluster.computes().getFirst().machine().kill();
+
+            client.table((TableReference)table).getAsync(new byte[]{1}, TIMEOUT_NS);
+            caller.serve();
+            assertThat(caller.isDutyDue()).as("sent").isFalse();
+            cluster.world().runUntil(() -> caller.poll() > 0, MAX_STEPS);
+
+            assertThat(caller.isDutyDue()).isTrue();
+            caller.onClose();
         }
     }
 

@@ -239,7 +239,7 @@ final class SimCluster implements AutoCloseable
     }
 
     /** Knows where the meta server is only after it was not reached where it was. */
-    private MetaServerLocator locator()
+    MetaServerLocator locator()
     {
         return new MetaServerLocator()
         {

@@ -180,6 +180,12 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         return state;
     }
 
+    /** @return whether it takes requests no longer, as of now: {@link #poll} may be still to say so. */
+    public boolean isEnding()
+    {
+        return State.DRAINING == state || State.FAILED == state || VirtualQp.State.FAILED == vqp.state();
+    }
+
     /** @return why it FAILED; empty otherwise. */
     public String failure()
     {
