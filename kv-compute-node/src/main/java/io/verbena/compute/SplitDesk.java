@@ -453,8 +453,7 @@ final class SplitDesk implements SplitSource
         }
         try
         {
-            growth = TableGrowth.of(TableDescriptor.decode(entry.descriptor()), current.table,
-                current.subtable.suffix(), current.subtable.depth() + 1);
+            growth = TableGrowth.ofSplit(TableDescriptor.decode(entry.descriptor()), current.table, current.subtable);
         }
         catch (final FormatException ex)
         {

@@ -3,6 +3,7 @@ package io.verbena.table;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.SplitLink;
 
 /**
  * The splits and merges of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
@@ -66,8 +67,36 @@ public final class EngineSplits
     public TableMerge beginMerge(
         final OpenTable table, final int suffix, final long offset, final long deadlineNs)
     {
+        return beginMerge(table, suffix, offset, SplitLink.NONE, deadlineNs);
+    }
+
+    /**
+     * Begins to take back a merge that was proposed and never decided; finishes it if it was.
+     *
+     * @param table      opened by this engine.
+     * @param suffix     directory bits of a key in one of the two.
+     * @param proposal   {@link TableMerge#proposal()} of a merge that failed for it, in an epoch that all have passed
+     *                   since: {@link TableEngine#isReusable}.
+     * @param deadlineNs after which it fails, to be begun again by anybody.
+     * @return its progress.
+     */
+    public TableMerge withdrawMerge(
+        final OpenTable table, final int suffix, final long proposal, final long deadlineNs)
+    {
+        return beginMerge(table, suffix, 0, proposal, deadlineNs);
+    }
+
+    /** As {@link #beginMerge} without memory, in a store that nobody else works on: decides what is proposed. */
+    TableMerge finishMergeAlone(final OpenTable table, final int suffix, final long deadlineNs)
+    {
+        return beginMerge(table, suffix, 0, TableMerge.ANY_ALONE, deadlineNs);
+    }
+
+    private TableMerge beginMerge(
+        final OpenTable table, final int suffix, final long offset, final long stale, final long deadlineNs)
+    {
         prepare();
-        merge = new TableMerge(table, suffix, offset, scratch, droppedMergeGuards, epochs.epoch(), deadlineNs);
+        merge = new TableMerge(table, suffix, offset, stale, scratch, droppedMergeGuards, epochs.epoch(), deadlineNs);
         return merge;
     }
 

@@ -10,9 +10,10 @@ import io.verbena.table.format.SlotWord;
  *
  * <p>Words are given as those of the first group, then of the second.
  */
-final class MergePlacement
+public final class MergePlacement
 {
-    static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
+    /** Slots of a group. */
+    public static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
     private static final int PER_BUCKET = BucketDescriptor.SLOTS_PER_BUCKET;
     private static final int BUCKETS = BucketDescriptor.BUCKETS_PER_GROUP;
     private static final int OVERFLOW = BucketDescriptor.OVERFLOW_OFFSET / BucketDescriptor.BUCKET_BYTES;
@@ -56,6 +57,32 @@ final class MergePlacement
             }
         }
         return fits;
+    }
+
+    /**
+     * Where the record of a frozen word goes.
+     *
+     * @param old  words of both groups, all frozen: {@link #SLOTS} of the one with split bit 0, then of the other.
+     * @param from number of one of them, which names a block.
+     * @return the slot of the merged group, 0 to {@link #SLOTS} - 1; -1 if there is no room, which never is.
+     */
+    public static int target(final long[] old, final int from)
+    {
+        final int slot = from % SLOTS;
+        if (from < SLOTS || !SlotWord.namesBlock(old[slot]))
+        {
+            return slot;
+        }
+        final long[] placed = new long[SLOTS];
+        place(old, 0, 0, MergeGuard.WINDOW_BACK, placed);
+        for (int to = 0; to < SLOTS; to++)
+        {
+            if (placed[to] == SlotWord.withKind(old[from], SlotWord.KIND_COMMITTED))
+            {
+                return to;
+            }
+        }
+        return -1;
     }
 
     /** @return what a word becomes in the merged subtable. */

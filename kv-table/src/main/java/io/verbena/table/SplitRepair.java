@@ -8,9 +8,9 @@ import java.util.List;
 
 /**
  * Ends every split and every merge of a table that has begun, whoever began it, also one that no operation meets any
- * more: looks at the header of each subtable that the descriptor names, and of those that links lead to. Driven by
- * {@link #poll}, and by that of its engine, whose splits it begins one after the other. Owner thread of the engine
- * only.
+ * more, in a store that nobody else works on: looks at the header of each subtable that the descriptor names, and of
+ * those that links lead to. Driven by {@link #poll}, and by that of its engine, whose splits it begins one after the
+ * other. Owner thread of the engine only.
  */
 public final class SplitRepair
 {
@@ -121,7 +121,7 @@ public final class SplitRepair
     {
         if (split.isMerged())
         {
-            merge = engine.splits().beginMerge(table, suffix, 0, nowNs + timeoutNs);
+            merge = engine.splits().finishMergeAlone(table, suffix, nowNs + timeoutNs);
         }
         else if (split.state() == TableSplit.State.FAILED)
         {

@@ -6,6 +6,7 @@ import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.TableDescriptor;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,36 +19,24 @@ import java.util.Set;
  */
 public record TableGrowth(TableDescriptor descriptor, List<Subtable> replaced)
 {
+    /** Most links between a subtable that a descriptor names and the present one; a bound, which nothing reaches. */
+    private static final int MOST_LINKS = 1 << 12;
+
     /**
-     * Follows the splits that led to a subtable.
+     * The splits and merges that led to the two that took the place of a subtable.
      *
      * @param published descriptor at the meta server.
      * @param known     the table as this node knows it.
-     * @param suffix    directory bits of a key in the subtable.
-     * @param depth     of subtables whose words have all come: all splits up to there are complete.
-     * @return the descriptor to publish.
+     * @param old       subtable whose split is complete.
+     * @return the descriptor to publish; nothing is replaced if no split of it is known any more, which then is in a
+     *     descriptor already.
      */
-    public static TableGrowth of(
-        final TableDescriptor published, final OpenTable known, final int suffix, final int depth)
+    public static TableGrowth ofSplit(
+        final TableDescriptor published, final OpenTable known, final Subtable old)
     {
-        final List<Subtable> replaced = new ArrayList<>();
-        TableDescriptor descriptor = published;
-        boolean goesOn = true;
-        while (goesOn)
-        {
-            final long entry = descriptor.entry(suffix & descriptor.subtableCount() - 1);
-            final int entryDepth = DirectoryEntry.depth(entry);
-            final Subtable subtable = new Subtable(DirectoryEntry.memoryNodeId(entry), suffix & (1 << entryDepth) - 1,
-                entryDepth, DirectoryEntry.subtableOffset(entry));
-            final long link = known.splitOf(subtable);
-            goesOn = entryDepth < depth && link != SplitLink.NONE && !MergeLink.isLink(link);
-            if (goesOn)
-            {
-                descriptor = split(descriptor, subtable, link);
-                replaced.add(subtable);
-            }
-        }
-        return new TableGrowth(descriptor, replaced);
+        final long link = known.splitOf(old);
+        return link == SplitLink.NONE || MergeLink.isLink(link) ? new TableGrowth(published, List.of()) :
+            to(published, known, old.child(link, 0));
     }
 
     /**
@@ -61,38 +50,63 @@ public record TableGrowth(TableDescriptor descriptor, List<Subtable> replaced)
     public static TableGrowth to(
         final TableDescriptor published, final OpenTable known, final Subtable subtable)
     {
-        final Set<Subtable> replaced = new LinkedHashSet<>();
         final int depth = Math.max(published.depth(), subtable.depth());
+        final List<List<Subtable>> ways = new ArrayList<>();
+        final Set<Subtable> before = new HashSet<>();
+        for (int i = 0; i < 1 << depth; i++)
+        {
+            final List<Subtable> way = way(known, i, published.entry(i & published.subtableCount() - 1), subtable);
+            ways.add(way);
+            if (subtable.covers(i))
+            {
+                if (!way.getLast().equals(subtable))
+                {
+                    return new TableGrowth(published, List.of());
+                }
+                before.addAll(way.subList(0, way.size() - 1));
+            }
+        }
+        final Set<Subtable> replaced = new LinkedHashSet<>();
         final long[] entries = new long[1 << depth];
-        boolean leadsThere = true;
         for (int i = 0; i < entries.length; i++)
         {
-            final Subtable at =
-                follow(known, i, published.entry(i & published.subtableCount() - 1), subtable, replaced);
-            leadsThere &= at.equals(subtable) || !subtable.covers(i);
+            final int end = subtable.covers(i) ? ways.get(i).size() - 1 : behindLast(ways.get(i), before);
+            final Subtable at = ways.get(i).get(end);
+            replaced.addAll(ways.get(i).subList(0, end));
             entries[i] = DirectoryEntry.stable(at.depth(), at.memoryNodeId(), at.offset());
         }
-        return leadsThere ? new TableGrowth(shallow(published, depth, entries), List.copyOf(replaced)) :
-            new TableGrowth(published, List.of());
+        return new TableGrowth(shallow(published, depth, entries), List.copyOf(replaced));
+    }
+
+    /** From an entry's subtable to the one given, or as far as links are known. */
+    private static List<Subtable> way(
+        final OpenTable known, final int suffix, final long entry, final Subtable to)
+    {
+        final List<Subtable> way = new ArrayList<>();
+        Subtable at = new Subtable(DirectoryEntry.memoryNodeId(entry), suffix & (1 << DirectoryEntry.depth(entry)) - 1,
+            DirectoryEntry.depth(entry), DirectoryEntry.subtableOffset(entry));
+        way.add(at);
+        for (long link = known.splitOf(at); !at.equals(to) && link != SplitLink.NONE && way.size() < MOST_LINKS;
+            link = known.splitOf(at))
+        {
+            at = MergeLink.isLink(link) ? at.merged(link) : at.child(link, suffix >>> at.depth() & 1);
+            way.add(at);
+        }
+        return way;
     }
 
     /**
-     * Follows links from an entry's subtable to the one given, or, where the entry is none of its own, as long as there
-     * are keys of that one.
+     * Keys of others go as far as those of the subtable go together with them, and not on: what became of them since is
+     * not known to be complete, or is another publication's.
      */
-    private static Subtable follow(
-        final OpenTable known, final int suffix, final long entry, final Subtable to, final Set<Subtable> passed)
+    private static int behindLast(final List<Subtable> way, final Set<Subtable> before)
     {
-        Subtable at = new Subtable(DirectoryEntry.memoryNodeId(entry), suffix & (1 << DirectoryEntry.depth(entry)) - 1,
-            DirectoryEntry.depth(entry), DirectoryEntry.subtableOffset(entry));
-        long link = known.splitOf(at);
-        while (!at.equals(to) && link != SplitLink.NONE && (to.covers(suffix) || to.isWithin(at)))
+        int end = 0;
+        for (int i = 0; i < way.size() - 1; i++)
         {
-            passed.add(at);
-            at = MergeLink.isLink(link) ? at.merged(link) : at.child(link, suffix >>> at.depth() & 1);
-            link = known.splitOf(at);
+            end = before.contains(way.get(i)) ? i + 1 : end;
         }
-        return at;
+        return end;
     }
 
     /** As deep as its deepest subtable, no deeper. */
@@ -105,20 +119,5 @@ public record TableGrowth(TableDescriptor descriptor, List<Subtable> replaced)
         }
         return new TableDescriptor(from.name(), from.tableId(), Math.min(depth, deepest), from.groupCount(),
             from.hashSeed(), Arrays.copyOf(entries, 1 << Math.min(depth, deepest)));
-    }
-
-    private static TableDescriptor split(final TableDescriptor from, final Subtable subtable, final long link)
-    {
-        final int depth = Math.max(from.depth(), subtable.depth() + 1);
-        final long[] entries = new long[1 << depth];
-        for (int i = 0; i < entries.length; i++)
-        {
-            final Subtable child = subtable.child(link, i >>> subtable.depth() & 1);
-            entries[i] = (i & (1 << subtable.depth()) - 1) != subtable.suffix() ?
-                from.entry(i & from.subtableCount() - 1) :
-                DirectoryEntry.stable(child.depth(), child.memoryNodeId(), child.offset());
-        }
-        return new TableDescriptor(
-            from.name(), from.tableId(), depth, from.groupCount(), from.hashSeed(), entries);
     }
 }

@@ -1,10 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.FormatException;
 import io.verbena.table.format.MergeLink;
-import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 
@@ -12,14 +9,18 @@ import io.verbena.table.format.SubtableDescriptor;
  * Merges two sibling subtables with few records into one of the same shape, while everybody goes on reading and
  * writing: reserves slots of both until what can ever be in two groups fits one, formats the new subtable, proposes it
  * in the header line of one of the two and decides it in that of the other, and then freezes and places group after
- * group. From the decision on anybody can go on; until then nothing has changed for anybody. A merge that finds a link
- * of another one goes on with that. Section "Merge" of {@code docs/protocol/growth.md}.
+ * group. From the decision on anybody can go on; until then nothing has changed for anybody, and nobody but who has
+ * proposed it decides: the sibling that a proposal names may be gone since. Section "Merge" of {@code
+ * docs/protocol/growth.md}.
  *
  * <p>Made by {@link EngineSplits#beginMerge}, driven by its poll; owner thread only. Belongs to the epoch in which it
  * began, so that no memory it works on is used for anything else meanwhile.
  */
 public final class TableMerge
 {
+    /** In the place of a stale proposal: nobody else works on the table, so that any may be decided. */
+    static final long ANY_ALONE = -1;
+
     /** Where it stands. */
     public enum State
     {
@@ -34,13 +35,15 @@ public final class TableMerge
     /** What the batch under way does. */
     private enum Phase
     {
-        INSPECT, INSPECT_SIBLING, COUNT, RESERVE_READ, RESERVE, FORMAT, FORMAT_HEADER, PROPOSE, DECIDE, WITHDRAW, UNIT,
+        INSPECT, INSPECT_SIBLING, IS_DECIDED, COUNT, RESERVE_READ, RESERVE, FORMAT, PROPOSE, DECIDE, WITHDRAW, UNIT,
         FINISH
     }
 
     private final OpenTable table;
     private final NodeLink link;
     private final SplitBatch batch;
+    private final HeaderLine line;
+    private final MergedFormat format;
     private final MergeUnit unit;
     private final MergeRoom room;
     private final int droppedGuards;
@@ -58,6 +61,8 @@ public final class TableMerge
     private boolean isLinkOurs;
     private boolean isFull;
     private boolean isWithdrawn;
+    private long proposal;
+    private final long staleProposal;
     private int suffix;
     private int depth;
     private long merged;
@@ -67,18 +72,23 @@ public final class TableMerge
     /**
      * @param entry  entry of the directory: one of the two subtables.
      * @param offset of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
+     * @param stale  proposal to be taken back if it was not decided, or {@link #ANY_ALONE}, or {@link SplitLink#NONE}.
      */
     TableMerge(
         final OpenTable table,
         final int entry,
         final long offset,
+        final long stale,
         final Scratch scratch,
         final int droppedGuards,
         final long beginEpoch,
         final long deadlineNs)
     {
         this.table = table;
+        staleProposal = stale;
         batch = new SplitBatch(scratch);
+        line = new HeaderLine(batch);
+        format = new MergedFormat(table, batch);
         unit = new MergeUnit(table.tableId, droppedGuards);
         room = new MergeRoom(batch, table.groupCount);
         this.droppedGuards = droppedGuards;
@@ -113,6 +123,15 @@ public final class TableMerge
     public boolean isWithdrawn()
     {
         return isWithdrawn;
+    }
+
+    /**
+     * @return the proposal of somebody else for which it failed, or {@link SplitLink#NONE}: who made it may decide it
+     *     still. When all have passed the epoch in which it was seen, nobody will, and it can be taken back.
+     */
+    public long proposal()
+    {
+        return proposal;
     }
 
     /** @return whether the memory given is part of the table now; if not, it is the caller's still, once ended. */
@@ -185,16 +204,12 @@ public final class TableMerge
             fail("deadline passed in phase " + phase + ", group " + group + " of " + table.groupCount);
             return 1;
         }
-        if (inFlight)
-        {
-            return 0;
-        }
-        if (port != null && port.isFailed())
+        if (!inFlight && port != null && port.isFailed())
         {
             fail("memory node " + link.memoryNodeId + " cannot be reached");
             return 1;
         }
-        if (port == null || !port.isReady() || port.space() < Batch.MAX_REQUESTS)
+        if (inFlight || port == null || !port.isReady() || port.space() < Batch.MAX_REQUESTS)
         {
             return 0;
         }
@@ -208,15 +223,12 @@ public final class TableMerge
     {
         switch (phase)
         {
-            case INSPECT -> batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, wantedOffset);
-            case INSPECT_SIBLING -> batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES,
-                offsets[1 - wantedSide()]);
+            case INSPECT -> line.stageRead(wantedOffset);
+            case INSPECT_SIBLING -> line.stageRead(offsets[1 - wantedSide()]);
+            case IS_DECIDED -> line.stageRead(offsets[1]);
             case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
             case RESERVE -> room.stageReserve();
-            case FORMAT -> batch.write(SplitBatch.FORMAT_AT, groupsToWrite() * BucketDescriptor.GROUP_BYTES,
-                SplitGroup.groupOffset(givenOffset, group));
-            case FORMAT_HEADER ->
-                batch.write(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, givenOffset);
+            case FORMAT -> format.stage();
             case PROPOSE -> batch.swap(0, linkAt(0), SplitLink.NONE, linkOf(0));
             case DECIDE -> batch.swap(0, linkAt(1), SplitLink.NONE, linkOf(1));
             case WITHDRAW -> batch.swap(0, linkAt(0), linkOf(0), SplitLink.NONE);
@@ -234,19 +246,23 @@ public final class TableMerge
             // memory given is the table's, or lost until it is found to be named by nothing.
             isLinkOurs = status != WorkCompletionStatus.SUCCESS || batch.result(0) == SplitLink.NONE;
         }
-        if (state != State.RUNNING)
+        if (state == State.RUNNING && status == WorkCompletionStatus.SUCCESS)
         {
-            return;
+            onAnswer();
         }
-        if (status != WorkCompletionStatus.SUCCESS)
+        else if (state == State.RUNNING)
         {
             fail("request failed: " + WorkCompletionStatus.text(status) + " phase=" + phase);
-            return;
         }
+    }
+
+    private void onAnswer()
+    {
         switch (phase)
         {
             case INSPECT -> onInspect();
             case INSPECT_SIBLING -> onInspectSibling();
+            case IS_DECIDED -> onIsDecided();
             case COUNT -> onCount();
             case RESERVE_READ -> reserve();
             case RESERVE ->
@@ -254,8 +270,7 @@ public final class TableMerge
                 room.onReserved();
                 reserve();
             }
-            case FORMAT -> onFormat();
-            case FORMAT_HEADER -> phase = Phase.PROPOSE;
+            case FORMAT -> phase = format.onComplete() ? Phase.PROPOSE : Phase.FORMAT;
             case PROPOSE -> onPropose();
             case DECIDE -> onDecide();
             case WITHDRAW -> onWithdrawn();
@@ -289,37 +304,25 @@ public final class TableMerge
         group = 0;
     }
 
-    /** @return whether the line read is that of the subtable meant; fails if not. */
-    private boolean isHeaderOf(final int ofSuffix, final int ofDepth)
+    /** Fails if the line read is not that of the subtable meant. */
+    private boolean checkHeaderOf(final int ofSuffix, final int ofDepth)
     {
-        try
-        {
-            SubtableDescriptor.check(batch.scratch.buffer, SplitBatch.HEADER_AT);
-        }
-        catch (final FormatException ex)
-        {
-            fail(ex.getMessage());
-            return false;
-        }
-        final boolean is = SubtableDescriptor.tableId(batch.scratch.buffer, SplitBatch.HEADER_AT) == table.tableId &&
-            SubtableDescriptor.suffix(batch.scratch.buffer, SplitBatch.HEADER_AT) == ofSuffix &&
-            SubtableDescriptor.depth(batch.scratch.buffer, SplitBatch.HEADER_AT) == ofDepth;
-        if (!is)
+        if (!line.isOf(table.tableId, ofSuffix, ofDepth))
         {
             fail("no subtable " + ofSuffix + " of depth " + ofDepth + " of this table where it should be");
         }
-        return is;
+        return state == State.RUNNING;
     }
 
     private void onInspect()
     {
-        if (!isHeaderOf(wantedSuffix, wantedDepth))
+        if (!checkHeaderOf(wantedSuffix, wantedDepth))
         {
             return;
         }
-        final long found = SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
-        final long predecessor = SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
-        final long second = SubtableDescriptor.secondPredecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        final long found = line.link();
+        final long predecessor = line.predecessor();
+        final long second = line.secondPredecessor();
         if (predecessor != 0 && second != 0)
         {
             // It is being made by a merge, which is decided, since somebody has found it.
@@ -383,16 +386,16 @@ public final class TableMerge
     private void onInspectSibling()
     {
         final int siblingSuffix = wantedSuffix ^ 1 << depth;
-        if (!isHeaderOf(siblingSuffix, depth + 1))
+        if (!checkHeaderOf(siblingSuffix, depth + 1))
         {
             return;
         }
-        final long found = SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        final long found = line.link();
         if (MergeLink.isLink(found))
         {
             goOnWith(found, siblingSuffix, offsets[1 - wantedSide()]);
         }
-        else if (!isUnfit(found, SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT)))
+        else if (!isUnfit(found, line.predecessor()))
         {
             group = 0;
             phase = Phase.COUNT;
@@ -411,7 +414,38 @@ public final class TableMerge
         }
         aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? ofOffset : MergeLink.sibling(found),
             isFirst ? MergeLink.sibling(found) : ofOffset, MergeLink.merged(found));
-        phase = Phase.DECIDE;
+        phase = Phase.IS_DECIDED;
+        if (!isFirst)
+        {
+            beginUnits();
+        }
+    }
+
+    /**
+     * What stands where the sibling of a proposal was. If that is the link back, the merge is decided, and both are
+     * there as long as it is not complete. If not, the sibling may have been split since, and its memory be anything
+     * by now, so that it must not be written to. Who takes the proposal back must know that nobody will decide it.
+     */
+    private void onIsDecided()
+    {
+        final boolean isSibling = line.isOf(table.tableId, suffix | 1 << depth, depth + 1);
+        if (isSibling && line.link() == linkOf(1))
+        {
+            beginUnits();
+        }
+        else if (staleProposal == ANY_ALONE && isSibling && line.link() == SplitLink.NONE)
+        {
+            phase = Phase.DECIDE;
+        }
+        else if (staleProposal == ANY_ALONE || staleProposal == linkOf(0))
+        {
+            phase = Phase.WITHDRAW;
+        }
+        else
+        {
+            proposal = linkOf(0);
+            fail("somebody else has proposed a merge, and not decided it yet");
+        }
     }
 
     /** Looks at everything before it changes anything. */
@@ -458,38 +492,10 @@ public final class TableMerge
             }
             else
             {
-                beginFormat();
+                format.begin(suffix, depth, givenOffset, offsets[0], offsets[1]);
+                phase = Phase.FORMAT;
             }
         }
-    }
-
-    private void beginFormat()
-    {
-        final long header = BucketDescriptor.header(table.tableId, suffix, depth);
-        for (int at = SplitBatch.FORMAT_AT; at < SplitBatch.SCRATCH_BYTES; at += BucketDescriptor.BUCKET_BYTES)
-        {
-            batch.word(at + BucketDescriptor.HEADER_OFFSET, header);
-            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
-            {
-                batch.word(
-                    at + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES, SlotWord.UNINITIALISED);
-            }
-        }
-        SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
-            table.groupCount, table.descriptor().hashSeed(), offsets[0], offsets[1]);
-        group = 0;
-        phase = Phase.FORMAT;
-    }
-
-    private int groupsToWrite()
-    {
-        return Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - group);
-    }
-
-    private void onFormat()
-    {
-        group += groupsToWrite();
-        phase = group < table.groupCount ? Phase.FORMAT : Phase.FORMAT_HEADER;
     }
 
     /** Changes nothing for anybody, but that the one with split bit 0 is not split before the merge is decided. */
@@ -532,7 +538,7 @@ public final class TableMerge
     {
         isLinkOurs = false;
         isWithdrawn = true;
-        fail("it was split, or its sibling");
+        fail("a proposal is taken back: it was split, or its sibling, or nobody has decided it");
     }
 
     private void beginUnits()
@@ -558,14 +564,10 @@ public final class TableMerge
         else if (unit.isDone())
         {
             movedRecords += unit.records();
-            group++;
-            if (group < table.groupCount)
+            phase = Phase.FINISH;
+            if (++group < table.groupCount)
             {
                 beginUnit();
-            }
-            else
-            {
-                phase = Phase.FINISH;
             }
         }
     }
@@ -579,6 +581,7 @@ public final class TableMerge
     /** Ends it when no request can touch its memory any more. */
     void close()
     {
+        isLinkOurs |= inFlight && phase == Phase.PROPOSE;
         inFlight = false;
         if (state == State.RUNNING)
         {

@@ -35,7 +35,7 @@ class DeepDirectoryTest
                 fixture.fabric.step();
             }
             assertThat(split.state()).isEqualTo(TableSplit.State.DONE);
-            final TableGrowth growth = TableGrowth.of(table.descriptor(), table, 0, DEPTH + 1);
+            final TableGrowth growth = TableGrowth.to(table.descriptor(), table, table.subtable(0));
             assertThat(growth.replaced()).containsExactly(subtable);
 
             final byte[] bytes = growth.descriptor().encode();

@@ -20,6 +20,7 @@ class MergeRaceSimTest
         long splits = 0;
         long merges = 0;
         long helped = 0;
+        long withdrawals = 0;
         int deepest = 0;
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
         {
@@ -29,16 +30,19 @@ class MergeRaceSimTest
                 wrong.append(problem == null ? "" : problem + "\n");
                 splits += run.splits();
                 merges += run.merges();
+                withdrawals += run.withdrawals();
                 deepest = Math.max(deepest, run.depth());
                 helped += run.counters().pairsHelped;
             }
         }
         System.out.println(
-            "splits=" + splits + " merges=" + merges + " deepest=" + deepest + " helped=" + helped);
+            "splits=" + splits + " merges=" + merges + " deepest=" + deepest + " helped=" + helped + " withdrawals=" +
+            withdrawals);
         assertThat(wrong.toString()).isEmpty();
         assertThat(merges).isGreaterThan(SEEDS);
         assertThat(deepest).as("windows went back and forth").isGreaterThan(4);
         assertThat(helped).isPositive();
+        assertThat(withdrawals).as("proposals that nobody decided").isPositive();
     }
 
     @ParameterizedTest(name = "{0}")

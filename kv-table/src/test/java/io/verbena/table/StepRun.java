@@ -55,7 +55,7 @@ final class StepRun implements AutoCloseable
     private long nowNs = 1_000_000;
     private long splits;
     private long merges;
-    private long mergesPublished;
+    private long withdrawals;
     private String mergeProblem;
     private long epoch = 1;
 
@@ -78,6 +78,8 @@ final class StepRun implements AutoCloseable
         private TableMerge merge;
         private long mergeMemory;
         private int restructuredSuffix;
+        private long proposal;
+        private long proposalEpoch;
 
         private Node(final int id)
         {
@@ -230,12 +232,29 @@ final class StepRun implements AutoCloseable
             merges += merge.state() == TableMerge.State.DONE && mergeMemory != 0 ? 1 : 0;
             final boolean isNotWhole = merge.failure() != null && merge.failure().startsWith("it is not whole");
             noteMergeFailure(merge);
+            final long proposed = merge.proposal();
             merge = null;
+            onProposed(proposed);
             if (isNotWhole)
             {
-                splitMemory[0] = 0;
-                splitMemory[1] = 0;
+                Arrays.fill(splitMemory, 0);
                 beginSplit(restructuredSuffix);
+            }
+        }
+
+        /** Whoever made it may decide it until all have passed this epoch. */
+        private void onProposed(final long proposed)
+        {
+            if (proposed != proposal)
+            {
+                proposal = proposed;
+                proposalEpoch = heard;
+            }
+            else if (proposed != SplitLink.NONE && engine.isReusable(proposalEpoch))
+            {
+                mergeMemory = 0;
+                merge = engine.splits().withdrawMerge(table, restructuredSuffix, proposed, deadlineNs());
+                withdrawals++;
             }
         }
 
@@ -244,7 +263,6 @@ final class StepRun implements AutoCloseable
             return !dead && (engine.active() > 0 || split != null || merge != null || !port[0].isIdle());
         }
     }
-
 
     StepRun(final long seed, final StepShape shape)
     {
@@ -397,7 +415,6 @@ final class StepRun implements AutoCloseable
             catalog.learn(suffix, depth, subtable + SubtableDescriptor.GROUPS_OFFSET, link))
         {
             catalogVersion++;
-            mergesPublished++;
             retiredSubtables.add(new long[]{ subtable, epoch });
             retiredSubtables.add(new long[]{ MergeLink.sibling(link), epoch });
         }
@@ -563,6 +580,12 @@ final class StepRun implements AutoCloseable
         return merges;
     }
 
+    /** Proposals of others that were to be taken back. */
+    long withdrawals()
+    {
+        return withdrawals;
+    }
+
     int depth()
     {
         return catalog.depth();
@@ -570,28 +593,6 @@ final class StepRun implements AutoCloseable
 
     EngineCounters counters()
     {
-        final EngineCounters sum = new EngineCounters();
-        for (final Node node : nodes)
-        {
-            final EngineCounters counters = node.engine.counters();
-            sum.retries += counters.retries;
-            sum.withdrawals += counters.withdrawals;
-            sum.kills += counters.kills;
-            sum.falseMatches += counters.falseMatches;
-            sum.lostSwaps += counters.lostSwaps;
-            sum.checksumMismatches += counters.checksumMismatches;
-            sum.cacheHits += counters.cacheHits;
-            sum.cacheHints += counters.cacheHints;
-            sum.cacheStale += counters.cacheStale;
-            sum.unknownBlocks += counters.unknownBlocks;
-            sum.splitsFollowed += counters.splitsFollowed;
-            sum.tombstonesCleared += counters.tombstonesCleared;
-            sum.pairsHelped += counters.pairsHelped;
-            for (int i = 0; i < sum.results.length; i++)
-            {
-                sum.results[i] += counters.results[i];
-            }
-        }
-        return sum;
+        return CounterSum.of(nodes.stream().map(node -> node.engine.counters()).toList());
     }
 }

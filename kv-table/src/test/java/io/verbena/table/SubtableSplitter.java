@@ -123,8 +123,7 @@ final class SubtableSplitter
 
     private void publish()
     {
-        final TableGrowth growth =
-            TableGrowth.of(published, store.table, target.suffix(), target.depth() + 1);
+        final TableGrowth growth = TableGrowth.ofSplit(published, store.table, target);
         published = growth.descriptor();
         growth.replaced().forEach((old) -> retired.add(new Retired(
             (int)((old.offset() - DisturbedStore.CHUNKS_AT) / DisturbedStore.CHUNK_BYTES), engine.epoch())));

@@ -1,6 +1,8 @@
 package io.verbena.memory.checkpoint;
 
+import io.verbena.table.MergePlacement;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -13,8 +15,8 @@ import java.nio.ByteBuffer;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Where the content of a subtable's slots is while it is split: a frozen word counts as long as the slot that takes its
- * place is not initialised; then that one's chunk is to be looked at from now on. One thread.
+ * Where the content of a subtable's slots is while it is split or merged: a frozen word counts as long as the slot that
+ * takes its place is not initialised; then that one's chunk is to be looked at from now on. One thread.
  */
 final class SplitTrail
 {
@@ -29,6 +31,7 @@ final class SplitTrail
     private int groupCount;
     private long hashSeed;
     private boolean isLeft;
+    private final long[] old = new long[2 * MergePlacement.SLOTS];
 
     /** @param losesFrozen for mutation checks only. */
     SplitTrail(final RegionLoads loads, final IndexChunks chunks, final boolean losesFrozen)
@@ -47,10 +50,12 @@ final class SplitTrail
         depth = SubtableDescriptor.depth(line, 0);
         groupCount = SubtableDescriptor.groupCount(line, 0);
         hashSeed = SubtableDescriptor.hashSeed(line, 0);
-        isLeft = SplitLink.isComplete(SubtableDescriptor.split(line, 0));
+        final long link = SubtableDescriptor.split(line, 0);
+        isLeft = MergeLink.isLink(link) ? isMerged(link) && predecessor(MergeLink.merged(link)) == 0 :
+            SplitLink.isComplete(link);
     }
 
-    /** Whether its split was complete before it was looked at: nothing counts there. */
+    /** Whether its split or merge was complete before it was looked at: nothing counts there. */
     boolean isLeft()
     {
         return isLeft;
@@ -60,7 +65,8 @@ final class SplitTrail
     boolean isOfSubtable(final long bucketHeader)
     {
         return bucketHeader == BucketDescriptor.header(tableId, suffix, depth) ||
-            SplitLink.isLink(bucketHeader) && bucketHeader == SplitLink.underWay(split());
+            SplitLink.isLink(bucketHeader) && bucketHeader == SplitLink.underWay(split()) ||
+            MergeLink.isLink(bucketHeader) && bucketHeader == split();
     }
 
     private long split()
@@ -85,16 +91,20 @@ final class SplitTrail
         {
             return SlotWord.EMPTY;
         }
+        final long link = split();
+        if (MergeLink.isLink(link))
+        {
+            return countingMerged(slot, word, link);
+        }
         final int side = SlotWord.side(word, depth);
-        final long child = SplitLink.offset(split(), side);
+        final long child = SplitLink.offset(link, side);
         if (!chunks.isChunk(child) || !isChild(child, side))
         {
             // What is split here is none any more; the chunk shows that by another lease or header.
             return SlotWord.EMPTY;
         }
         final long childWord = loads.word(child + slot - subtable);
-        if (childWord == SlotWord.UNINITIALISED &&
-            loads.word(child + SubtableDescriptor.PREDECESSOR_OFFSET) == subtable)
+        if (childWord == SlotWord.UNINITIALISED && predecessor(child) == subtable)
         {
             return SlotWord.withKind(word, SlotWord.KIND_COMMITTED);
         }
@@ -102,12 +112,100 @@ final class SplitTrail
         return SlotWord.EMPTY;
     }
 
-    /** The first two words of its header say which subtable it is; they are written once. */
+    /**
+     * Of two with one slot one gets another slot of the group, so that a word counts until that one is initialised.
+     * Nothing is, before all of both groups are frozen; from then on they say where each goes, and stay as they are
+     * until the merge is complete: which is looked at last.
+     */
+    private long countingMerged(final long slot, final long word, final long link)
+    {
+        if (!isMerged(link))
+        {
+            return SlotWord.EMPTY;
+        }
+        final long merged = MergeLink.merged(link);
+        final long inSubtable = slot - subtable - SubtableDescriptor.GROUPS_OFFSET;
+        final long group = inSubtable / BucketDescriptor.GROUP_BYTES * BucketDescriptor.GROUP_BYTES +
+            SubtableDescriptor.GROUPS_OFFSET;
+        final boolean isFrozen = loadGroups(first(link) + group, second(link) + group);
+        final int target = isFrozen ? MergePlacement.target(old,
+            side() * MergePlacement.SLOTS + slotAt(slot - subtable - group)) : -1;
+        final boolean isLeftToMove =
+            target < 0 || loads.word(merged + group + placeOf(target)) == SlotWord.UNINITIALISED;
+        if (isLeftToMove && predecessor(merged) == first(link))
+        {
+            return SlotWord.withKind(word, SlotWord.KIND_COMMITTED);
+        }
+        chunks.want(merged);
+        return SlotWord.EMPTY;
+    }
+
+    private int side()
+    {
+        return suffix >>> depth - 1;
+    }
+
+    private long first(final long link)
+    {
+        return side() == 0 ? subtable : MergeLink.sibling(link);
+    }
+
+    private long second(final long link)
+    {
+        return side() == 0 ? MergeLink.sibling(link) : subtable;
+    }
+
+    private boolean loadGroups(final long group0, final long group1)
+    {
+        boolean isFrozen = true;
+        for (int i = 0; i < old.length; i++)
+        {
+            old[i] = loads.word((i < MergePlacement.SLOTS ? group0 : group1) + placeOf(i % MergePlacement.SLOTS));
+            isFrozen &= SlotWord.isFrozen(old[i]);
+        }
+        return isFrozen;
+    }
+
+    /** Where a slot of a group is, in bytes. */
+    private static int placeOf(final int slot)
+    {
+        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
+    private static int slotAt(final long place)
+    {
+        return (int)(place / BucketDescriptor.BUCKET_BYTES * BucketDescriptor.SLOTS_PER_BUCKET +
+            (place % BucketDescriptor.BUCKET_BYTES - BucketDescriptor.SLOTS_OFFSET) / BucketDescriptor.SLOT_BYTES);
+    }
+
+    private long predecessor(final long of)
+    {
+        return loads.word(of + SubtableDescriptor.PREDECESSOR_OFFSET);
+    }
+
+    /** Whether the one that a link leads to, decided or proposed, is that of this one and its sibling. */
+    private boolean isMerged(final long link)
+    {
+        final long merged = MergeLink.merged(link);
+        if (depth == 0 || !chunks.isChunk(merged) || !chunks.isChunk(MergeLink.sibling(link)))
+        {
+            return false;
+        }
+        return isHeader(merged, suffix & (1 << depth - 1) - 1, depth - 1) &&
+            loads.word(merged + SubtableDescriptor.SECOND_PREDECESSOR_OFFSET) == second(link);
+    }
+
     private boolean isChild(final long child, final int side)
     {
-        SubtableDescriptor.write(
-            wanted, 0, tableId, suffix | side << depth, depth + 1, groupCount, hashSeed, subtable);
-        return loads.word(child) == wanted.getLong(0, LITTLE_ENDIAN) &&
-            loads.word(child + Long.BYTES) == wanted.getLong(Long.BYTES, LITTLE_ENDIAN);
+        return isHeader(child, suffix | side << depth, depth + 1);
+    }
+
+    /** The first two words of a header say which subtable it is; they are written once. */
+    private boolean isHeader(final long offset, final int ofSuffix, final int ofDepth)
+    {
+        SubtableDescriptor.write(wanted, 0, tableId, ofSuffix, ofDepth, groupCount, hashSeed, 0);
+        return loads.word(offset) == wanted.getLong(0, LITTLE_ENDIAN) &&
+            loads.word(offset + Long.BYTES) == wanted.getLong(Long.BYTES, LITTLE_ENDIAN);
     }
 }

@@ -111,7 +111,7 @@ final class RigSplits implements SplitSource
         verbs += split.verbs();
         payloadBytes += split.payloadBytes();
         movedRecords += split.movedRecords();
-        final TableGrowth growth = TableGrowth.of(published, table, current.suffix(), current.depth() + 1);
+        final TableGrowth growth = TableGrowth.ofSplit(published, table, current);
         published = TableDescriptor.decode(growth.descriptor().encode());
         table.refresh(published);
         growth.replaced().forEach(replaced -> retired.add(new Retired(replaced.offset(), rig.engine().epoch())));
