@@ -13,11 +13,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -41,6 +46,21 @@ class ArchitectureTest
         "io.verbena.elle.bench.CheckBenchmark",
         // Waits for other processes and threads of this machine, which do not know virtual time.
         "io.verbena.rdma.soft");
+
+    /** What may draw random numbers that no seed decides, each with its reason. */
+    private static final Set<String> RANDOM = Set.of(
+        // What devices hand out where no seed decides.
+        "io.verbena.rdma.verbs.SystemRandom",
+        // A folder has its id before there is a device.
+        "io.verbena.memory.MemoryFolder",
+        // Secrets, over TCP: no simulation has that.
+        "io.verbena.control.bootstrap",
+        // Files and connections of this machine.
+        "io.verbena.rdma.soft",
+        "io.verbena.rdma.ibverbs",
+        "io.verbena.cli.cluster",
+        // Threads of tests, which have no seed anyway.
+        "io.verbena.test");
 
     /** A module, the package it owns, and the modules its POM names. */
     enum Module
@@ -226,6 +246,19 @@ class ArchitectureTest
             type -> !CLOCKS.contains(type.getName()) && !CLOCKS.contains(type.getPackageName()));
         check(noClasses().that(isNoClock).should().callMethod(System.class, "nanoTime")
             .orShould().callMethod(System.class, "currentTimeMillis"));
+    }
+
+    @Test
+    void shouldTakeRandomNumbersFromDevicesSoThatSimulatedRunsCanBeRepeated()
+    {
+        final DescribedPredicate<JavaClass> isSeeded = DescribedPredicate.describe("have devices or seeds",
+            type -> !RANDOM.contains(type.getName()) && !RANDOM.contains(type.getPackageName()));
+        check(noClasses().that(isSeeded).should().callMethod(ThreadLocalRandom.class, "current")
+            .orShould().callConstructor(SecureRandom.class)
+            .orShould().callConstructor(Random.class)
+            .orShould().callConstructor(SplittableRandom.class)
+            .orShould().callMethod(Math.class, "random")
+            .orShould().callMethod(UUID.class, "randomUUID"));
     }
 
     @Test

@@ -27,6 +27,7 @@ final class AsyncCall<T>
     }
 
     private final AsyncCalls calls;
+    private final int number;
     private final RequestKind kind;
     private final TableReference table;
     private final byte[] key;
@@ -44,11 +45,12 @@ final class AsyncCall<T>
     private volatile boolean finished;
 
     AsyncCall(
-        final AsyncCalls calls, final RequestKind kind, final TableReference table, final byte[] key,
-        final byte[] value, final long expectedVersion, final long deadlineNs, final Conversion<T> conversion,
-        final Executor completionExecutor)
+        final AsyncCalls calls, final int number, final RequestKind kind, final TableReference table,
+        final byte[] key, final byte[] value, final long expectedVersion, final long deadlineNs,
+        final Conversion<T> conversion, final Executor completionExecutor)
     {
         this.calls = calls;
+        this.number = number;
         this.kind = kind;
         this.table = table;
         this.key = key;
@@ -144,6 +146,19 @@ final class AsyncCall<T>
         {
             finish(null, Verdict.givenUp(attempt));
         }
+    }
+
+    /** A sweep meets calls by their numbers, not by where they lie in memory: so a simulated run can be repeated. */
+    @Override
+    public int hashCode()
+    {
+        return number;
+    }
+
+    @Override
+    public boolean equals(final Object other)
+    {
+        return this == other;
     }
 
     private Attempt current()

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The asynchronous operations in flight: their number, their deadlines, and those that wait for a node to take them.
@@ -17,12 +17,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class AsyncCalls
 {
+    private static final long ONE_BEGUN = 1L << Integer.SIZE;
+
     private final ComputeNodeSet nodes;
     private final NanoClock clock;
     private final StatisticsCells statistics;
     private final Executor completionExecutor;
     private final int maxInFlight;
-    private final AtomicInteger inFlight = new AtomicInteger();
+    /** How many are in flight, and above that how many ever began. */
+    private final AtomicLong counts = new AtomicLong();
     private final Set<AsyncCall<?>> outstanding = ConcurrentHashMap.newKeySet();
     private final Runnable sweepWaker;
     private volatile boolean closed;
@@ -52,14 +55,16 @@ final class AsyncCalls
         {
             throw Verdict.closed();
         }
-        if (inFlight.incrementAndGet() > maxInFlight)
+        final long now = counts.addAndGet(ONE_BEGUN + 1);
+        if ((int)now > maxInFlight)
         {
-            inFlight.decrementAndGet();
+            counts.decrementAndGet();
             return CompletableFuture.failedFuture(new KvUnavailableException("too many asynchronous operations in " +
                 "flight: maxAsyncInFlight=" + maxInFlight + "; wait for some of them, or raise the limit"));
         }
         final AsyncCall<T> call =
-            new AsyncCall<>(this, kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
+            new AsyncCall<>(this, (int)(now >>> Integer.SIZE), kind, table, key, value, expectedVersion, deadlineNs,
+                conversion, executor);
         call.attempt();
         // Only now may the sweep see it: before, this thread drives it.
         outstanding.add(call);
@@ -90,13 +95,13 @@ final class AsyncCalls
     /** @return calls whose futures are not complete. */
     int inFlight()
     {
-        return inFlight.get();
+        return counts.intValue();
     }
 
     /** Called once for each call, by the thread that ends it. */
     void finished(final AsyncCall<?> call)
     {
-        inFlight.decrementAndGet();
+        counts.decrementAndGet();
         outstanding.remove(call);
     }
 

@@ -473,6 +473,7 @@ final class SimCluster implements AutoCloseable
             .regionLengthBytes(SuperblockDescriptor.SPACE_BYTES +
                 chunksPerNode * (CHUNK_BYTES + (long)ChunkDescriptor.HEADER_BYTES))
             .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2)
+            .epochClock(() -> (EPOCH_2026_NS + world.clock().nanoTime()) / 1_000_000)
             .retryPauseNs(1_000_000), null == planted ? null : new SimDisk(world.random()));
         if (null != planted)
         {

@@ -8,7 +8,6 @@ import io.verbena.memory.checkpoint.RegionLoads;
 import io.verbena.table.format.SizeClasses;
 import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
-import org.agrona.concurrent.SystemEpochClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,8 +32,8 @@ public final class Checkpointer implements AutoCloseable
     private final MemorySegment region;
     private final long periodNs;
     private final NanoClock clock;
+    private final EpochClock wallClock;
     private final int droppedGuards;
-    private final EpochClock wallClock = SystemEpochClock.INSTANCE;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
     private volatile boolean isCancelled;
     private volatile boolean isLastWanted;
@@ -49,6 +48,7 @@ public final class Checkpointer implements AutoCloseable
         final MemorySegment region,
         final long periodNs,
         final NanoClock clock,
+        final EpochClock wallClock,
         final int droppedGuards)
     {
         this.droppedGuards = droppedGuards;
@@ -56,6 +56,7 @@ public final class Checkpointer implements AutoCloseable
         this.region = region;
         this.periodNs = periodNs;
         this.clock = clock;
+        this.wallClock = wallClock;
     }
 
     void start()

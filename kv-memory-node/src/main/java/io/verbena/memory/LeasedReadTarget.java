@@ -7,8 +7,6 @@ import io.verbena.rdma.verbs.RdmaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.concurrent.ThreadLocalRandom;
-
 /**
  * The read target of a memory node, for compute nodes that join: they READ through it until they are connected. It
  * lives as long as the lease, and is another one afterwards. The node's thread only.
@@ -30,7 +28,7 @@ final class LeasedReadTarget implements AutoCloseable
     {
         try
         {
-            target = raas.openReadTarget(ThreadLocalRandom.current().nextLong());
+            target = raas.openReadTarget(raas.device().random().nextLong());
         }
         catch (final RdmaException ex)
         {

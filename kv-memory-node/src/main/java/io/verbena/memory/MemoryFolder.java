@@ -12,10 +12,10 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -94,7 +94,7 @@ public final class MemoryFolder implements AutoCloseable
 
             final MemoryFolder folder = open(
                 path, new DiskFolderFiles(path), lockFile, regionLengthBytes, defaultLengthBytes,
-                ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE));
+                new SecureRandom().nextLong(1, Long.MAX_VALUE));
             isOpen = true;
             return folder;
         }

@@ -30,7 +30,6 @@ import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A memory node as an agent: one thread calls {@link #doWork()} and everything else here, except what says otherwise.
@@ -108,7 +107,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             device.address(),
             configuration.servicePort(),
             RemoteRegion.of(region),
-            null == folder ? ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
+            null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
             readTarget.address());
     }
@@ -453,7 +452,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             checkpointer = new Checkpointer(
                 configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock,
-                configuration.droppedGuards());
+                configuration.epochClock(), configuration.droppedGuards());
 
             if (configuration.hasCheckpointThread())
             {

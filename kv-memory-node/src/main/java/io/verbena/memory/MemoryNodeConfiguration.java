@@ -2,6 +2,9 @@ package io.verbena.memory;
 
 import io.verbena.rdma.verbs.CompletionChannel;
 
+import org.agrona.concurrent.EpochClock;
+import org.agrona.concurrent.SystemEpochClock;
+
 import java.util.concurrent.TimeUnit;
 
 /** How a {@link MemoryNode} runs. Read once at start; not thread-safe. */
@@ -15,6 +18,7 @@ public final class MemoryNodeConfiguration
     private boolean hasCheckpointThread = true;
     private int droppedGuards;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
+    private EpochClock epochClock = SystemEpochClock.INSTANCE;
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
@@ -100,6 +104,23 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration checkpointPeriodNs(final long periodNs)
     {
         checkpointPeriodNs = periodNs;
+        return this;
+    }
+
+    /** @return what tells when checkpoints were made. */
+    public EpochClock epochClock()
+    {
+        return epochClock;
+    }
+
+    /**
+     * @param clock milliseconds since 1970, for what is told of checkpoints; default the wall clock. Simulations give a
+     *              virtual one.
+     * @return this.
+     */
+    public MemoryNodeConfiguration epochClock(final EpochClock clock)
+    {
+        epochClock = clock;
         return this;
     }
 

@@ -10,6 +10,8 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 
+import org.agrona.concurrent.SystemEpochClock;
+
 /** Makes a checkpoint of a memory node that does not run, out of the memory that it left. Stateless. */
 public final class OfflineCheckpoint
 {
@@ -54,7 +56,7 @@ public final class OfflineCheckpoint
 
             new ChunkHeaders(region.segment(), superblock.chunkHeadersOffset(), superblock.chunkCount()).redo();
             final Checkpointer checkpointer =
-                new Checkpointer(folder, region.segment(), 0, device.clock(), 0);
+                new Checkpointer(folder, region.segment(), 0, device.clock(), SystemEpochClock.INSTANCE, 0);
             checkpointer.make();
 
             if (!checkpointer.failure().isEmpty())

@@ -4,6 +4,8 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.sim.SimHunt;
+import io.verbena.rdma.sim.SimRepetition;
+import io.verbena.rdma.sim.SimWorld;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +40,21 @@ class ControlPlaneFaultSimTest
             assertThat(forgotten.stream().mapToInt(Integer::intValue).sum()).as("nodes fenced in all schedules")
                 .isGreaterThan(SEEDS);
         }
+    }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        SimRepetition.check(() ->
+        {
+            try (SimWorld world = new SimWorld(2, SimControlPlane.options()))
+            {
+                run(new SimControlPlane(world, new InMemoryMetaStore(), 3));
+            }
+        });
+        SimRepetition.check(() ->
+            new ControlPlaneSimTest().shouldBounceLateWritesWhenAPausedNodeWakesUpAfterItsFence(1));
+        SimRepetition.check(() -> new NewsSimTest().shouldTellWhenSomebodyWaitsForTheNode());
     }
 
     private static int run(final SimControlPlane plane)

@@ -7,6 +7,7 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -107,7 +108,7 @@ class RegionAdoptionTest
         try (MemoryFolder folder = folder())
         {
             newTable();
-            new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, 0).make();
+            new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE, 0).make();
             assertThat(folder.hasCheckpoint()).isTrue();
             assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, 0)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
             assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, DurabilityGuard.OUTDATED))

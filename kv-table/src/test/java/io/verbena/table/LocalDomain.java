@@ -32,7 +32,9 @@ final class LocalDomain implements ProtectionDomain
     {
         final MemorySegment pooled =
             POOL.computeIfAbsent(lengthBytes, length -> new ConcurrentLinkedQueue<>()).poll();
-        return new LocalRegion(pooled == null ? Arena.global().allocate(lengthBytes, 64) : pooled);
+        // As new memory is: what an earlier run left there is none of a run's business.
+        return new LocalRegion(
+            pooled == null ? Arena.global().allocate(lengthBytes, 64) : pooled.fill((byte)0));
     }
 
     @Override

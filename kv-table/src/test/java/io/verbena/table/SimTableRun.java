@@ -337,11 +337,6 @@ final class SimTableRun implements AutoCloseable
         return groups;
     }
 
-    long traceHash()
-    {
-        return world.traceHash();
-    }
-
     @Override
     public void close()
     {

@@ -32,6 +32,7 @@ final class StepFabric implements AutoCloseable
     boolean tearing = true;
     boolean readsOvertakeAtomics;
     boolean inOrder;
+    private long digest;
     private final Map<Integer, UnsafeBuffer> memories = new HashMap<>();
     private final List<StepPort> ports = new ArrayList<>();
     private final List<MemoryRegion> regions = new ArrayList<>();
@@ -52,7 +53,6 @@ final class StepFabric implements AutoCloseable
     {
         final MemoryRegion region = domain.allocateRegistered(lengthBytes, 0);
         regions.add(region);
-        region.segment().fill((byte)0);
         final UnsafeBuffer memory = new UnsafeBuffer(region.address(), lengthBytes);
         memories.put(nodeId, memory);
         return memory;
@@ -74,6 +74,18 @@ final class StepFabric implements AutoCloseable
         final StepPort port = new StepPort(memories.get(nodeId), completions);
         ports.add(port);
         return port;
+    }
+
+    /** Of all that was executed so far: where, and what was found or moved there. */
+    long digest()
+    {
+        return digest;
+    }
+
+    private void note(final int offset, final long content)
+    {
+        digest = (digest ^ content) * 0xBF58_476D_1CE4_E5B9L + offset;
+        digest ^= digest >>> 29;
     }
 
     /** Executes one step of some port. @return false when nothing is to be done anywhere. */
@@ -363,6 +375,7 @@ final class StepFabric implements AutoCloseable
                 memory.putLong(verb.remoteOffset, verb.desired, LITTLE_ENDIAN);
             }
             local(verb).putLong(verb.localOffset, found, LITTLE_ENDIAN);
+            note(verb.remoteOffset, found);
         }
 
         /** @return whether the request is complete. */
@@ -392,9 +405,20 @@ final class StepFabric implements AutoCloseable
                 {
                     memory.putBytes(verb.remoteOffset + at, local(verb), verb.localOffset + at, length);
                 }
+                note(verb.remoteOffset + at, hash(verb.remoteOffset + at, length));
             }
             while (!tearing && !verb.lines.isEmpty());
             return verb.lines.isEmpty();
+        }
+
+        private long hash(final int offset, final int length)
+        {
+            long hash = 0;
+            for (int at = 0; at <= length - Long.BYTES; at += Long.BYTES)
+            {
+                hash = hash * 31 + memory.getLong(offset + at, LITTLE_ENDIAN);
+            }
+            return hash;
         }
 
         private static UnsafeBuffer local(final Verb verb)

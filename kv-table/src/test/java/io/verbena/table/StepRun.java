@@ -43,7 +43,7 @@ final class StepRun implements AutoCloseable
     private final long seed;
     private final StepShape shape;
     private final Random random;
-    private final StepFabric fabric;
+    final StepFabric fabric;
     private final RaceWorkload workload;
     private final List<Node> nodes = new ArrayList<>();
     private final TablePlan plan = TablePlan.ofShape("race", 77, HASH_SEED, 0, 1, new int[]{NODE});

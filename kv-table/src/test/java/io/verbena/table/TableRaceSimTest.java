@@ -90,4 +90,26 @@ class TableRaceSimTest
         assertThat(repeated[OperationResult.DELETED]).isPositive();
         assertThat(known).as("found out").isGreaterThan(4 * repeated[OperationResult.OUTCOME_UNKNOWN]);
     }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS / 30; seed++)
+        {
+            assertThat(digest(seed, StepShape.of(seed))).isEqualTo(digest(seed, StepShape.of(seed)))
+                .isNotEqualTo(digest(seed + 1, StepShape.of(seed)));
+            assertThat(digest(seed, StepShape.splitting(seed))).isEqualTo(digest(seed, StepShape.splitting(seed)));
+            assertThat(digest(seed, StepShape.merging(seed))).isEqualTo(digest(seed, StepShape.merging(seed)));
+            assertThat(digest(seed, StepShape.repeating(seed))).isEqualTo(digest(seed, StepShape.repeating(seed)));
+        }
+    }
+
+    private static long digest(final long seed, final StepShape shape)
+    {
+        try (StepRun run = new StepRun(seed, shape))
+        {
+            run.run();
+            return run.fabric.digest();
+        }
+    }
 }

@@ -26,7 +26,7 @@ class TableScanSimTest
     private static final int STEPS = 100_000;
 
     /** One run: two engines on one memory, one of them scans. */
-    private static final class Run
+    private static final class Run implements AutoCloseable
     {
         private final EngineFixture writer;
         private final EngineFixture scanner;
@@ -156,7 +156,8 @@ class TableScanSimTest
             return wrong;
         }
 
-        void close()
+        @Override
+        public void close()
         {
             finishWrite();
             writer.close();
@@ -201,5 +202,20 @@ class TableScanSimTest
     void shouldMissNoKeyWhenItHoldsItsEpochAndDoesNotLookAgain()
     {
         assertThat(runsWithWrongKeys(Guard.SCAN_LOOKS_AGAIN)).as("what it rests on is the epoch").isZero();
+    }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        assertThat(digest(1)).isEqualTo(digest(1)).isNotEqualTo(digest(2));
+    }
+
+    private static long digest(final long seed)
+    {
+        try (Run run = new Run(seed, 0))
+        {
+            run.walk();
+            return run.fabric.digest();
+        }
     }
 }

@@ -31,7 +31,6 @@ import org.slf4j.LoggerFactory;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The meta server as an agent: one thread calls {@link #doWork()} and everything else here, except what says
@@ -77,7 +76,7 @@ public final class MetaServer implements Agent, AutoCloseable
         view = new DirectoryView(viewRegion, viewCapacity(configuration));
 
         final NodeDirectory directory = new NodeDirectory(view);
-        ledger = MembershipConductor.openLedger(store, state, newClusterId());
+        ledger = MembershipConductor.openLedger(store, state, device.random().nextLong(1, Long.MAX_VALUE));
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
         news = new NewsDesk(conductor);
@@ -250,11 +249,6 @@ public final class MetaServer implements Agent, AutoCloseable
         }
 
         return count;
-    }
-
-    private static long newClusterId()
-    {
-        return ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     }
 
     private static int viewCapacity(final MetaServerConfiguration configuration)

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimFaultOptions;
 import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -189,5 +190,12 @@ class CarrierOrderSimTest
         }
         assertThat(switches).isPositive();
         assertThat(failures).as("faults must have hit something").isPositive();
+    }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        SimRepetition.check(() -> run(1, false));
+        SimRepetition.check(() -> run(2, true));
     }
 }

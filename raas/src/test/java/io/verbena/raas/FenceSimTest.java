@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -92,5 +93,11 @@ class FenceSimTest
             }
         }
         assertThat(overtaken).as("without a fence some READ must see the WRITE behind it").isPositive();
+    }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        SimRepetition.check(this::shouldHoldBackTheFencedRequestAndNoOther);
     }
 }

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimFaultOptions;
 import io.verbena.rdma.sim.SimHunt;
+import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,10 +83,11 @@ class RaasSimTest
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"NONE", "BREAKS", "KILL_TENANT"})
+    @ValueSource(strings = {"NONE", "BREAKS", "PAUSES", "KILL_SERVER", "KILL_TENANT", "FENCE"})
     void shouldReplayExactlyFromTheSeed(final String name)
     {
         final Faults faults = Faults.valueOf(name);
+        SimRepetition.check(() -> run(17, faults));
         assertThat(run(17, faults)).isEqualTo(run(17, faults));
         assertThat(run(17, faults)).isNotEqualTo(run(18, faults));
     }

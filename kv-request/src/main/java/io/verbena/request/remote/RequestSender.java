@@ -17,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Sends requests over one connection and turns replies into answers. Makes no more calls at once than the connection
@@ -37,7 +36,7 @@ final class RequestSender
     private final ArrayDeque<OperationCall> freeCalls = new ArrayDeque<>();
     private TableReference lastTable;
     private byte[] lastName;
-    private long nextTransferId = ThreadLocalRandom.current().nextLong() | 1;
+    private long nextTransferId;
     private int callsUnderWay;
 
     /** A request or a result that goes in parts; makes calls while there is room. */
@@ -237,6 +236,7 @@ final class RequestSender
         this.raas = raas;
         this.vqp = vqp;
         rpc = raas.rpcClient();
+        nextTransferId = raas.device().random().nextLong() | 1;
     }
 
     boolean hasRoom()

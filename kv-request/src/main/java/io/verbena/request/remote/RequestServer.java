@@ -27,7 +27,6 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The front door of a compute node for clients in other processes: takes requests as messages, hands them to the node's
@@ -48,8 +47,7 @@ public final class RequestServer implements Agent, AutoCloseable
     private final RaasContext raas;
     private final MemoryRegion status;
     private final RpcServer server;
-    private final TransferStore transfers =
-        new TransferStore(MAX_TRANSFER_STORE_BYTES, ThreadLocalRandom.current().nextLong());
+    private final TransferStore transfers;
     /** Answered by other threads. */
     private final ConcurrentLinkedQueue<Served> completed = new ConcurrentLinkedQueue<>();
     /** Answered by the thread that drives this. */
@@ -154,6 +152,7 @@ public final class RequestServer implements Agent, AutoCloseable
         this.raas = raas;
         this.status = status;
         clock = device.clock();
+        transfers = new TransferStore(MAX_TRANSFER_STORE_BYTES, device.random().nextLong());
         ServiceStatusDescriptor.write(status, ServiceStatusDescriptor.STATE_SERVING);
         final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, new byte[0], status);
         final RpcHandler handler = this::onRequest;

@@ -7,6 +7,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -183,5 +184,11 @@ class PeerDirectorySimTest
         assertThat(found).isGreaterThan(500);
         assertThat(notFound).isPositive();
         assertThat(torn).as("the test must have torn something").isGreaterThan(20);
+    }
+
+    @Test
+    void shouldDoTheSameAgain()
+    {
+        SimRepetition.check(this::shouldNeverTellATornRecord);
     }
 }

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+
 /**
  * Where every decision of a run comes from: a seed, a recording, or a search. Decisions belong to a lane (a queue
  * pair's direction, an agent), so that the same lane decides alike although others were changed. One run each; one
@@ -36,6 +39,17 @@ public abstract sealed class SimDecisions permits SeededDecisions, SimRecording,
      * @return from 0 to {@code bound - 1}.
      */
     abstract long next(SimDecision what, long lane, long bound);
+
+    /**
+     * Numbers that are no decisions, so that there is nothing to record or to explore.
+     *
+     * @param deviceIndex whose.
+     * @return other ones for each device, alike for equal seeds.
+     */
+    final RandomGenerator numbersOf(final int deviceIndex)
+    {
+        return new SplittableRandom(SeededDecisions.mix(SeededDecisions.mix(seed()) + deviceIndex));
+    }
 
     /** A lane of a device: a queue pair or agent number, and a direction (0 to 3). */
     static long lane(final int deviceIndex, final int number, final int direction)

@@ -29,6 +29,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntFunction;
+import java.util.random.RandomGenerator;
 
 /**
  * A simulated device, with the faults that a test can do to it. Addresses of its memory are virtual and equal in each
@@ -58,6 +59,7 @@ public final class SimDevice implements Device
     private final List<SimStateful> objects = new ArrayList<>();
     private final Int2ObjectHashMap<SimConnectionListener> listeners = new Int2ObjectHashMap<>();
     private final Rnic rnic;
+    private final RandomGenerator random;
     private NanoClock clock;
     private long nextAddress;
     private int lastQueuePairNumber;
@@ -78,6 +80,7 @@ public final class SimDevice implements Device
         this.index = index;
         this.address = address;
         this.clock = fabric.clock();
+        this.random = fabric.decisions().numbersOf(index);
         final RnicModel model = fabric.options().rnicModel();
         this.rnic = model == null ? null : new Rnic(fabric, this, model);
         this.nextAddress = ((long)index << 48) + PAGE_BYTES;
@@ -227,6 +230,12 @@ public final class SimDevice implements Device
     public NanoClock clock()
     {
         return clock;
+    }
+
+    @Override
+    public RandomGenerator random()
+    {
+        return random;
     }
 
     @Override
@@ -495,14 +504,7 @@ public final class SimDevice implements Device
 
     SimDcTarget findDcTarget(final int number)
     {
-        for (final SimDcTarget target : dcTargets)
-        {
-            if (target.number() == number)
-            {
-                return target;
-            }
-        }
-        return null;
+        return dcTargets.stream().filter(target -> target.number() == number).findFirst().orElse(null);
     }
 
     void removeDcTarget(final SimDcTarget target)
@@ -559,8 +561,7 @@ public final class SimDevice implements Device
         {
             return sim;
         }
-        throw new RdmaException(
-            "not a completion queue of this device: device=" + name + ", completionQueue=" + completionQueue);
+        throw new RdmaException("not a completion queue of this device: device=" + name + ", queue=" + completionQueue);
     }
 
     void checkCapabilities(final QueuePairCapabilities capabilities)

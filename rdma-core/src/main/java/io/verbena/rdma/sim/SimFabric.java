@@ -22,7 +22,7 @@ public final class SimFabric implements Fabric
     private final SimIncidents incidents;
     private final SimAgenda agenda;
     private final List<SimDevice> devices = new ArrayList<>();
-    private final SimTrace trace = new SimTrace();
+    private final SimTrace trace;
     private final SimNamedMemory named = new SimNamedMemory();
     private final NanoClock clock = this::nowNs;
     private long nowNs = 1;
@@ -57,6 +57,7 @@ public final class SimFabric implements Fabric
     {
         this.agenda = agenda;
         this.decisions = decisions;
+        this.trace = new SimTrace(decisions.seed());
         this.options = options;
         this.incidents = new SimIncidents(decisions, faults);
         if (options.minDelayNs() < 1 || options.maxDelayNs() < options.minDelayNs())

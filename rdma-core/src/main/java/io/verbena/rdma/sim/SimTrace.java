@@ -9,14 +9,25 @@ final class SimTrace
 
     private final CRC32C checksum = new CRC32C();
     private final SimStep[] recent = new SimStep[RECENT];
+    /** Null: nobody compares. */
+    private final SimRepetition.Steps compared;
     private long stepCount;
     private long hash = 0x9E37_79B9_7F4A_7C15L;
+
+    SimTrace(final long seed)
+    {
+        compared = SimRepetition.steps(seed);
+    }
 
     void add(final SimStep step)
     {
         recent[(int)(stepCount++ % RECENT)] = step;
         mix(step.timeNs);
         mix((long)step.kind.ordinal() << 48 ^ (long)step.device << 32 ^ step.detail);
+        if (compared != null)
+        {
+            compared.add(this);
+        }
     }
 
     void mix(final long value)

@@ -3,6 +3,7 @@ package io.verbena.rdma.verbs;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /**
  * An open device ({@code struct ibv_context}) together with its connection service, which plays the part that
@@ -51,6 +52,15 @@ public interface Device extends AutoCloseable
 
     /** @return the clock of this fabric: real time, or virtual time under {@code sim}. Use no other one. */
     NanoClock clock();
+
+    /**
+     * @return numbers for ids that nobody else is to have, and that nobody is to guess: by the operating system, or by
+     *     the seed under {@code sim}. Use no other ones. Thread-safe where the device is.
+     */
+    default RandomGenerator random()
+    {
+        return SystemRandom.INSTANCE;
+    }
 
     /** @return a new protection domain. */
     ProtectionDomain allocateProtectionDomain();
