@@ -114,16 +114,16 @@ public final class MetaClient
      * Makes a table known, after its memory is formatted.
      *
      * @param table       with a name not in use.
-     * @param memoryNodes see {@link MetaService#createTable}.
+     * @param members     see {@link MetaService#createTable}.
      * @param timeoutNs   deadline.
      * @return the call; TABLE_EXISTS when the name is in use, UNAVAILABLE when a memory node is another one by now.
      */
     public ControlCall<Void> createTable(
-        final TableEntry table, final List<PeerIdentity> memoryNodes, final long timeoutNs)
+        final TableEntry table, final List<PeerIdentity> members, final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.CREATE_TABLE,
-            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, memoryNodes, buffer, offset),
+            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, members, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

@@ -55,11 +55,11 @@ public interface MetaService
      * Makes a table known.
      *
      * @param table       with a name not in use and a number from {@link #allocateTableId()}.
-     * @param memoryNodes where its memory is, each as the caller is connected to it: refused as UNAVAILABLE when one
-     *                    of them has another incarnation by now, since its memory may have been restored without the
-     *                    table.
+     * @param members     where its memory is, each as the caller is connected to it, and the caller: refused as
+     *                    UNAVAILABLE when one of them has another incarnation by now, since its memory may have been
+     *                    restored without the table, or when the caller was taken for ended.
      */
-    void createTable(TableEntry table, List<PeerIdentity> memoryNodes);
+    void createTable(TableEntry table, List<PeerIdentity> members);
 
     /**
      * @param name of a table.

@@ -12,6 +12,8 @@ public final class DroppedGuards
     public static final int CLOSE_DROPPED = ReclaimGuard.CLOSE_DROPPED;
     public static final int INDEX_WAIT = ReclaimGuard.INDEX_WAIT;
     public static final int RESTORED = ReclaimGuard.RESTORED;
+    public static final int UNDER_WAY = ReclaimGuard.UNDER_WAY;
+    public static final int FOLLOW_LINKS = ReclaimGuard.FOLLOW_LINKS;
     public static final int SHORT_SUBTABLES = ReclaimGuard.WHOLE_CHUNKS;
 
     public static final int SLOW_CATALOG = ReclaimGuard.SLOW_CATALOG;

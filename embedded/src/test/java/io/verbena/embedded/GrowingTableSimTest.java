@@ -150,6 +150,9 @@ class GrowingTableSimTest
             assertComplete(cluster, table, seed);
             cluster.settle();
             check(cluster, seed);
+            cluster.sweep();
+            final StoreCheck check = check(cluster, seed);
+            assertThat(check.lostBytes() + check.unreclaimedBytes()).as("seed %d: %s", seed, check).isZero();
         }
     }
 

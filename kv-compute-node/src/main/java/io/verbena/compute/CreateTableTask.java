@@ -196,7 +196,7 @@ final class CreateTableTask extends ControlTask
             while (wanted > 0)
             {
                 final int count = Math.min(wanted, MAX_LEASE);
-                final long requestId = session.numbers().next();
+                final long requestId = session.numbers().begin();
                 leases.add(new Leasing(link.memoryNodeId(), requestId, count, link.client().leaseChunks(
                     requestId, ChunkPurpose.INDEX, count, false, remainingNs(nowNs))));
                 wanted -= count;
@@ -224,6 +224,9 @@ final class CreateTableTask extends ControlTask
             }
         }
         leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
+        memoryLinks.forEach((link) -> leases.stream()
+            .filter((lease) -> lease.memoryNodeId == link.memoryNodeId())
+            .forEach((lease) -> link.onLeased(lease.call.result())));
         if (plan.descriptor().encode().length > TableEntry.MAX_DESCRIPTOR_BYTES)
         {
             returnChunks();
@@ -271,7 +274,7 @@ final class CreateTableTask extends ControlTask
     /** The table is made known only if its memory is still the one that was written. */
     private void publish(final long nowNs)
     {
-        final List<PeerIdentity> memoryNodes = new ArrayList<>();
+        final List<PeerIdentity> members = new ArrayList<>();
         for (final MemoryLink link : memoryLinks)
         {
             if (plan.chunksAt(link.memoryNodeId()) > 0 && !link.isReady())
@@ -282,12 +285,14 @@ final class CreateTableTask extends ControlTask
             }
             if (plan.chunksAt(link.memoryNodeId()) > 0)
             {
-                memoryNodes.add(link.identity());
+                members.add(link.identity());
             }
         }
+        // What this node has leased is returned by others once it has ended: then it makes no table known.
+        members.add(session.identity());
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
         publishedEpoch = tables.epoch();
-        publishCall = metaLink.client().createTable(entry, memoryNodes, remainingNs(nowNs));
+        publishCall = metaLink.client().createTable(entry, members, remainingNs(nowNs));
         step = Step.PUBLISH;
     }
 
@@ -333,6 +338,7 @@ final class CreateTableTask extends ControlTask
 
     private void endCreated()
     {
+        leases.forEach((lease) -> session.numbers().end(lease.requestId));
         tables.openIfFresh(entry, publishedEpoch);
         end(Status.OK, new TableReference(entry.name(), tableId), null);
     }
@@ -346,6 +352,7 @@ final class CreateTableTask extends ControlTask
             if (ControlStatus.OK == status)
             {
                 returns.addLeased(request().tableName(), lease.memoryNodeId, lease.call.result());
+                session.numbers().end(lease.requestId);
             }
             else if (status.isUnknown())
             {

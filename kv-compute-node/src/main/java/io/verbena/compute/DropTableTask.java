@@ -7,7 +7,8 @@ import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
 import io.verbena.table.format.TableDescriptor;
 
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.function.IntToLongFunction;
 
 /**
  * Drops a table at the meta server, and forgets it here. Its memory is not free at once: other nodes may still use it,
@@ -16,15 +17,19 @@ import java.util.function.Consumer;
 final class DropTableTask extends ControlTask
 {
     private final TableRegistry tables;
-    private final Consumer<TableDescriptor> dropped;
+    private final IntToLongFunction newestLease;
+    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
     private final ControlCall<TableEntry> call;
 
+    /** @param newestLease of a memory node, from before anybody could drop the table by this. */
     DropTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables,
-        final Consumer<TableDescriptor> dropped, final long nowNs)
+        final IntToLongFunction newestLease, final BiConsumer<TableDescriptor, IntToLongFunction> dropped,
+        final long nowNs)
     {
         super(request);
         this.tables = tables;
+        this.newestLease = newestLease;
         this.dropped = dropped;
         call = metaLink.client().dropTable(request.tableName(), remainingNs(nowNs));
     }
@@ -39,7 +44,7 @@ final class DropTableTask extends ControlTask
         if (ControlStatus.OK == call.status())
         {
             tables.forget(request().tableName());
-            dropped.accept(TableDescriptor.decode(call.result().descriptor()));
+            dropped.accept(TableDescriptor.decode(call.result().descriptor()), newestLease);
             end(Status.OK, null, null);
         }
         else

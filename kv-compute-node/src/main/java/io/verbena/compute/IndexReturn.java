@@ -54,8 +54,8 @@ final class IndexReturn
     }
 
     /**
-     * @param newestLease not older than those by which the chunks were had, and older than any by which somebody else
-     *                    can have them; 0 to take it from a look, where nobody but this node returns them.
+     * @param newestLease older than any by which somebody else can have the chunks; they stay taken until they are
+     *                    swept where it is older than those by which they were had, too.
      * @return of chunks that others may use until they have passed the epoch that is known now.
      */
     static IndexReturn ofUsed(
@@ -82,6 +82,12 @@ final class IndexReturn
     int memoryNodeId()
     {
         return memoryNodeId;
+    }
+
+    /** @return number of the request whose answer was lost, or 0. */
+    long requestId()
+    {
+        return requestId;
     }
 
     /** @return whether epochs are what it waits for, and not a memory node that is away. */
@@ -128,16 +134,6 @@ final class IndexReturn
             asking = link.client().leaseChunks(requestId, ChunkPurpose.INDEX, chunkCount, false, timeoutNs);
             return 1;
         }
-        if (0 == newestLease)
-        {
-            // A look that began after the chunks went out of use, and before they were first returned, knows their
-            // leases and none by which anybody else can have them.
-            if (link.passableEpoch() <= unusedEpoch)
-            {
-                return 0;
-            }
-            newestLease = link.newestLease();
-        }
         returning = link.client().returnChunks(runs, newestLease, timeoutNs);
         return 1;
     }
@@ -166,8 +162,8 @@ final class IndexReturn
         isDone = ControlStatus.OK == ended.status() || !mayAskAgain(ended, nowNs);
         if (isDone && ControlStatus.OK != ended.status())
         {
-            LOGGER.warn("index chunks of table {} may stay taken at memory node {}, {} runs, until a check of the " +
-                "tables: {} {}", tableName, memoryNodeId, runs.size(), ended.status(), ended.failure());
+            LOGGER.warn("index chunks of table {} stay taken at memory node {}, {} runs, until they are swept: {} {}",
+                tableName, memoryNodeId, null == runs ? 0 : runs.size(), ended.status(), ended.failure());
         }
         return 1;
     }

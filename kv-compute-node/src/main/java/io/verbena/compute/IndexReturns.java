@@ -9,37 +9,58 @@ import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntToLongFunction;
 
-/** All {@link IndexReturn}s of a session. What is not back when it ends stays taken. Owned by the node's thread. */
+/** All {@link IndexReturn}s of a session. What is not back when it ends others sweep. Owned by the node's thread. */
 final class IndexReturns
 {
     private final List<IndexReturn> returns = new ArrayList<>();
+
+    /** @return of each memory node a lease by which nobody can have chunks that go out of use from now on, or 0. */
+    static IntToLongFunction newestLeases(final List<MemoryLink> links)
+    {
+        final Int2ObjectHashMap<Long> newest = new Int2ObjectHashMap<>();
+        links.forEach((link) -> newest.put(link.memoryNodeId(), (Long)link.newestLease()));
+        return (memoryNodeId) -> newest.getOrDefault(memoryNodeId, (Long)0L);
+    }
 
     /**
      * Returns subtables that no descriptor names any more.
      *
      * @param tableName   for messages.
-     * @param subtables   which; of one memory node, unless newestLease is 0.
-     * @param newestLease of that node, see {@link IndexReturn#ofUsed}.
+     * @param subtables   which.
+     * @param newestLease of a memory node, see {@link IndexReturn#ofUsed}; 0 where none is known: those are swept.
      * @param epoch       known when the last one ceased to be named.
      */
     void addUsed(
-        final String tableName, final List<Subtable> subtables, final long newestLease, final long epoch)
+        final String tableName, final List<Subtable> subtables, final IntToLongFunction newestLease,
+        final long epoch)
     {
         final Int2ObjectHashMap<List<ChunkRun>> runsByNode = new Int2ObjectHashMap<>();
         for (final Subtable subtable : subtables)
         {
+            if (0 == newestLease.applyAsLong(subtable.memoryNodeId()))
+            {
+                continue;
+            }
             final List<ChunkRun> runs =
                 runsByNode.computeIfAbsent(subtable.memoryNodeId(), (id) -> new ArrayList<>());
             runs.add(new ChunkRun(subtable.offset(), 1));
             if (ChunkLease.MAX_RUNS == runs.size())
             {
-                returns.add(IndexReturn.ofUsed(tableName, subtable.memoryNodeId(), runs, newestLease, epoch));
+                addUsed(tableName, subtable.memoryNodeId(), runs, newestLease, epoch);
                 runsByNode.remove(subtable.memoryNodeId());
             }
         }
-        runsByNode.forEach((memoryNodeId, runs) ->
-            returns.add(IndexReturn.ofUsed(tableName, memoryNodeId, runs, newestLease, epoch)));
+        runsByNode.forEach((memoryNodeId, runs) -> addUsed(tableName, memoryNodeId, runs, newestLease, epoch));
+    }
+
+    private void addUsed(
+        final String tableName, final int memoryNodeId, final List<ChunkRun> runs, final IntToLongFunction newestLease,
+        final long epoch)
+    {
+        returns.add(IndexReturn.ofUsed(
+            tableName, memoryNodeId, runs, newestLease.applyAsLong(memoryNodeId), epoch));
     }
 
     /** Returns what was leased for a table and is in no use. */
@@ -77,16 +98,17 @@ final class IndexReturns
         return next;
     }
 
-    int poll(
-        final TableEngine engine, final Int2ObjectHashMap<MemoryLink> links, final long timeoutNs, final long nowNs)
+    int poll(final SessionParts session, final Int2ObjectHashMap<MemoryLink> links, final long nowNs)
     {
         int workCount = 0;
         for (int i = returns.size() - 1; i >= 0; i--)
         {
             final IndexReturn index = returns.get(i);
-            workCount += index.poll(engine, links.get(index.memoryNodeId()), timeoutNs, nowNs);
+            workCount += index.poll(
+                session.engine(), links.get(index.memoryNodeId()), session.timeoutNs(), nowNs);
             if (index.isDone())
             {
+                session.numbers().end(index.requestId());
                 returns.remove(i);
             }
         }

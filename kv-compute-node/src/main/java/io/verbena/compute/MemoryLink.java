@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.control.ChunkLease;
 import io.verbena.control.MemoryNodeClient;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -42,6 +43,8 @@ final class MemoryLink implements AutoCloseable
     private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
     /** Cookie of the reclaimer's batches. */
     private static final int RECLAIM_COOKIE = ChunkWatch.COOKIE | 2;
+    /** Cookie of the batches of the sweep of indexes. */
+    private static final int SWEEP_COOKIE = ChunkWatch.COOKIE | 16;
 
     private final SessionParts session;
     private final RaasContext raas;
@@ -53,7 +56,9 @@ final class MemoryLink implements AutoCloseable
     private final ChunkWatch watch;
     private final RegionAccess reclaimAccess;
     private RegionAccess observerAccess;
+    private RegionAccess sweepAccess;
     private final Reclaimer reclaimer;
+    private final IndexSweep indexSweep;
     private State state;
     private PeerLookup lookup;
     private PeerRecord record;
@@ -67,6 +72,8 @@ final class MemoryLink implements AutoCloseable
     private VirtualQpPort port;
     private long lookAtNs;
     private boolean isRestored;
+    private long newestOwnLease;
+    private long indexRefusals;
 
     MemoryLink(final SessionParts session, final int memoryNodeId)
     {
@@ -84,7 +91,8 @@ final class MemoryLink implements AutoCloseable
             raas.device().attributes(),
             !session.isDropped(ReclaimGuard.LET_GO));
         reclaimAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), RECLAIM_COOKIE);
-        reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess);
+        indexSweep = new IndexSweep(session, memoryNodeId, watch, this::sweepAccess);
+        reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess, indexSweep::ask);
         engine.suspend(memoryNodeId, true);
         lookUp();
     }
@@ -127,13 +135,14 @@ final class MemoryLink implements AutoCloseable
     boolean isWaiting()
     {
         return State.READY == state &&
-            (!isWritable || leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy());
+            (!isWritable || leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy() ||
+            indexSweep.isBusy());
     }
 
     /** @return true while chunks are being reclaimed, or should be. */
     boolean isReclaiming()
     {
-        return isWritable && reclaimer.isDue();
+        return isWritable && (reclaimer.isDue() || indexSweep.isDue());
     }
 
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
@@ -142,16 +151,26 @@ final class MemoryLink implements AutoCloseable
         return State.READY == state ? watch.epoch() : Long.MAX_VALUE;
     }
 
-    /** @return the newest lease that the latest look knows of; while {@link #isReady()}. */
+    /**
+     * @return a lease that is not older than those by which all chunks were had that had been leased when the latest
+     *     look began, and than those that this node has; 0 when no look was done yet.
+     */
     long newestLease()
     {
-        return watch.view().newestLease();
+        return null == watch.view() ? 0 : Math.max(newestOwnLease, watch.view().newestLease());
+    }
+
+    /** Takes the number of a lease over; see {@link #newestLease}. */
+    void onLeased(final ChunkLease lease)
+    {
+        newestOwnLease = Math.max(newestOwnLease, lease.newestLease());
     }
 
     /** @return requests posted for maintenance: looks at chunk headers, and reclamation. */
     RegionAccess[] maintenance()
     {
-        return new RegionAccess[]{watch.access(), reclaimAccess};
+        return null == sweepAccess ? new RegionAccess[]{watch.access(), reclaimAccess} :
+            new RegionAccess[]{watch.access(), reclaimAccess, sweepAccess};
     }
 
     /** @return to read and swap words with, by the node's thread, beside operations. */
@@ -176,10 +195,32 @@ final class MemoryLink implements AutoCloseable
         return failure;
     }
 
-    /** Reclaims what is unnamed in this node's own chunks. */
+    /** Made when it is first needed, which mostly is never. */
+    private RegionAccess sweepAccess()
+    {
+        if (null == sweepAccess)
+        {
+            sweepAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), SWEEP_COOKIE);
+        }
+        return sweepAccess;
+    }
+
+    /** Reclaims what is unnamed in this node's own chunks, and indexes that nobody uses. */
     void sweepOwn()
     {
         reclaimer.sweepOwn();
+    }
+
+    /** There was no memory for an index. */
+    void onIndexRefused()
+    {
+        indexRefusals++;
+    }
+
+    /** Returns index chunks that nobody uses; see {@link IndexSweep}. */
+    void sweepIndexes()
+    {
+        indexSweep.ask();
     }
 
     /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
@@ -295,9 +336,10 @@ final class MemoryLink implements AutoCloseable
         {
             isWritable = true;
             reclaimer.connect(session.reclaims() ? client : null, port);
+            indexSweep.connect(session.reclaims() ? client : null, port);
             LOGGER.info("connected: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
         }
-        return isWritable ? reclaimer.poll(leaser.refusals()) : 0;
+        return isWritable ? reclaimer.poll(leaser.refusals() + indexRefusals) + indexSweep.poll() : 0;
     }
 
     private int pollFailed(final long nowNs)
@@ -318,6 +360,7 @@ final class MemoryLink implements AutoCloseable
     {
         isWritable = false;
         reclaimer.connect(null, null);
+        indexSweep.connect(null, null);
         vqp.close();
         metaLink.directory().forget(memoryNodeId, record.incarnation());
         pause(nowNs, why);
@@ -348,6 +391,7 @@ final class MemoryLink implements AutoCloseable
         {
             case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
             case RECLAIM_COOKIE -> reclaimAccess.onComplete(counted);
+            case SWEEP_COOKIE -> sweepAccess.onComplete(counted);
             case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
             default -> engine.onBatchComplete(cookie, counted);
         }
@@ -372,6 +416,10 @@ final class MemoryLink implements AutoCloseable
         }
         watch.close();
         reclaimAccess.close();
+        if (null != sweepAccess)
+        {
+            sweepAccess.close();
+        }
         if (null != observerAccess)
         {
             observerAccess.close();

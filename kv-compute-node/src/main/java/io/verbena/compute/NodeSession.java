@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.IntToLongFunction;
 
 /**
  * One registration of a node, from joining to its end: connections, engine, lease. A node that loses its lease throws
@@ -178,15 +179,15 @@ final class NodeSession implements AutoCloseable
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
-    private void returnIndex(final TableDescriptor table)
+    private void returnIndex(final TableDescriptor table, final IntToLongFunction newestLease)
     {
-        returnIndex(table.name(), Subtable.of(table), 0);
+        returnIndex(table.name(), Subtable.of(table), newestLease);
         linkList.forEach(MemoryLink::sweepOwn);
     }
 
-    private void returnIndex(final String tableName, final List<Subtable> subtables, final long newestLease)
+    private void returnIndex(final String table, final List<Subtable> subtables, final IntToLongFunction newestLease)
     {
-        indexReturns.addUsed(tableName, subtables, newestLease, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
+        indexReturns.addUsed(table, subtables, newestLease, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
             engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch() + EpochTracker.REPEAT_EPOCHS);
     }
 
@@ -457,7 +458,7 @@ final class NodeSession implements AutoCloseable
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
             catalog.poll(nowNs) + splits.poll(nowNs) +
-            indexReturns.poll(engine, links, configuration.callTimeoutNs(), nowNs);
+            indexReturns.poll(parts, links, nowNs);
     }
 
     private int pollLinks(final long nowNs)
@@ -512,7 +513,7 @@ final class NodeSession implements AutoCloseable
                 request, parts, tables, indexReturns, linkList.stream().filter(MemoryLink::isReady).toList(), random,
                 configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs));
             case DROP_TABLE -> tasks.add(new DropTableTask(
-                request, metaLink, tables, this::returnIndex, nowNs));
+                request, metaLink, tables, IndexReturns.newestLeases(linkList), this::returnIndex, nowNs));
             case LIST_TABLES -> tasks.add(new ListTablesTask(request, metaLink, nowNs));
             case FORGET_TABLE ->
             {

@@ -14,10 +14,14 @@ final class ReclaimCounters
     /** Tentative words of the dead that were removed. */
     long killedWords;
 
+    /** Index chunks that no table used and nobody else returned, given back. */
+    long returnedIndexChunks;
+
     @Override
     public String toString()
     {
         return "ReclaimCounters{rounds=" + rounds + " adoptedChunks=" + adoptedChunks + " adoptedBytes=" +
-            adoptedBytes + " returnedChunks=" + returnedChunks + " killedWords=" + killedWords + '}';
+            adoptedBytes + " returnedChunks=" + returnedChunks + " killedWords=" + killedWords +
+            " returnedIndexChunks=" + returnedIndexChunks + '}';
     }
 }

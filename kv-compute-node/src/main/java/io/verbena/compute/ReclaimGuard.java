@@ -26,6 +26,11 @@ final class ReclaimGuard
     /** Registering anew when a memory node was restored from a checkpoint. */
     static final int RESTORED = 1 << 8;
 
+    /** What a request of this node that is under way has leased is no chunk that nobody uses. */
+    static final int UNDER_WAY = 1 << 11;
+    /** What splits have made is in use, before a descriptor names it. */
+    static final int FOLLOW_LINKS = 1 << 12;
+
     /** No guard: subtables of tables that grow are as long as a chunk. Without it few records make many splits. */
     static final int WHOLE_CHUNKS = 1 << 9;
 

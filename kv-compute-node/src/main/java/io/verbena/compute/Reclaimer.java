@@ -42,6 +42,8 @@ final class Reclaimer
     private static final int MAX_CHUNKS = 1024;
     /** Epochs between two rounds over own chunks because memory is short. */
     private static final long SHORTAGE_PAUSE_EPOCHS = 64;
+    /** Epochs until it is tried again when there is a table that cannot be read. */
+    private static final long UNREADABLE_EPOCHS = 64;
 
     private final SessionParts session;
     private final TableEngine engine;
@@ -50,6 +52,7 @@ final class Reclaimer
     private final ChunkWatch watch;
     private final RegionAccess access;
     private final CatalogWatch catalog;
+    private final Runnable onSweep;
     private final TableLister lister;
     private final ReclaimCounters counters;
     private final long timeoutNs;
@@ -70,9 +73,12 @@ final class Reclaimer
     private long closedTablesSeen;
     private long shortageEpoch;
 
+    /** @param onSweep told when all own chunks are to be swept. */
     Reclaimer(
-        final SessionParts session, final int memoryNodeId, final ChunkWatch watch, final RegionAccess access)
+        final SessionParts session, final int memoryNodeId, final ChunkWatch watch, final RegionAccess access,
+        final Runnable onSweep)
     {
+        this.onSweep = onSweep;
         this.session = session;
         this.memoryNodeId = memoryNodeId;
         this.watch = watch;
@@ -103,6 +109,7 @@ final class Reclaimer
     void sweepOwn()
     {
         sweepAsked = true;
+        onSweep.run();
         freshEpoch = Math.max(freshEpoch, engine.epoch() + 1);
     }
 
@@ -273,7 +280,7 @@ final class Reclaimer
         step = next;
         if (Step.LISTING == next)
         {
-            lister.start();
+            list();
         }
         else
         {
@@ -289,14 +296,32 @@ final class Reclaimer
         return 1;
     }
 
+    private void list()
+    {
+        listedVersion = catalog.version();
+        lister.start();
+        step = Step.LISTING;
+    }
+
     private int pollListing()
     {
         lister.poll();
+        if (lister.isUnreadable())
+        {
+            endRound();
+            freshEpoch = engine.epoch() + UNREADABLE_EPOCHS;
+            return 1;
+        }
         if (!lister.isDone() || catalog.version() < 0)
         {
             return 0;
         }
-        listedVersion = catalog.version();
+        if (catalog.version() != listedVersion)
+        {
+            // What it names may be replaced already, and somebody else's before it is scanned.
+            list();
+            return 1;
+        }
         waitEpoch = session.isDropped(ReclaimGuard.WAITS) ? -EpochTracker.REUSE_DISTANCE : engine.epoch();
         step = Step.SETTLING;
         return 1;
@@ -312,8 +337,7 @@ final class Reclaimer
         if (catalog.version() != listedVersion)
         {
             // A table may have been dropped meanwhile, and what was read there may be somebody else's by now.
-            lister.start();
-            step = Step.LISTING;
+            list();
             return 1;
         }
         if (!scan.isComplete())

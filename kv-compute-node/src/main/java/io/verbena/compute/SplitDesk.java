@@ -23,6 +23,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntToLongFunction;
 
 /**
  * Splits subtables that fill up, one at a time: leases memory for two, lets the engine split, publishes the descriptor
@@ -53,13 +54,18 @@ final class SplitDesk implements SplitSource
         /**
          * @param tableName   for messages.
          * @param subtables   of one memory node.
-         * @param newestLease of that node, older than any by which somebody else can have their memory; 0 to look.
+         * @param newestLease of a node, older than any by which somebody else can have their memory; 0 for unknown.
          */
-        void retire(String tableName, List<Subtable> subtables, long newestLease);
+        void retire(String tableName, List<Subtable> subtables, IntToLongFunction newestLease);
     }
 
     /** Begins not before the instant; a split that was met is only finished. */
     private record Wanted(OpenTable table, Subtable subtable, boolean isMet, long notBeforeNs)
+    {
+    }
+
+    /** Subtables that a publication replaces whose answer was lost, and a lease from before it. */
+    private record Doubt(List<Subtable> replaced, long newestLease)
     {
     }
 
@@ -81,6 +87,7 @@ final class SplitDesk implements SplitSource
     private ControlCall<ChunkLease> leasing;
     private ChunkLease lease;
     private long newestLease;
+    private final List<Doubt> doubts = new ArrayList<>();
     private TableSplit split;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
@@ -268,7 +275,7 @@ final class SplitDesk implements SplitSource
         }
         else
         {
-            requestNumber = session.numbers().next();
+            requestNumber = session.numbers().begin();
             askForChunks(true);
         }
     }
@@ -282,6 +289,7 @@ final class SplitDesk implements SplitSource
             {
                 returns.addRequest(current.table.descriptor().name(), current.subtable.memoryNodeId(),
                     requestNumber, CHUNKS);
+                requestNumber = 0; // it ends when that is answered
             }
             end();
             return;
@@ -307,6 +315,7 @@ final class SplitDesk implements SplitSource
             default ->
             {
                 refusedUntilNs.put(current.subtable.memoryNodeId(), (Long)(nowNs + NO_MEMORY_PAUSE_NS));
+                links.get(current.subtable.memoryNodeId()).onIndexRefused();
                 end();
             }
         }
@@ -364,9 +373,18 @@ final class SplitDesk implements SplitSource
                 current.table.descriptor().name(), split.failure());
             queue.add(new Wanted(current.table, current.subtable, current.isMet || split.usesGivenMemory(),
                 nowNs + FINISH_AFTER_NS));
+            sweepWhen(split.usesGivenMemory()); // the link may not have arrived
             end();
         }
         return 1;
+    }
+
+    private void sweepWhen(final boolean isUnused)
+    {
+        if (isUnused)
+        {
+            links.get(current.subtable.memoryNodeId()).sweepIndexes();
+        }
     }
 
     private void onSplit()
@@ -436,8 +454,10 @@ final class SplitDesk implements SplitSource
                         run.offset() + (long)i * lease.chunkLengthBytes()));
                 }
             }
-            retirement.retire(current.table.descriptor().name(), made, newestLease);
+            retire(made, newestLease);
         }
+        doubts.forEach((doubt) -> retire(doubt.replaced, doubt.newestLease));
+        doubts.clear();
         end();
     }
 
@@ -453,7 +473,9 @@ final class SplitDesk implements SplitSource
         }
         try
         {
-            growth = TableGrowth.ofSplit(TableDescriptor.decode(entry.descriptor()), current.table, current.subtable);
+            final TableDescriptor published = TableDescriptor.decode(entry.descriptor());
+            resolveDoubts(published);
+            growth = TableGrowth.ofSplit(published, current.table, current.subtable);
         }
         catch (final FormatException ex)
         {
@@ -475,6 +497,7 @@ final class SplitDesk implements SplitSource
         final byte[] present = entry.descriptor();
         final long checksum =
             ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
+        newestLease = Math.max(newestLease, link.newestLease());
         publishing = session.metaLink().client().growTable(
             new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
             session.timeoutNs());
@@ -489,18 +512,41 @@ final class SplitDesk implements SplitSource
         }
         if (ControlStatus.OK == publishing.status())
         {
-            // Where chunks were leased for this split, the old ones had been leased before; else a look tells.
-            retirement.retire(current.table.descriptor().name(), growth.replaced(), newestLease);
+            retire(growth.replaced(), newestLease);
+            doubts.clear();
             end();
         }
         else
         {
-            // Somebody else was faster, the memory node is another one by now, or the answer is lost; then the old
-            // memory may stay taken until a check.
+            // Somebody else was faster, the memory node is another one by now, or the answer is lost.
+            if (publishing.status().isUnknown())
+            {
+                doubts.add(new Doubt(growth.replaced(), newestLease));
+            }
             pauseUntilNs = nowNs + RETRY_PAUSE_NS;
             ask();
         }
         return 1;
+    }
+
+    /** Two may return what was replaced, of which one return is nothing; see {@link IndexReturn}. */
+    private void resolveDoubts(final TableDescriptor published)
+    {
+        final List<Subtable> named = Subtable.of(published);
+        doubts.removeIf((doubt) ->
+        {
+            final boolean isReplaced = doubt.replaced.stream().noneMatch(named::contains);
+            if (isReplaced)
+            {
+                retire(doubt.replaced, doubt.newestLease);
+            }
+            return isReplaced;
+        });
+    }
+
+    private void retire(final List<Subtable> subtables, final long olderLease)
+    {
+        retirement.retire(current.table.descriptor().name(), subtables, (memoryNodeId) -> olderLease);
     }
 
     private void returnLease()
@@ -511,6 +557,10 @@ final class SplitDesk implements SplitSource
 
     private void end()
     {
+        sweepWhen(!doubts.isEmpty());
+        doubts.clear();
+        session.numbers().end(requestNumber);
+        requestNumber = 0;
         isFinishing = false;
         current = null;
         lease = null;

@@ -7,12 +7,16 @@ import io.verbena.control.TablePage;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.util.ArrayList;
 import java.util.List;
 
 /** Fetches the descriptors of all tables there are; begins anew when a call fails. Owned by the node's thread. */
 final class TableLister
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(TableLister.class);
     /** Descriptors asked for at a time. */
     private static final int MAX_CALLS = 16;
 
@@ -24,6 +28,7 @@ final class TableLister
     private ControlCall<TablePage> page;
     private int nextName;
     private boolean isDone;
+    private boolean isUnreadable;
 
     TableLister(final MetaLink metaLink, final long timeoutNs)
     {
@@ -39,12 +44,19 @@ final class TableLister
         tables.clear();
         nextName = 0;
         isDone = false;
+        isUnreadable = false;
         page = null;
     }
 
     boolean isDone()
     {
         return isDone;
+    }
+
+    /** @return whether a table is there whose descriptor cannot be read: there is no list until it begins anew. */
+    boolean isUnreadable()
+    {
+        return isUnreadable;
     }
 
     /** @return all that were there throughout; those made or dropped meanwhile may be among them. */
@@ -55,7 +67,7 @@ final class TableLister
 
     void poll()
     {
-        if (isDone || !metaLink.isUsable())
+        if (isDone || isUnreadable || !metaLink.isUsable())
         {
             return;
         }
@@ -73,6 +85,7 @@ final class TableLister
             {
                 if (!decode(call.result()))
                 {
+                    isUnreadable = true;
                     return;
                 }
             }
@@ -90,7 +103,7 @@ final class TableLister
         }
     }
 
-    /** A table of another version cannot be scanned: then there is no list, and nothing is reclaimed. */
+    /** A table of another version cannot be scanned: nothing is reclaimed while it is there. */
     private boolean decode(final TableEntry entry)
     {
         try
@@ -99,6 +112,8 @@ final class TableLister
         }
         catch (final FormatException ex)
         {
+            LOGGER.warn("table {} cannot be read, so nothing is reclaimed while it is there: {}", entry.name(),
+                ex.getMessage());
             return false;
         }
     }

@@ -370,6 +370,27 @@ class ControlPlaneSimTest
         }
     }
 
+    /** What it leased goes back, whether its request was late or not. */
+    @Test
+    void shouldMakeNoTableKnownOfAComputeNodeThatWasTakenForEnded()
+    {
+        try (SimControlPlane plane = new SimControlPlane(19, new InMemoryMetaStore(), 1))
+        {
+            final SimComputeNode compute = plane.addComputeNode();
+            final SimComputeNode ended = plane.addComputeNode();
+            final TableEntry table =
+                new TableEntry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)), new byte[8]);
+            result(plane, compute.meta.leave(
+                ended.registration.nodeId(), ended.registration.incarnation(), TIMEOUT_NS));
+
+            final ControlCall<Void> late = done(plane, compute.meta.createTable(
+                table, List.of(ended.registration.identity()), TIMEOUT_NS));
+            assertThat(late.status()).isEqualTo(ControlStatus.UNAVAILABLE);
+            result(plane, compute.meta.createTable(
+                table, List.of(compute.registration.identity()), TIMEOUT_NS));
+        }
+    }
+
     @Test
     void shouldNotBringBackADroppedTableWhenItsCreationComesAgain()
     {

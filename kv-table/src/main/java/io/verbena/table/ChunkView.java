@@ -19,6 +19,8 @@ public final class ChunkView
     private final int[] ownerIncarnations;
     private final int[] reaperNodeIds;
     private final int[] reaperIncarnations;
+    private final long[] leaseNumbers;
+    private final long[] requestIds;
     private final BitSet closed = new BitSet();
     private long newestLease;
 
@@ -33,6 +35,8 @@ public final class ChunkView
         ownerIncarnations = new int[count];
         reaperNodeIds = new int[count];
         reaperIncarnations = new int[count];
+        leaseNumbers = new long[count];
+        requestIds = new long[count];
     }
 
     /**
@@ -54,7 +58,9 @@ public final class ChunkView
         ownerIncarnations[index] = ChunkDescriptor.ownerIncarnation(buffer, offset);
         reaperNodeIds[index] = ChunkDescriptor.reaperNodeId(buffer, offset);
         reaperIncarnations[index] = ChunkDescriptor.reaperIncarnation(buffer, offset);
-        newestLease = Math.max(newestLease, ChunkDescriptor.leaseNumber(buffer, offset));
+        leaseNumbers[index] = ChunkDescriptor.leaseNumber(buffer, offset);
+        requestIds[index] = ChunkDescriptor.requestId(buffer, offset);
+        newestLease = Math.max(newestLease, leaseNumbers[index]);
         closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN);
         return true;
     }
@@ -75,6 +81,31 @@ public final class ChunkView
     public long newestLease()
     {
         return newestLease;
+    }
+
+    /** @return number of the lease by which a chunk was had last. */
+    public long leaseNumber(final int index)
+    {
+        return leaseNumbers[index];
+    }
+
+    /** @return number under which its owner asked for that lease, or 0. */
+    public long requestId(final int index)
+    {
+        return requestIds[index];
+    }
+
+    /** @return whether a chunk is an index whose owner has ended. */
+    public boolean isIndexOfNobody(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_INDEX && ownerNodeIds[index] == 0;
+    }
+
+    /** @return whether a chunk was closed because its owner ended, and not by its owner. */
+    public boolean isLeftBehind(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_ORPHAN &&
+            (ownerNodeIds[index] != reaperNodeIds[index] || ownerIncarnations[index] != reaperIncarnations[index]);
     }
 
     /** @return offset of a chunk in the region. */

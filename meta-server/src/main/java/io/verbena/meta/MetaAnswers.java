@@ -157,7 +157,7 @@ final class MetaAnswers implements MetaService
      * table whose memory has been returned. Numbers given out before a restart are not accepted after it.
      */
     @Override
-    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes)
+    public void createTable(final TableEntry table, final List<PeerIdentity> members)
     {
         final String problem = TableCatalog.nameProblem(table.name());
 
@@ -185,26 +185,35 @@ final class MetaAnswers implements MetaService
                 TableEntry.MAX_DESCRIPTOR_BYTES + " bytes");
         }
 
-        refuseOtherMemory(memoryNodes);
+        refuseOtherMembers(members);
         answer(() -> catalog.createIfAbsent(new StoredTable(table.name(), table.tableId(), table.descriptor())));
         tableIdsToCome.remove(table.tableId());
     }
 
     /**
      * A memory node that restores a checkpoint registers first, and asks for the tables then: what is made known later
-     * by those who knew the memory before would name what is not there.
+     * by those who knew the memory before would name what is not there. So would what is made known by a compute node
+     * that was taken for ended: others return what it had leased.
      */
-    private void refuseOtherMemory(final List<PeerIdentity> memoryNodes)
+    private void refuseOtherMembers(final List<PeerIdentity> members)
     {
-        for (final PeerIdentity known : memoryNodes)
+        for (final PeerIdentity known : members)
         {
             final Member present = conductor.table().member(known.nodeId());
+
+            if (null != present && present.isCompute() && !present.isLive())
+            {
+                throw new ControlException(
+                    ControlStatus.UNAVAILABLE,
+                    "compute node " + known + " is taken for ended, and what it leased goes back: try again");
+            }
 
             if (null == present || present.incarnation() != known.incarnation())
             {
                 throw new ControlException(
                     ControlStatus.UNAVAILABLE,
-                    "memory node " + known.nodeId() + " is " +
+                    (null != present && present.isCompute() ? "compute" : "memory") + " node " + known.nodeId() +
+                    " is " +
                     (null == present ? "not a member any more" : "incarnation " + present.incarnation() + " by now") +
                     ", not " + known.incarnation() + ", and its memory may be another one: try again");
             }
@@ -261,7 +270,7 @@ final class MetaAnswers implements MetaService
                 ControlStatus.UNAVAILABLE, "table '" + table.name() + "' has another descriptor by now; ask again");
         }
 
-        refuseOtherMemory(memoryNodes);
+        refuseOtherMembers(memoryNodes);
 
         answer(() ->
         {

@@ -1,0 +1,160 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.compute.DroppedGuards;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.request.ControlRequest;
+import io.verbena.table.StoreCheck;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Index chunks that nobody names, and that nobody is left to return, come back while the cluster is up. */
+class IndexSweepSimTest
+{
+    private static final int CHUNKS = 24;
+    private static final int LARGE_CHUNKS = 1000;
+    private static final long LARGE_RECORDS = 2_500_000;
+    private static final int PUTS_BEFORE = 6;
+    private static final int MOST_REQUESTS = 700;
+    private static final int REQUEST_STEP = 9;
+    private static final long TIMEOUT_NS = 20_000_000;
+    private static final long CREATE_TIMEOUT_NS = 1_000_000_000;
+    private static final long MAX_STEPS = 50_000_000;
+    private static final Pattern SWEPT = Pattern.compile("returnedIndexChunks=(\\d+)");
+
+    private SimCluster.Compute splitter;
+    private KvTable table;
+
+    private SimCluster cluster(final int droppedGuards)
+    {
+        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, CHUNKS, droppedGuards);
+        splitter = cluster.computes().getFirst();
+        cluster.forget(cluster.computes().getLast()); // by the client: it works on nothing
+        table = cluster.createTable("t", 50);
+        return cluster;
+    }
+
+    private boolean[] put(final int number)
+    {
+        final byte[] key = ("key-" + number).getBytes(StandardCharsets.US_ASCII);
+        final boolean[] isEnded = {false};
+        table.putAsync(key, key, TIMEOUT_NS).whenComplete((version, error) -> isEnded[0] = true);
+        return isEnded;
+    }
+
+    /** One after the other, until one fails. */
+    private void putOn(final int number)
+    {
+        final byte[] key = ("key-" + number).getBytes(StandardCharsets.US_ASCII);
+        table.putAsync(key, key, TIMEOUT_NS).thenRun(() -> putOn(number + 1));
+    }
+
+    /** How many puts come before the first split is published. */
+    private int putsBeforeASplit()
+    {
+        try (SimCluster cluster = cluster(0))
+        {
+            final int depth = cluster.tables().getFirst().depth();
+            int puts = 0;
+            for (; cluster.tables().getFirst().depth() == depth; puts++)
+            {
+                final boolean[] isEnded = put(puts);
+                cluster.world().runUntil(() -> isEnded[0], MAX_STEPS);
+            }
+            return puts;
+        }
+    }
+
+    /** The only splitter dies after so many requests, of puts and of the split that they lead to. */
+    private StoreCheck dieSplitting(final int puts, final int requests, final int droppedGuards, final long[] swept)
+    {
+        try (SimCluster cluster = cluster(droppedGuards))
+        {
+            for (int i = 0; i < puts - PUTS_BEFORE; i++)
+            {
+                final boolean[] isEnded = put(i);
+                cluster.world().runUntil(() -> isEnded[0], MAX_STEPS);
+            }
+            splitter.machine().device().killAfterRequests(requests);
+            putOn(puts - PUTS_BEFORE);
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            if (splitter.isServing())
+            {
+                splitter.machine().kill();
+            }
+            cluster.settle();
+            cluster.spaces().forEach((space) -> swept[0] += sweptChunks(space.reclaimed()));
+            return cluster.check(cluster.tables());
+        }
+    }
+
+    private static long sweptChunks(final String reclaimed)
+    {
+        final Matcher matcher = SWEPT.matcher(reclaimed);
+        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+    }
+
+    @Test
+    void shouldReturnWhatASplitterLeavesThatDiesAtAnyStep()
+    {
+        final int puts = putsBeforeASplit();
+        final long[] swept = {0};
+        for (int requests = 0; requests < MOST_REQUESTS; requests += REQUEST_STEP)
+        {
+            final StoreCheck check = dieSplitting(puts, requests, 0, swept);
+            assertThat(check.isSound()).as("after %d requests: %s", requests, check).isTrue();
+            assertThat(check.lostBytes() + check.unreclaimedBytes()).as("after %d requests: %s", requests, check)
+                .isZero();
+        }
+        assertThat(swept[0]).as("chunks that were swept").isPositive();
+    }
+
+    /** Its link stands, so that words move to what it made as soon as anybody meets it. */
+    @Test
+    void shouldFreeWhatASplitHasMadeWhenLinksAreNotFollowed()
+    {
+        final int puts = putsBeforeASplit();
+        boolean isSound = true;
+        int requests = 0;
+        for (; isSound && requests < MOST_REQUESTS; requests += REQUEST_STEP)
+        {
+            isSound = dieSplitting(puts, requests, DroppedGuards.FOLLOW_LINKS, new long[1]).isSound();
+        }
+        assertThat(isSound).as("no subtable lies in a free chunk").isFalse();
+    }
+
+    private static StoreCheck makeWhileSwept(final int droppedGuards)
+    {
+        try (SimCluster cluster =
+            new SimCluster(5, new SimFabricOptions(), 1, 1, LARGE_CHUNKS, droppedGuards))
+        {
+            final SimCluster.Compute maker = cluster.computes().getFirst();
+            cluster.createTable("t", 50);
+            cluster.dropTable("t"); // which has all chunks looked after
+            assertThat(cluster.asked(maker, ControlRequest.Kind.CREATE_TABLE, "large", LARGE_RECORDS,
+                CREATE_TIMEOUT_NS).status()).isEqualTo(ControlRequest.Status.OK);
+            cluster.settle();
+            return cluster.check(cluster.tables());
+        }
+    }
+
+    @Test
+    void shouldLeaveATableAloneThatIsBeingMade()
+    {
+        final StoreCheck check = makeWhileSwept(0);
+        assertThat(check.isSound()).as("%s", check).isTrue();
+        assertThat(check.lostBytes()).as("%s", check).isZero();
+    }
+
+    @Test
+    void shouldFreeATableThatIsBeingMadeWhenRequestsUnderWayDoNotCount()
+    {
+        assertThat(makeWhileSwept(DroppedGuards.UNDER_WAY).isSound()).isFalse();
+    }
+}
