@@ -35,6 +35,14 @@ class DurabilityMutationSimTest
         assertSeen(symptom, (seed) -> DurabilityRun.growing(seed, flaw));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "FOLLOW_FROZEN, and not restored", "LOOK_AGAIN, and not restored" })
+    void shouldShowInATableThatShrinksWhatAGuardIsFor(final Flaw flaw, final String symptom)
+    {
+        assertSeen(symptom, (seed) -> DurabilityRun.shrinking(seed, flaw));
+    }
+
     @Test
     void shouldLoseWhatMovedWhenItIsRemovedBeforeItIsWrittenAgain()
     {

@@ -46,9 +46,17 @@ final class DurabilityRun implements AutoCloseable
         final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw, final int clientCount,
         final int operations, final long maxPauseNs, final int filledKeys)
     {
+        this(seed, memoryNodes, computeNodes, flaw, clientCount, operations, maxPauseNs, filledKeys, false);
+    }
+
+    private DurabilityRun(
+        final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw, final int clientCount,
+        final int operations, final long maxPauseNs, final int filledKeys, final boolean shrinks)
+    {
         final SimFabricOptions options =
             new SimFabricOptions().namedMemoryAfterDeathNs(seed % 3 == 0 ? 0 : 2_000_000);
-        cluster = filledKeys > 0 ?
+        cluster = shrinks ? SimCluster.durableShrinking(seed, options, memoryNodes, computeNodes, flaw) :
+            filledKeys > 0 ?
             SimCluster.durableGrowing(seed, options, memoryNodes, computeNodes, flaw) :
             SimCluster.durable(seed, options, memoryNodes, computeNodes, flaw);
         world = cluster.world();
@@ -131,6 +139,35 @@ final class DurabilityRun implements AutoCloseable
             }
             run.finish();
         }
+    }
+
+    /** As {@link #growing}, but what it has grown by is deleted again meanwhile, so that it shrinks. */
+    static void shrinking(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 2, MAX_PAUSE_NS, CUT_KEYS, true))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            run.world.runUntil(run.filler::isFinished, MAX_STEPS);
+            final int grown = run.subtables();
+            rounds.checkpoint(0);
+            run.filler.drain();
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                if (run.random.nextInt(3) == 0)
+                {
+                    run.endOne(run.random.nextInt(200));
+                }
+                rounds.round();
+            }
+            run.finish();
+            assertThat(run.subtables()).as("seed %d", seed).isLessThan(grown);
+        }
+    }
+
+    private int subtables()
+    {
+        return cluster.tables().getFirst().distinctSubtables();
     }
 
     /** A checkpoint of a table that has grown since the one before ends somewhere, and the host with it. */

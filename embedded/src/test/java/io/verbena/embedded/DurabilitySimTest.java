@@ -51,6 +51,13 @@ class DurabilitySimTest
 
     @ParameterizedTest
     @MethodSource("seeds")
+    void shouldRestoreATableThatShrinks(final long seed)
+    {
+        DurabilityRun.shrinking(seed, Flaw.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
     void shouldRestoreATableThatHasGrownWhereverItsCheckpointEnds(final long seed)
     {
         DurabilityRun.growingCutShort(seed, Flaw.NONE);

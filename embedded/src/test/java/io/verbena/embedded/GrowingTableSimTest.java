@@ -229,7 +229,8 @@ class GrowingTableSimTest
         return check;
     }
 
-    private static void hurt(final SimCluster cluster)
+    /** One of what may happen to the nodes of a cluster. */
+    static void hurt(final SimCluster cluster)
     {
         final RandomGenerator random = cluster.world().random();
         final SimCluster.Compute victim = cluster.computes().get(random.nextInt(cluster.computes().size()));

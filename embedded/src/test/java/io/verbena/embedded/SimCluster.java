@@ -37,6 +37,7 @@ import org.agrona.concurrent.Agent;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,6 +54,7 @@ final class SimCluster implements AutoCloseable
     private static final int DURABLE_GROWING_CHUNKS = 100;
     private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
+    private static final long OFTEN_NS = 200_000;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
     private static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
@@ -80,6 +82,7 @@ final class SimCluster implements AutoCloseable
     private final boolean isRemote;
     private long heartbeatNs = LEASE_NS / 20;
     private boolean splitsSubtables = true;
+    private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -136,6 +139,32 @@ final class SimCluster implements AutoCloseable
         return new SimCluster(
             seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
             droppedGuards);
+    }
+
+    /** As {@link #growing}, with nodes that look all the time for subtables to be merged. */
+    static SimCluster shrinking(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
+    {
+        return growing(seed, options, memoryNodeCount, 0, 0).lookingOften(computeNodeCount);
+    }
+
+    /** As {@link #durableGrowing}, with nodes that look all the time for subtables to be merged. */
+    static SimCluster durableShrinking(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final Flaw flaw)
+    {
+        return durableGrowing(seed, options, memoryNodeCount, 0, flaw).lookingOften(computeNodeCount);
+    }
+
+    private SimCluster lookingOften(final int computeNodeCount)
+    {
+        fillLookPauseNs = OFTEN_NS;
+        for (int i = 0; i < computeNodeCount; i++)
+        {
+            final Compute compute = addComputeNode();
+            world.runUntil(compute::isServing, MAX_STEPS);
+        }
+        return this;
     }
 
     private SimCluster(
@@ -300,6 +329,7 @@ final class SimCluster implements AutoCloseable
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
+                .fillLookPauseNs(fillLookPauseNs)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());

@@ -10,17 +10,21 @@ import java.util.BitSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Puts one key after the other, each until it is told as done, so that a table grows; and knows which of them may not
- * be missing from memory that was restored, or in the end. The first byte of its keys is {@link #FIRST_BYTE}.
+ * Puts one key after the other, each until it is told as done, so that a table grows, and perhaps deletes most of them
+ * again; and knows which of them may not be missing from memory that was restored, or in the end. The first byte of
+ * its keys is {@link #FIRST_BYTE}.
  */
 final class SimFiller
 {
     static final int FIRST_BYTE = 200;
     private static final int AT_ONCE = 4;
+    /** Of so many keys one stays when the others are deleted. */
+    private static final int STAYS_ONE_IN = 10;
     private static final long TIMEOUT_NS = 8_000_000;
 
     private final SimWorld world;
@@ -30,7 +34,10 @@ final class SimFiller
     private final ArrayDeque<Integer> todo = new ArrayDeque<>();
     /** Told as done, of puts that began since memory was restored last; or found restored. */
     private final BitSet kept = new BitSet();
+    /** Told as deleted, or found not to be restored. */
+    private final BitSet gone = new BitSet();
     private final Map<String, Integer> failures = new TreeMap<>();
+    private boolean drains;
     private int generation;
     private int active;
 
@@ -59,6 +66,26 @@ final class SimFiller
         }
     }
 
+    private boolean stays(final int number)
+    {
+        return !drains || number % STAYS_ONE_IN == 0;
+    }
+
+    /** Deletes most of them; when all are put. */
+    void drain()
+    {
+        drains = true;
+        for (int i = 0; i < keyCount; i++)
+        {
+            if (!stays(i))
+            {
+                kept.clear(i);
+                todo.add(i);
+            }
+        }
+        start();
+    }
+
     private void next()
     {
         final Integer number = todo.poll();
@@ -68,7 +95,10 @@ final class SimFiller
             return;
         }
         final int began = generation;
-        table.putAsync(key(number), key(number), TIMEOUT_NS).whenComplete((version, error) ->
+        final boolean puts = stays(number);
+        final CompletableFuture<?> done = puts ? table.putAsync(key(number), key(number), TIMEOUT_NS) :
+            table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS);
+        done.whenComplete((result, error) ->
         {
             if (null != error)
             {
@@ -79,7 +109,7 @@ final class SimFiller
             }
             if (null == error && began == generation)
             {
-                kept.set(number);
+                (puts ? kept : gone).set(number);
             }
             else
             {
@@ -100,6 +130,7 @@ final class SimFiller
     {
         final BitSet missing = (BitSet)keptBefore.clone();
         present.forEach(missing::clear);
+        missing.stream().filter((number) -> !stays(number)).forEach(missing::clear);
         if (!missing.isEmpty())
         {
             throw world.failure("acknowledged before the checkpoint, and not restored: " + missing.cardinality() +
@@ -108,18 +139,28 @@ final class SimFiller
         generation++;
         final BitSet before = kept();
         kept.clear();
-        present.forEach(kept::set);
+        gone.clear();
+        present.stream().filter(this::stays).forEach(kept::set);
         before.andNot(kept);
         before.stream().forEach(todo::add);
+        for (int i = 0; i < keyCount; i++)
+        {
+            if (!stays(i))
+            {
+                gone.set(i, !present.contains(i));
+                todo.remove((Integer)i);
+                todo.add(i);
+            }
+        }
         start();
     }
 
     boolean isFinished()
     {
-        return active == 0 && kept.cardinality() == keyCount;
+        return active == 0 && kept.cardinality() + gone.cardinality() == keyCount;
     }
 
-    /** Reads all that is kept, one after the other, and fails when one is missing. */
+    /** Reads all, one after the other, and fails when one is missing, or there that was deleted. */
     void assertComplete(final long maxSteps)
     {
         for (int i = 0; i < keyCount; i++)
@@ -127,7 +168,7 @@ final class SimFiller
             final int[] present = {-1};
             read(i, present);
             world.runUntil(() -> present[0] >= 0, maxSteps);
-            assertThat(present[0]).as("seed %d: key %d %s", world.seed(), i, failures).isOne();
+            assertThat(present[0]).as("seed %d: key %d %s", world.seed(), i, failures).isEqualTo(stays(i) ? 1 : 0);
         }
     }
 

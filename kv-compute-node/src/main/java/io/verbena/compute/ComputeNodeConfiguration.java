@@ -20,6 +20,7 @@ public final class ComputeNodeConfiguration
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(15);
     private boolean reclaims = true;
     private boolean splitsSubtables = true;
+    private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private int droppedGuards;
     private EpochNanoClock versionClock;
 
@@ -56,7 +57,24 @@ public final class ComputeNodeConfiguration
         return this;
     }
 
-    /** @return whether the node splits subtables that fill up. */
+    /** @return pause between two looks how full siblings are. */
+    public long fillLookPauseNs()
+    {
+        return fillLookPauseNs;
+    }
+
+    /**
+     * @param pauseNs between two looks how full two sibling subtables are, which are merged when both have few records;
+     *                shorter where there are many, and while looks find something. Default: 1 s.
+     * @return this.
+     */
+    public ComputeNodeConfiguration fillLookPauseNs(final long pauseNs)
+    {
+        fillLookPauseNs = pauseNs;
+        return this;
+    }
+
+    /** @return whether the node splits subtables that fill up, and merges those that have become nearly empty. */
     public boolean splitsSubtables()
     {
         return splitsSubtables;
@@ -64,7 +82,8 @@ public final class ComputeNodeConfiguration
 
     /**
      * @param isOn whether the node splits subtables that fill up, so that tables grow beyond what they were made for,
-     *             and makes tables of subtables as long as a chunk. Default: yes.
+     *             merges those that have become nearly empty, down to what a table was made with, and makes tables of
+     *             subtables as long as a chunk. Default: yes.
      * @return this.
      */
     public ComputeNodeConfiguration splitsSubtables(final boolean isOn)

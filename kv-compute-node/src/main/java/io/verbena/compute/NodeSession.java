@@ -207,7 +207,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) ||
+        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || splits.wantsEpochs() ||
             linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
@@ -326,7 +326,7 @@ final class NodeSession implements AutoCloseable
             configuration.callTimeoutNs(),
             configuration.reclaims(),
             configuration.droppedGuards());
-        splits.open(parts, tables, configuration.splitsSubtables());
+        splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
         lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
             this::wantsEpochs);
     }
@@ -344,9 +344,8 @@ final class NodeSession implements AutoCloseable
     {
         if (!links.containsKey(memoryNodeId))
         {
-            final MemoryLink link = new MemoryLink(parts, memoryNodeId);
-            links.put(memoryNodeId, link);
-            linkList.add(link);
+            linkList.add(new MemoryLink(parts, memoryNodeId));
+            links.put(memoryNodeId, linkList.getLast());
         }
     }
 
@@ -544,6 +543,7 @@ final class NodeSession implements AutoCloseable
         if (Step.SERVING == step)
         {
             step = Step.LEAVING;
+            splits.leave();
         }
         else if (Step.LEFT != step)
         {

@@ -1,50 +1,43 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
+import io.verbena.compute.SplitWork.Kind;
 import io.verbena.control.TableEntry;
+import io.verbena.table.EpochTracker;
 import io.verbena.table.OpenTable;
 import io.verbena.table.SplitSource;
 import io.verbena.table.Subtable;
 import io.verbena.table.TableGrowth;
+import io.verbena.table.TableMerge;
 import io.verbena.table.TableSplit;
-import io.verbena.table.format.FormatException;
-import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.format.SplitLink;
 
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToLongFunction;
 
 /**
- * Splits subtables that fill up, one at a time: leases memory for two, lets the engine split, publishes the descriptor
- * that names them, and gives the old one's memory back when nobody can look there any more. Also ends splits that
- * others began, if nobody has after a while: whoever met one looks. Owned by the node's thread.
+ * Splits subtables that fill up, and merges siblings that have become nearly empty ({@link MergeWatch}), one at a time:
+ * leases memory, lets the engine work, publishes the descriptor that names what was made, and gives the old memory back
+ * when nobody can look there any more. Also ends what others began, if nobody has after a while: whoever met it looks.
+ * Owned by the node's thread.
  */
 final class SplitDesk implements SplitSource
 {
-    /** A split makes two subtables. */
-    private static final int CHUNKS = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
-    /** How long a split that was met is left to who began it: 250 ms. */
+    /** How long a split or merge that was met is left to who began it: 250 ms. */
     private static final long FINISH_AFTER_NS = 250_000_000;
-    /** How long nothing is split at a memory node that had no memory for it: 500 ms. */
+    /** How long nothing is split or merged at a memory node that had no memory for it: 500 ms. */
     private static final long NO_MEMORY_PAUSE_NS = 500_000_000;
     private static final long RETRY_PAUSE_NS = 5_000_000;
-    private static final long SPLIT_TIMEOUT_NS = 10_000_000_000L;
+    private static final long WORK_TIMEOUT_NS = 10_000_000_000L;
 
     private enum Step
     {
-        IDLE, LEASING, SPLITTING, ASKING, PUBLISHING
+        IDLE, LOOKING, LEASING, WORKING, PUBLISHING
     }
 
     /** Gives subtables back that no descriptor names, when nobody can look there any more. */
@@ -59,40 +52,28 @@ final class SplitDesk implements SplitSource
         void retire(String tableName, List<Subtable> subtables, IntToLongFunction newestLease);
     }
 
-    /** Begins not before the instant; a split that was met is only finished. */
-    private record Wanted(OpenTable table, Subtable subtable, boolean isMet, long notBeforeNs)
-    {
-    }
-
-    /** Subtables that a publication replaces whose answer was lost, and a lease from before it. */
-    private record Doubt(List<Subtable> replaced, long newestLease)
-    {
-    }
-
     private final Int2ObjectHashMap<MemoryLink> links;
-    private final IndexReturns returns;
     private final Retirement retirement;
-    private final ArrayDeque<Wanted> queue = new ArrayDeque<>();
-    /** Looked at whether their split has begun, and then finished. */
-    private final ArrayDeque<Wanted> unfinished = new ArrayDeque<>();
+    private final IndexLease lease;
+    private final GrowthPublisher publisher;
+    private final ArrayDeque<SplitWork> queue = new ArrayDeque<>();
+    /** Looked at whether something of them has begun, and then finished. */
+    private final ArrayDeque<SplitWork> unfinished = new ArrayDeque<>();
     private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
     private SessionParts session;
     private TableRegistry tables;
+    private MergeWatch watch;
     private boolean beginsSplits;
+    private boolean beginsMerges;
     private Step step = Step.IDLE;
-    private Wanted current;
+    private SplitWork current;
     private long nowNs;
-    private long pauseUntilNs;
-    private long requestNumber;
-    private ControlCall<ChunkLease> leasing;
-    private ChunkLease lease;
+    private boolean hasLease;
     private long newestLease;
-    private final List<Doubt> doubts = new ArrayList<>();
     private TableSplit split;
-    private ControlCall<TableEntry> asking;
-    private ControlCall<Void> publishing;
-    private TableGrowth growth;
+    private TableMerge merge;
     private long splitCount;
+    private long mergeCount;
     private SplitFinish finishing;
     private boolean isFinishing;
     private int finishedCount;
@@ -101,42 +82,60 @@ final class SplitDesk implements SplitSource
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
         final Retirement retirement)
     {
-        this.links = links;
-        this.returns = returns;
         this.retirement = retirement;
+        lease = new IndexLease(links, returns);
+        this.links = links;
+        publisher = new GrowthPublisher(links, retirement);
     }
 
-    /** @param isBeginning whether it begins splits; those that have begun it finishes and publishes always. */
-    void open(final SessionParts parts, final TableRegistry registry, final boolean isBeginning)
+    /** @param isBeginning whether it begins splits and merges; what has begun it finishes and publishes always. */
+    void open(
+        final SessionParts parts, final TableRegistry registry, final boolean isBeginning, final MergeWatch mergeWatch)
     {
         session = parts;
         tables = registry;
         beginsSplits = isBeginning;
+        beginsMerges = isBeginning;
+        watch = mergeWatch;
+        watch.open(registry, parts.identity().nodeId(), parts.raas().clock().nanoTime());
+    }
+
+    /** Begins no merges any more: the node leaves. */
+    void leave()
+    {
+        beginsMerges = false;
     }
 
     @Override
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
-        final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
-        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) ||
-            null != refusedUntil && refusedUntil - nowNs > 0)
+        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isRefused(subtable))
         {
             return false;
         }
-        want(new Wanted(table, subtable, false, nowNs));
+        want(new SplitWork(table, subtable, Kind.SPLIT, nowNs));
         return true;
     }
 
     @Override
     public void onSplitMet(final OpenTable table, final Subtable subtable)
     {
-        if (null == current || !current.subtable.equals(subtable) || current.table != table)
+        if (null == current || !current.subtable().equals(subtable) || current.table() != table)
         {
-            want(new Wanted(table, subtable, true, nowNs + FINISH_AFTER_NS));
+            want(new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS));
         }
     }
 
-    /** Ends all splits of all tables that have begun, also of those that are not open. */
+    @Override
+    public void onMergeMet(final OpenTable table, final Subtable subtable)
+    {
+        if (null == current || !current.subtable().isWithin(subtable) || current.table() != table)
+        {
+            want(new SplitWork(table, subtable, Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS));
+        }
+    }
+
+    /** Ends all splits and merges of all tables that have begun, also of those that are not open. */
     void finishAll()
     {
         finishing = new SplitFinish(session, tables, this);
@@ -154,30 +153,38 @@ final class SplitDesk implements SplitSource
         return null == finishing ? "" : finishing.failure();
     }
 
-    /** Ends every split of a table that has begun, also where nothing meets it, and publishes what was made. */
+    /** Ends all that has begun in a table, also where nothing meets it, and publishes what was made. */
     void finish(final OpenTable table)
     {
-        table.subtables().forEach((subtable) -> unfinished.add(new Wanted(table, subtable, true, nowNs)));
+        table.subtables().forEach((subtable) ->
+            unfinished.add(new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs)));
     }
 
-    /** @return splits that {@link #finish} found to have begun, or not to be published. */
+    /** @return splits and merges that {@link #finish} found to have begun, or not to be published. */
     int finishedCount()
     {
         return finishedCount;
     }
 
-    private void want(final Wanted wanted)
+    private void want(final SplitWork wanted)
     {
-        if (!isSame(current, wanted) && queue.stream().noneMatch((other) -> isSame(other, wanted)))
+        if (!wanted.isSame(current) && queue.stream().noneMatch(wanted::isSame))
         {
             queue.add(wanted);
         }
     }
 
-    private static boolean isSame(final Wanted one, final Wanted other)
+    /** @return merges that this node has brought to their ends. */
+    long mergeCount()
     {
-        return null != one && one.table == other.table && one.subtable.equals(other.subtable) &&
-            one.isMet == other.isMet;
+        return mergeCount;
+    }
+
+    /** @return whether something waits until nobody can decide a merge any more. */
+    boolean wantsEpochs()
+    {
+        return !queue.isEmpty() && queue.stream().anyMatch(SplitWork::waitsForEpochs) ||
+            !unfinished.isEmpty() && unfinished.stream().anyMatch(SplitWork::waitsForEpochs);
     }
 
     /** @return splits that this node has brought to their ends. */
@@ -195,10 +202,10 @@ final class SplitDesk implements SplitSource
     /** @return when something is to begin, or {@link Long#MAX_VALUE}. */
     long nextAtNs()
     {
-        long next = Long.MAX_VALUE;
-        for (final Wanted wanted : queue)
+        long next = beginsMerges ? watch.nextAtNs() : Long.MAX_VALUE;
+        for (final SplitWork wanted : queue)
         {
-            next = Math.min(next, wanted.notBeforeNs);
+            next = Math.min(next, wanted.notBeforeNs());
         }
         return next;
     }
@@ -210,16 +217,17 @@ final class SplitDesk implements SplitSource
         {
             finishing.poll(nowNs);
         }
-        if (pauseUntilNs - nowNs > 0 || Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty())
+        if (Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty() &&
+            (!beginsMerges || watch.nextAtNs() - nowNs > 0))
         {
             return 0;
         }
         return switch (step)
         {
             case IDLE -> pollIdle();
+            case LOOKING -> pollLooking();
             case LEASING -> pollLeasing();
-            case SPLITTING -> pollSplitting();
-            case ASKING -> pollAsking();
+            case WORKING -> pollWorking();
             case PUBLISHING -> pollPublishing();
         };
     }
@@ -228,170 +236,238 @@ final class SplitDesk implements SplitSource
     {
         for (int i = queue.size(); i > 0; i--)
         {
-            final Wanted wanted = queue.poll();
-            if (wanted.notBeforeNs - nowNs > 0)
+            final SplitWork wanted = queue.poll();
+            if (!isDue(wanted))
             {
-                queue.add(wanted);
+                queue.add(wanted.notBeforeNs() - nowNs > 0 ? wanted : wanted.at(nowNs + RETRY_PAUSE_NS));
             }
-            else if (isKnown(wanted) && isStillWanted(wanted))
+            else if (isKnown(wanted) && wanted.isStillWanted())
             {
                 begin(wanted);
                 return 1;
             }
         }
-        if (!unfinished.isEmpty())
+        for (int i = unfinished.size(); i > 0; i--)
         {
-            final Wanted wanted = unfinished.poll();
-            if (isKnown(wanted))
+            final SplitWork wanted = unfinished.poll();
+            if (!isDue(wanted))
+            {
+                unfinished.add(wanted);
+            }
+            else if (isKnown(wanted))
             {
                 isFinishing = true;
                 begin(wanted);
+                return 1;
             }
+        }
+        if (beginsMerges && watch.begin(session.engine(), nowNs))
+        {
+            step = Step.LOOKING;
             return 1;
         }
         return 0;
     }
 
+    private boolean isDue(final SplitWork wanted)
+    {
+        return wanted.notBeforeNs() - nowNs <= 0 &&
+            (!wanted.waitsForEpochs() || session.engine().isReusable(wanted.proposalEpoch()));
+    }
+
     /** A table that is dropped is forgotten before an epoch is passed in which its memory may go to another one. */
-    private boolean isKnown(final Wanted wanted)
+    private boolean isKnown(final SplitWork wanted)
     {
-        return tables.find(wanted.table.descriptor().tableId()) == wanted.table;
+        return tables.find(wanted.table().descriptor().tableId()) == wanted.table();
     }
 
-    private static boolean isStillWanted(final Wanted wanted)
+    private int pollLooking()
     {
-        final Subtable present = wanted.table.subtable(wanted.subtable.suffix());
-        return wanted.isMet ? wanted.table.mayWaitForWords(present) : present.equals(wanted.subtable);
+        if (!watch.isDone())
+        {
+            return 0;
+        }
+        step = Step.IDLE;
+        final MergeWatch.Pair found = watch.found();
+        if (null != found && !isRefused(found.first()))
+        {
+            want(new SplitWork(found.table(), found.first(), Kind.MERGE, nowNs));
+        }
+        if (null != watch.left())
+        {
+            want(new SplitWork(watch.left().table(), watch.left().first(), Kind.SETTLE, nowNs + FINISH_AFTER_NS));
+        }
+        return 1;
     }
 
-    private void begin(final Wanted wanted)
+    private boolean isRefused(final Subtable subtable)
+    {
+        final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
+        return null != refusedUntil && refusedUntil - nowNs > 0;
+    }
+
+    private void begin(final SplitWork wanted)
     {
         current = wanted;
-        lease = null;
         newestLease = 0;
-        if (wanted.isMet)
+        if (0 == wanted.chunks())
         {
-            beginSplit(0, 0);
+            beginWork(List.of(0L, 0L));
         }
         else
         {
-            requestNumber = session.numbers().begin();
-            askForChunks(true);
+            lease.begin(session, wanted.table().descriptor().name(), wanted.subtable().memoryNodeId(), wanted.chunks());
+            step = Step.LEASING;
         }
-    }
-
-    private void askForChunks(final boolean isFirst)
-    {
-        final MemoryLink link = links.get(current.subtable.memoryNodeId());
-        if (null == link || !link.isReady())
-        {
-            if (!isFirst)
-            {
-                returns.addRequest(current.table.descriptor().name(), current.subtable.memoryNodeId(),
-                    requestNumber, CHUNKS);
-                requestNumber = 0; // it ends when that is answered
-            }
-            end();
-            return;
-        }
-        leasing = link.client().leaseChunks(requestNumber, ChunkPurpose.INDEX, CHUNKS, false, session.timeoutNs());
-        step = Step.LEASING;
     }
 
     private int pollLeasing()
     {
-        if (!leasing.isDone())
+        final int workCount = lease.poll(nowNs);
+        switch (lease.outcome())
         {
-            return 0;
-        }
-        switch (leasing.status())
-        {
-            case OK -> onLeased(leasing.result());
-            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE ->
+            case RUNNING ->
             {
-                pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-                askForChunks(false); // the same request again, for the same chunks
+                return workCount;
             }
-            default ->
+            case LEASED -> onLeased();
+            case REFUSED ->
             {
-                refusedUntilNs.put(current.subtable.memoryNodeId(), (Long)(nowNs + NO_MEMORY_PAUSE_NS));
-                links.get(current.subtable.memoryNodeId()).onIndexRefused();
+                refusedUntilNs.put(current.subtable().memoryNodeId(), (Long)(nowNs + NO_MEMORY_PAUSE_NS));
                 end();
             }
+            case AWAY -> end();
         }
         return 1;
     }
 
-    private void onLeased(final ChunkLease leased)
+    private void onLeased()
     {
-        lease = leased;
-        newestLease = leased.newestLease();
-        final List<Long> offsets = new ArrayList<>();
-        for (final ChunkRun run : leased.runs())
+        final List<Long> offsets = lease.offsets();
+        if (offsets.size() < current.chunks() || !isKnown(current) || !current.isStillWanted())
         {
-            for (int i = 0; i < run.chunkCount(); i++)
-            {
-                offsets.add(run.offset() + (long)i * leased.chunkLengthBytes());
-            }
-        }
-        if (offsets.size() < CHUNKS || !isKnown(current) || !isStillWanted(current))
-        {
-            returnLease();
+            lease.giveBack();
             end();
         }
         else
         {
-            beginSplit(offsets.get(0), offsets.get(1));
+            hasLease = true;
+            newestLease = lease.lease().newestLease();
+            beginWork(offsets);
         }
     }
 
-    /** In the poll that has found the table known: the split holds the epoch of now. */
-    private void beginSplit(final long offset0, final long offset1)
+    /** In the poll that has found the table known: the work holds the epoch of now. */
+    private void beginWork(final List<Long> offsets)
     {
-        split = session.engine().splits().begin(
-            current.table, current.subtable.suffix(), offset0, offset1, nowNs + SPLIT_TIMEOUT_NS);
-        step = Step.SPLITTING;
+        final int suffix = current.subtable().suffix();
+        final long deadlineNs = nowNs + WORK_TIMEOUT_NS;
+        split = null;
+        merge = null;
+        switch (current.kind())
+        {
+            case SPLIT, FINISH_SPLIT -> split = session.engine().splits()
+                .begin(current.table(), suffix, offsets.get(0), offsets.get(1), deadlineNs);
+            case MERGE, FINISH_MERGE -> merge = session.engine().splits()
+                .beginMerge(current.table(), suffix, offsets.getFirst(), deadlineNs);
+            case SETTLE -> merge = session.engine().splits()
+                .withdrawMerge(current.table(), suffix, current.proposal(), deadlineNs);
+        }
+        step = Step.WORKING;
     }
 
-    private int pollSplitting()
+    private int pollWorking()
     {
-        if (!split.isFinished())
+        if (null != split ? !split.isFinished() : !merge.isFinished())
         {
             return 0;
         }
-        if (null != lease && !split.usesGivenMemory())
+        if (hasLease && !usesGivenMemory())
         {
-            returnLease();
+            lease.giveBack();
+            hasLease = false;
         }
+        if (null != split)
+        {
+            onSplitEnded();
+        }
+        else
+        {
+            onMergeEnded();
+        }
+        return 1;
+    }
+
+    private boolean usesGivenMemory()
+    {
+        return null != split ? split.usesGivenMemory() : merge.usesGivenMemory();
+    }
+
+    private void onSplitEnded()
+    {
         if (TableSplit.State.DONE == split.state())
         {
             onSplit();
         }
+        else if (split.isMerged())
+        {
+            // To be finished before it is split: who wants the split asks again.
+            later(Kind.SETTLE, nowNs);
+        }
         else
         {
-            LOGGER.warn("split of {} of table {} goes on later: {}", current.subtable,
-                current.table.descriptor().name(), split.failure());
-            queue.add(new Wanted(current.table, current.subtable, current.isMet || split.usesGivenMemory(),
-                nowNs + FINISH_AFTER_NS));
-            sweepWhen(split.usesGivenMemory()); // the link may not have arrived
-            end();
+            sweepWhen(split.usesGivenMemory());
+            goOnLater(split.failure(), Kind.SPLIT == current.kind() && !split.usesGivenMemory() ?
+                Kind.SPLIT : Kind.FINISH_SPLIT);
         }
-        return 1;
     }
 
+    /** The link may not have arrived. */
     private void sweepWhen(final boolean isUnused)
     {
         if (isUnused)
         {
-            links.get(current.subtable.memoryNodeId()).sweepIndexes();
+            links.get(current.subtable().memoryNodeId()).sweepIndexes();
+        }
+    }
+
+    private void goOnLater(final String why, final Kind kind)
+    {
+        LOGGER.warn("{} of {} of table {} goes on later: {}", current.kind(), current.subtable(),
+            current.table().descriptor().name(), why);
+        later(kind, nowNs + FINISH_AFTER_NS);
+    }
+
+    private Subtable present()
+    {
+        return current.table().subtable(current.subtable().suffix());
+    }
+
+    private void later(final Kind kind, final long notBeforeNs)
+    {
+        final boolean isOfSplit = Kind.SPLIT == kind || Kind.FINISH_SPLIT == kind;
+        later(new SplitWork(current.table(), isOfSplit ? current.subtable() : present(), kind, notBeforeNs));
+    }
+
+    private void later(final SplitWork wanted)
+    {
+        final boolean isOfFinishing = isFinishing;
+        end();
+        if (isOfFinishing)
+        {
+            unfinished.add(wanted);
+        }
+        else
+        {
+            want(wanted);
         }
     }
 
     private void onSplit()
     {
-        final OpenTable table = current.table;
-        final Subtable present = table.subtable(current.subtable.suffix());
-        if (isFinishing && present.depth() == current.subtable.depth())
+        final OpenTable table = current.table();
+        final Subtable present = table.subtable(current.subtable().suffix());
+        if (isFinishing && present.depth() == current.subtable().depth())
         {
             end(); // no split of it has begun
             return;
@@ -399,171 +475,126 @@ final class SplitDesk implements SplitSource
         if (isFinishing)
         {
             finishedCount++;
-            unfinished.add(new Wanted(table, present, true, nowNs));
-            unfinished.add(new Wanted(
-                table, table.subtable(present.suffix() | 1 << current.subtable.depth()), true, nowNs));
+            unfinished.add(new SplitWork(table, present, Kind.FINISH_SPLIT, nowNs));
+            unfinished.add(new SplitWork(table, table.subtable(present.suffix() | 1 << current.subtable().depth()),
+                Kind.FINISH_SPLIT, nowNs));
         }
         splitCount++;
-        ask();
+        final Subtable old = current.subtable();
+        publish((published) -> TableGrowth.ofSplit(published, table, old));
     }
 
-    private void ask()
+    private void onMergeEnded()
     {
-        asking = session.metaLink().client().table(current.table.descriptor().name(), session.timeoutNs());
-        step = Step.ASKING;
-    }
-
-    private int pollAsking()
-    {
-        if (!asking.isDone())
+        if (TableMerge.State.DONE == merge.state())
         {
-            return 0;
+            onMerged();
         }
-        final ControlStatus status = asking.status();
-        if (ControlStatus.OK == status && asking.result().tableId() == current.table.descriptor().tableId())
+        else if (SplitLink.NONE != merge.proposal())
         {
-            publish(asking.result());
+            final boolean isKnown = current.proposal() == merge.proposal();
+            later(new SplitWork(current.table(), present(), Kind.SETTLE, nowNs + FINISH_AFTER_NS, merge.proposal(),
+                isKnown ? current.proposalEpoch() : session.engine().epoch() + EpochTracker.REPEAT_EPOCHS));
         }
-        else if (ControlStatus.OK == status || ControlStatus.NO_SUCH_TABLE == status)
+        else if (merge.isWithdrawn())
         {
-            onDropped();
+            onWithdrawn();
+        }
+        else if (Kind.MERGE == current.kind() && !merge.usesGivenMemory())
+        {
+            watch.onFull(current.table(), current.subtable(), nowNs);
+            end();
         }
         else
         {
-            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-            ask();
+            // If it is not known to be decided, it may be proposed.
+            sweepWhen(merge.usesGivenMemory());
+            final boolean isDecided = Kind.FINISH_MERGE == current.kind() || !present().equals(current.subtable());
+            goOnLater(merge.failure(), isDecided ? Kind.FINISH_MERGE : Kind.SETTLE);
         }
-        return 1;
     }
 
-    /**
-     * The subtables that were made are named by nothing but the old one, whose memory goes with the table; or a
-     * publication has named them whose answer was lost, and who dropped the table returns them too. Of two returns of
-     * the same lease one is nothing, and what somebody leased in between is newer.
-     */
-    private void onDropped()
+    private void onWithdrawn()
     {
-        if (null != lease && split.usesGivenMemory())
+        if (isFinishing)
         {
-            final List<Subtable> made = new ArrayList<>();
-            for (final ChunkRun run : lease.runs())
-            {
-                for (int i = 0; i < run.chunkCount(); i++)
-                {
-                    made.add(new Subtable(current.subtable.memoryNodeId(), 0, 0,
-                        run.offset() + (long)i * lease.chunkLengthBytes()));
-                }
-            }
-            retire(made, newestLease);
+            finishedCount++;
+            later(Kind.FINISH_SPLIT, nowNs);
         }
-        doubts.forEach((doubt) -> retire(doubt.replaced, doubt.newestLease));
-        doubts.clear();
-        end();
+        else
+        {
+            end();
+        }
     }
 
-    private void publish(final TableEntry entry)
+    private void onMerged()
     {
-        final MemoryLink link = links.get(current.subtable.memoryNodeId());
-        if (null == link || !link.isReady())
+        final Subtable made = null == merge.merged() && Kind.FINISH_MERGE == current.kind() ?
+            current.subtable() : merge.merged();
+        if (null == made)
         {
-            // What was made is in its memory, if that is still the same when it is back.
-            queue.add(new Wanted(current.table, current.subtable, true, nowNs + FINISH_AFTER_NS));
-            end();
+            end(); // nothing has begun
             return;
         }
-        try
+        if (isFinishing)
         {
-            final TableDescriptor published = TableDescriptor.decode(entry.descriptor());
-            resolveDoubts(published);
-            growth = TableGrowth.ofSplit(published, current.table, current.subtable);
+            finishedCount++;
+            unfinished.add(new SplitWork(current.table(), made, Kind.FINISH_SPLIT, nowNs));
         }
-        catch (final FormatException ex)
-        {
-            LOGGER.warn("table {} cannot be published: {}", entry.name(), ex.getMessage());
-            end();
-            return;
-        }
-        final byte[] descriptor = growth.descriptor().encode();
-        if (descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
-        {
-            LOGGER.warn("table {} stays as published: its descriptor would have {} bytes, more than {}", entry.name(),
-                descriptor.length, TableEntry.MAX_DESCRIPTOR_BYTES);
-        }
-        if (growth.replaced().isEmpty() || descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
-        {
-            end();
-            return;
-        }
-        final byte[] present = entry.descriptor();
-        final long checksum =
-            ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
-        newestLease = Math.max(newestLease, link.newestLease());
-        publishing = session.metaLink().client().growTable(
-            new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
-            session.timeoutNs());
+        mergeCount++;
+        watch.hurry(nowNs);
+        final OpenTable table = current.table();
+        publish((published) -> TableGrowth.to(published, table, made));
+    }
+
+    private void publish(final GrowthPublisher.Growth growth)
+    {
+        publisher.begin(session, current.table(), current.subtable().memoryNodeId(), newestLease, growth);
         step = Step.PUBLISHING;
     }
 
     private int pollPublishing()
     {
-        if (!publishing.isDone())
+        final int workCount = publisher.poll(nowNs);
+        switch (publisher.outcome())
         {
-            return 0;
-        }
-        if (ControlStatus.OK == publishing.status())
-        {
-            retire(growth.replaced(), newestLease);
-            doubts.clear();
-            end();
-        }
-        else
-        {
-            // Somebody else was faster, the memory node is another one by now, or the answer is lost.
-            if (publishing.status().isUnknown())
+            case RUNNING ->
             {
-                doubts.add(new Doubt(growth.replaced(), newestLease));
+                return workCount;
             }
-            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-            ask();
+            case PUBLISHED, NOTHING -> end();
+            case AWAY ->
+                // What was made is in its memory, if that is still the same when it is back.
+                later(null != split ? Kind.FINISH_SPLIT : Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS);
+            case DROPPED -> onDropped();
         }
         return 1;
     }
 
-    /** Two may return what was replaced, of which one return is nothing; see {@link IndexReturn}. */
-    private void resolveDoubts(final TableDescriptor published)
+    /**
+     * What was made is named by nothing but the old ones, whose memory goes with the table; or a publication has named
+     * it whose answer was lost, and who dropped the table returns it too. Of two returns of the same lease one is
+     * nothing, and what somebody leased in between is newer.
+     */
+    private void onDropped()
     {
-        final List<Subtable> named = Subtable.of(published);
-        doubts.removeIf((doubt) ->
+        if (hasLease)
         {
-            final boolean isReplaced = doubt.replaced.stream().noneMatch(named::contains);
-            if (isReplaced)
-            {
-                retire(doubt.replaced, doubt.newestLease);
-            }
-            return isReplaced;
-        });
-    }
-
-    private void retire(final List<Subtable> subtables, final long olderLease)
-    {
-        retirement.retire(current.table.descriptor().name(), subtables, (memoryNodeId) -> olderLease);
-    }
-
-    private void returnLease()
-    {
-        returns.addLeased(current.table.descriptor().name(), current.subtable.memoryNodeId(), lease);
-        lease = null;
+            final int memoryNodeId = current.subtable().memoryNodeId();
+            final long olderLease = newestLease;
+            retirement.retire(current.table().descriptor().name(), lease.offsets().stream()
+                .map((offset) -> new Subtable(memoryNodeId, 0, 0, offset)).toList(), (node) -> olderLease);
+        }
+        end();
     }
 
     private void end()
     {
-        sweepWhen(!doubts.isEmpty());
-        doubts.clear();
-        session.numbers().end(requestNumber);
-        requestNumber = 0;
         isFinishing = false;
+        publisher.end();
+        lease.end();
         current = null;
-        lease = null;
+        hasLease = false;
         step = Step.IDLE;
     }
 }

@@ -59,7 +59,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
         final NanoClock clock = device.clock();
         final ComputeNode node = new ComputeNode(device, metaServer, new ComputeNodeConfiguration()
             .name("check").operationSlots(1).queueCapacity(2).locationCacheEntries(0).reclaims(false)
-            .joinTimeoutNs(JOIN_TIMEOUT_NS), clock.nanoTime());
+            .splitsSubtables(false).joinTimeoutNs(JOIN_TIMEOUT_NS), clock.nanoTime());
         final StoreObserver observer = new StoreObserver(node, clock, timeoutNs);
         final long deadlineNs = clock.nanoTime() + 2 * JOIN_TIMEOUT_NS;
         while (ComputeNode.State.SERVING != node.state())

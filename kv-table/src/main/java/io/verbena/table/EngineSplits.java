@@ -19,6 +19,7 @@ public final class EngineSplits
     private Scratch scratch;
     private TableSplit split;
     private TableMerge merge;
+    private FillLook look;
 
     EngineSplits(
         final ProtectionDomain protectionDomain,
@@ -100,15 +101,34 @@ public final class EngineSplits
         return merge;
     }
 
+    /**
+     * Begins to look how full two siblings are, in some groups of them.
+     *
+     * @param table      opened by this engine.
+     * @param first      the one with split bit 0, of which {@link OpenTable#mayBeMerged} says yes.
+     * @param group      from which it looks.
+     * @param deadlineNs after which it ends without an answer.
+     * @return the look; one at a time, and none while something is split or merged.
+     */
+    public FillLook beginLook(
+        final OpenTable table, final Subtable first, final int group, final long deadlineNs)
+    {
+        prepare();
+        look = new FillLook(table, first, group, scratch, epochs.epoch(), deadlineNs);
+        return look;
+    }
+
     private void prepare()
     {
-        if (split != null && !split.isFinished() || merge != null && !merge.isFinished())
+        if (split != null && !split.isFinished() || merge != null && !merge.isFinished() ||
+            look != null && !look.isFinished())
         {
-            throw new IllegalStateException("one subtable is split or merged at a time: wait for " +
-                (split != null && !split.isFinished() ? split : merge));
+            throw new IllegalStateException("one subtable is split, merged or looked at at a time: split=" + split +
+                " merge=" + merge + " look=" + look);
         }
         split = null;
         merge = null;
+        look = null;
         if (scratch == null)
         {
             scratch = SplitBatch.allocateScratch(protectionDomain, attributes);
@@ -122,7 +142,8 @@ public final class EngineSplits
 
     int poll(final long nowNs)
     {
-        return (split == null ? 0 : split.poll(nowNs)) + (merge == null ? 0 : merge.poll(nowNs));
+        return (split == null ? 0 : split.poll(nowNs)) + (merge == null ? 0 : merge.poll(nowNs)) +
+            (look == null ? 0 : look.poll(nowNs));
     }
 
     void onComplete(final int status)
@@ -134,6 +155,10 @@ public final class EngineSplits
         if (merge != null)
         {
             merge.onComplete(status);
+        }
+        if (look != null)
+        {
+            look.onComplete(status);
         }
     }
 
@@ -147,13 +172,18 @@ public final class EngineSplits
         {
             merge.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
+        if (look != null && look.isInFlightAt(link))
+        {
+            look.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
     }
 
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
     long heldEpoch()
     {
         return Math.min(split == null ? Long.MAX_VALUE : split.heldEpoch(),
-            merge == null ? Long.MAX_VALUE : merge.heldEpoch());
+            Math.min(merge == null ? Long.MAX_VALUE : merge.heldEpoch(),
+                look == null ? Long.MAX_VALUE : look.heldEpoch()));
     }
 
     void close()
@@ -165,6 +195,10 @@ public final class EngineSplits
         if (merge != null)
         {
             merge.close();
+        }
+        if (look != null)
+        {
+            look.close();
         }
         if (scratch != null)
         {

@@ -74,6 +74,36 @@ final class MergeRoom
         return needs;
     }
 
+    /** @return whether all buckets read are those of two siblings. */
+    boolean isOf(final int tableId, final int suffix, final int depth)
+    {
+        boolean is = true;
+        for (int bucket = 0; bucket < groups() * BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            for (int side = 0; side < 2; side++)
+            {
+                final int at = at(side) + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
+                is &= batch.word(at) == BucketDescriptor.header(tableId, suffix | side << depth - 1, depth);
+            }
+        }
+        return is;
+    }
+
+    /** @return records in the groups read. */
+    int records()
+    {
+        int records = 0;
+        for (int i = 0; i < groups(); i++)
+        {
+            load(i);
+            for (final long word : words)
+            {
+                records += SlotWord.isCommitted(word) ? 1 : 0;
+            }
+        }
+        return records;
+    }
+
     void stageReserve()
     {
         for (int i = 0; i < groups() && batch.hasRoom(); i++)

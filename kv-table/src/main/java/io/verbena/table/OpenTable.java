@@ -37,6 +37,7 @@ public final class OpenTable
     /** Pairs of buckets that operations of the engine moved because they needed them. */
     long pairsHelped;
     private final Map<Subtable, Long> splits = new HashMap<>();
+    private final TableDirectory.Superseded leaver = this::leave;
 
     OpenTable(final TableEngine engine, final TableDescriptor descriptor)
     {
@@ -80,13 +81,12 @@ public final class OpenTable
     /** Takes note of a split or a merge; see {@link TableDirectory#learn}. */
     void learn(final int suffix, final int ofDepth, final long groups, final long newLink)
     {
-        if (!directory.learn(suffix, ofDepth, groups, newLink))
+        if (!directory.learn(suffix, ofDepth, groups, newLink, leaver))
         {
             return;
         }
         final Subtable subtable = new Subtable(link(suffix & descriptor.subtableCount() - 1).memoryNodeId, suffix,
             ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
-        leave(suffix, groups);
         if (MergeLink.isLink(newLink))
         {
             final Subtable sibling = subtable.sibling(newLink);
@@ -117,7 +117,7 @@ public final class OpenTable
                 ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
             present.add(subtable);
             return splitOf(subtable);
-        }, this::leave);
+        }, leaver);
         if (isNews)
         {
             // Their memory may be a subtable of the same keys again, which goes another way.
@@ -169,6 +169,19 @@ public final class OpenTable
         }
         return subtable.depth() < BucketDescriptor.MAX_DEPTH && directory.descriptorBytes(
             descriptor.name().getBytes(StandardCharsets.UTF_8).length, memoryNodes, mostBytes) <= mostDescriptorBytes;
+    }
+
+    /**
+     * @param subtable as this engine knows it.
+     * @return whether it and its sibling could be one subtable: they are as deep, whole, at one memory node, and deeper
+     *     than the table was made.
+     */
+    public boolean mayBeMerged(final Subtable subtable)
+    {
+        final int siblingSuffix = subtable.suffix() ^ 1 << subtable.depth() - 1;
+        return subtable.depth() > descriptor.leastDepth() && directory.depth(siblingSuffix) == subtable.depth() &&
+            directory.predecessor(subtable.suffix()) == 0 && directory.predecessor(siblingSuffix) == 0 &&
+            link(siblingSuffix & descriptor.subtableCount() - 1).memoryNodeId == subtable.memoryNodeId();
     }
 
     /** @return blocks that this engine read in vain, because they carried the fingerprint of another key. */

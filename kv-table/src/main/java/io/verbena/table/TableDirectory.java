@@ -117,6 +117,9 @@ final class TableDirectory
     /** Takes a subtable of whose split is heard. */
     interface Superseded
     {
+        /** Has no interest. */
+        Superseded NONE = (suffix, groupsOffset) -> { };
+
         /** Takes its suffix and its groups. */
         void onSuperseded(int suffix, long groupsOffset);
     }
@@ -244,9 +247,11 @@ final class TableDirectory
      * @param ofDepth      its depth.
      * @param groupsOffset its groups.
      * @param link         to those that take its place.
+     * @param superseded   takes each subtable that the directory does not name any more, once.
      * @return whether that was news.
      */
-    boolean learn(final int suffix, final int ofDepth, final long groupsOffset, final long link)
+    boolean learn(
+        final int suffix, final int ofDepth, final long groupsOffset, final long link, final Superseded superseded)
     {
         if (depth(suffix) != ofDepth || groupsOffset(suffix) != groupsOffset || ofDepth == BucketDescriptor.MAX_DEPTH)
         {
@@ -254,8 +259,9 @@ final class TableDirectory
         }
         if (MergeLink.isLink(link))
         {
-            return learnMerge(suffix, ofDepth, groupsOffset, link);
+            return learnMerge(suffix, ofDepth, groupsOffset, link, superseded);
         }
+        superseded.onSuperseded(suffix, groupsOffset);
         if (ofDepth == depth)
         {
             grow();
@@ -273,7 +279,8 @@ final class TableDirectory
      * Whatever is known of the sibling, and of what it was split into, is older than the merge: it is the subtable that
      * the link names.
      */
-    private boolean learnMerge(final int suffix, final int ofDepth, final long groupsOffset, final long link)
+    private boolean learnMerge(
+        final int suffix, final int ofDepth, final long groupsOffset, final long link, final Superseded superseded)
     {
         if (ofDepth == 0)
         {
@@ -284,6 +291,10 @@ final class TableDirectory
         for (int entry = suffix & (1 << newDepth) - 1; entry < 1 << depth; entry += 1 << newDepth)
         {
             final boolean isOwn = (entry >>> newDepth & 1) == suffix >>> newDepth;
+            if (suffix(entry) == entry)
+            {
+                superseded.onSuperseded(entry, groupsOffset(entry));
+            }
             put(entry, MergeLink.merged(link) + SubtableDescriptor.GROUPS_OFFSET,
                 isOwn ? groupsOffset : MergeLink.sibling(link) + SubtableDescriptor.GROUPS_OFFSET,
                 isOwn ? link : siblingLink, newDepth);

@@ -117,7 +117,8 @@ public record TableGrowth(TableDescriptor descriptor, List<Subtable> replaced)
         {
             deepest = Math.max(deepest, DirectoryEntry.depth(entry));
         }
-        return new TableDescriptor(from.name(), from.tableId(), Math.min(depth, deepest), from.groupCount(),
+        return new TableDescriptor(from.name(), from.tableId(), Math.min(depth, deepest),
+            from.leastDepth(), from.groupCount(),
             from.hashSeed(), Arrays.copyOf(entries, 1 << Math.min(depth, deepest)));
     }
 }

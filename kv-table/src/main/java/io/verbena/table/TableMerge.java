@@ -333,16 +333,12 @@ public final class TableMerge
         {
             goOnWith(found, wantedSuffix, wantedOffset);
         }
-        else if (isUnfit(found, predecessor))
-        {
-            return;
-        }
-        else if (givenOffset == 0)
+        else if (givenOffset == 0 && staleProposal == SplitLink.NONE)
         {
             // Nothing has begun: nothing to finish.
             state = State.DONE;
         }
-        else
+        else if (!isUnfit(found, predecessor))
         {
             findSibling();
         }
@@ -394,6 +390,10 @@ public final class TableMerge
         if (MergeLink.isLink(found))
         {
             goOnWith(found, siblingSuffix, offsets[1 - wantedSide()]);
+        }
+        else if (givenOffset == 0)
+        {
+            state = State.DONE;
         }
         else if (!isUnfit(found, line.predecessor()))
         {

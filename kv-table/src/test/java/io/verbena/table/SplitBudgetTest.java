@@ -93,7 +93,8 @@ class SplitBudgetTest
         coldCache();
         final TableSplit split = split(1);
         assertThat(split.state()).isEqualTo(TableSplit.State.RUNNING);
-        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0));
+        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0),
+            TableDirectory.Superseded.NONE);
         assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r7 w0 c0 d3");
         assertThat(fixture.check(table).problems()).isEmpty();
         assertThat(fixture.check(table).splitsUnderWay).isOne();
@@ -105,7 +106,8 @@ class SplitBudgetTest
     {
         coldCache();
         final TableSplit split = split(1);
-        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0));
+        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0),
+            TableDirectory.Superseded.NONE);
         assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r7 w0 c0 d3");
         assertThat(measure(OperationKind.GET, "k", null)).isEqualTo("found r2 w0 c0 d1");
         assertThat(measure(OperationKind.PUT, "k", "w")).isEqualTo("stored r0 w1 c1 d1");
@@ -133,7 +135,8 @@ class SplitBudgetTest
     void shouldHelpOnceForAPairThatWasNotMoved()
     {
         final TableSplit split = split(1);
-        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0));
+        table.directory.learn(0, 0, table.directory.groupsOffset(0), splittersTable.directory.splitLink(0),
+            TableDirectory.Superseded.NONE);
         coldCache();
         final EngineFixture.Outcome first = fixture.run(OperationKind.PUT, table, "k", "w", 0);
         assertThat(first.result()).isEqualTo(OperationResult.STORED);

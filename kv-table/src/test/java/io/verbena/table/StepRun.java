@@ -394,7 +394,8 @@ final class StepRun implements AutoCloseable
                 publishMerge(entry, subtable, link);
             }
             else if (SplitLink.isComplete(link) &&
-                catalog.learn(catalog.suffix(entry), catalog.depth(entry), groups, link))
+                catalog.learn(catalog.suffix(entry), catalog.depth(entry), groups, link,
+                TableDirectory.Superseded.NONE))
             {
                 catalogVersion++;
                 retiredSubtables.add(new long[]{ subtable, epoch });
@@ -412,7 +413,8 @@ final class StepRun implements AutoCloseable
         if (fabric.memory(NODE).getLong(merged + SubtableDescriptor.PREDECESSOR_OFFSET, LITTLE_ENDIAN) == 0 &&
             catalog.depth(sibling) == depth &&
             catalog.groupsOffset(sibling) == MergeLink.sibling(link) + SubtableDescriptor.GROUPS_OFFSET &&
-            catalog.learn(suffix, depth, subtable + SubtableDescriptor.GROUPS_OFFSET, link))
+            catalog.learn(suffix, depth, subtable + SubtableDescriptor.GROUPS_OFFSET, link,
+                TableDirectory.Superseded.NONE))
         {
             catalogVersion++;
             retiredSubtables.add(new long[]{ subtable, epoch });

@@ -13,7 +13,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * <pre>
  *    0        1        2        3        4        5        6        7
  *  +-----------------------------------+--------+--------+-----------------+
- *  |               magic               | format | depth  |   name length   |   0
+ *  |               magic               | format | depth  |  name  | least  |   0
  *  +-----------------------------------+--------+--------+-----------------+
  *  |             table id              |       groups of each subtable     |   8
  *  +-----------------------------------+-----------------------------------+
@@ -30,22 +30,26 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>The checksum is XXH3-64 over all bytes before it. In memory entries are {@link DirectoryEntry} words, indexed by
  * suffix; in the bytes each subtable is named once, see {@link DirectoryBits}. Version 1, which is read still, has the
- * 2^depth words from offset 24 instead.
+ * 2^depth words from offset 24 instead. Before version 3 the length of the name, at offset 6, has two
+ * bytes, and there is no least depth.
  */
 public final class TableDescriptor
 {
     /** Name in messages. */
     public static final String NAME = "table descriptor";
     public static final int MAGIC = 0x54424456;
-    public static final int FORMAT_VERSION = 2;
-    /** Version of before, with an array of entries: read, and never written. */
+    public static final int FORMAT_VERSION = 3;
+    /** Version of before, without a least depth: read, and never written. */
+    public static final int TREE_FORMAT_VERSION = 2;
+    /** Version of before that, with an array of entries: read, and never written. */
     public static final int ARRAY_FORMAT_VERSION = 1;
 
     public static final int MAGIC_OFFSET = 0;
     public static final int FORMAT_OFFSET = MAGIC_OFFSET + Integer.BYTES;
     public static final int DEPTH_OFFSET = FORMAT_OFFSET + Byte.BYTES;
     public static final int NAME_LENGTH_OFFSET = DEPTH_OFFSET + Byte.BYTES;
-    public static final int TABLE_ID_OFFSET = NAME_LENGTH_OFFSET + Short.BYTES;
+    public static final int LEAST_DEPTH_OFFSET = NAME_LENGTH_OFFSET + Byte.BYTES;
+    public static final int TABLE_ID_OFFSET = LEAST_DEPTH_OFFSET + Byte.BYTES;
     public static final int GROUP_COUNT_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
     public static final int HASH_SEED_OFFSET = GROUP_COUNT_OFFSET + Integer.BYTES;
     public static final int SUBTABLES_OFFSET = HASH_SEED_OFFSET + Long.BYTES;
@@ -63,11 +67,14 @@ public final class TableDescriptor
     private final String name;
     private final int tableId;
     private final int depth;
+    private final int leastDepth;
     private final int groupCount;
     private final long hashSeed;
     private final long[] entries;
 
     /**
+     * A table that was just made: its subtables are never merged into fewer.
+     *
      * @param name       1 to {@link #MAX_NAME_BYTES} bytes of UTF-8.
      * @param tableId    not 0, chosen at random by the creator.
      * @param depth      of the directory, 0 to {@link BucketDescriptor#MAX_DEPTH}.
@@ -83,6 +90,27 @@ public final class TableDescriptor
         final long hashSeed,
         final long[] entries)
     {
+        this(name, tableId, depth, depth, groupCount, hashSeed, entries);
+    }
+
+    /**
+     * @param name       1 to {@link #MAX_NAME_BYTES} bytes of UTF-8.
+     * @param tableId    not 0, chosen at random by the creator.
+     * @param depth      of the directory, 0 to {@link BucketDescriptor#MAX_DEPTH}.
+     * @param leastDepth of subtables: those of this depth are not merged. 0 to {@link BucketDescriptor#MAX_DEPTH}.
+     * @param groupCount of each subtable, 1 or more.
+     * @param hashSeed   of {@link KeyHash}, chosen at random by the creator.
+     * @param entries    2^depth directory entries; copied. Those of one subtable are equal.
+     */
+    public TableDescriptor(
+        final String name,
+        final int tableId,
+        final int depth,
+        final int leastDepth,
+        final int groupCount,
+        final long hashSeed,
+        final long[] entries)
+    {
         final int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
         if (nameBytes == 0 || nameBytes > MAX_NAME_BYTES)
         {
@@ -90,15 +118,16 @@ public final class TableDescriptor
                 "table name has " + nameBytes + " bytes; choose one of 1 to " + MAX_NAME_BYTES);
         }
         if (tableId == 0 || groupCount < 1 || depth < 0 || depth > BucketDescriptor.MAX_DEPTH ||
-            entries.length != 1 << depth)
+            leastDepth < 0 || leastDepth > BucketDescriptor.MAX_DEPTH || entries.length != 1 << depth)
         {
             throw new IllegalArgumentException("table descriptor out of range: tableId=" + tableId + " depth=" + depth +
-                " groupCount=" + groupCount + " entries=" + entries.length);
+                " leastDepth=" + leastDepth + " groupCount=" + groupCount + " entries=" + entries.length);
         }
         checkDirectory(depth, entries);
         this.name = name;
         this.tableId = tableId;
         this.depth = depth;
+        this.leastDepth = leastDepth;
         this.groupCount = groupCount;
         this.hashSeed = hashSeed;
         this.entries = entries.clone();
@@ -141,6 +170,12 @@ public final class TableDescriptor
     public int depth()
     {
         return depth;
+    }
+
+    /** @return depth that no subtable gets below when subtables are merged. */
+    public int leastDepth()
+    {
+        return leastDepth;
     }
 
     /** @return number of entries: as many as there would be subtables if all were as deep as the deepest. */
@@ -206,7 +241,8 @@ public final class TableDescriptor
         final int[] nodes = directory.memoryNodeIds();
         final ByteBuffer buffer = ByteBuffer.allocate(lengthBytes(
             nameBytes.length, directory.subtables(), nodes.length, directory.offsetBits())).order(LITTLE_ENDIAN);
-        buffer.putInt(MAGIC).put((byte)FORMAT_VERSION).put((byte)depth).putShort((short)nameBytes.length);
+        buffer.putInt(MAGIC).put((byte)FORMAT_VERSION).put((byte)depth);
+        buffer.put((byte)nameBytes.length).put((byte)leastDepth);
         buffer.putInt(tableId).putInt(groupCount).putLong(hashSeed);
         buffer.putInt(directory.subtables()).putShort((short)nodes.length);
         buffer.put((byte)directory.offsetShift()).put((byte)directory.offsetBits()).putLong(directory.baseOffset());
@@ -236,7 +272,7 @@ public final class TableDescriptor
             throw new FormatException("not a table descriptor: length=" + bytes.length);
         }
         final int format = bytes[FORMAT_OFFSET] & 0xFF;
-        if (format != FORMAT_VERSION && format != ARRAY_FORMAT_VERSION)
+        if (format < ARRAY_FORMAT_VERSION || format > FORMAT_VERSION)
         {
             throw FormatException.unknownVersion(NAME, format, FORMAT_VERSION);
         }
@@ -252,13 +288,16 @@ public final class TableDescriptor
         }
         try
         {
-            final int nameLength = Short.toUnsignedInt(buffer.getShort(NAME_LENGTH_OFFSET));
+            final int nameLength = format < FORMAT_VERSION ?
+                Short.toUnsignedInt(buffer.getShort(NAME_LENGTH_OFFSET)) :
+                Byte.toUnsignedInt(buffer.get(NAME_LENGTH_OFFSET));
             final long[] entries =
-                format == FORMAT_VERSION ? readTree(buffer, nameLength) : readArray(buffer, nameLength);
+                format == ARRAY_FORMAT_VERSION ? readArray(buffer, nameLength) : readTree(buffer, nameLength);
             return new TableDescriptor(
                 new String(bytes, checkedBytes - nameLength, nameLength, StandardCharsets.UTF_8),
-                buffer.getInt(TABLE_ID_OFFSET), bytes[DEPTH_OFFSET], buffer.getInt(GROUP_COUNT_OFFSET),
-                buffer.getLong(HASH_SEED_OFFSET), entries);
+                buffer.getInt(TABLE_ID_OFFSET), bytes[DEPTH_OFFSET],
+                bytes[format < FORMAT_VERSION ? DEPTH_OFFSET : LEAST_DEPTH_OFFSET],
+                buffer.getInt(GROUP_COUNT_OFFSET), buffer.getLong(HASH_SEED_OFFSET), entries);
         }
         catch (final IllegalArgumentException ex)
         {

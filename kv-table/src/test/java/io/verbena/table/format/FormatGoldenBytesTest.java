@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FormatGoldenBytesTest
 {
     private static final String GOLDEN = "/io/verbena/table/format/golden.txt";
+    private static final String DESCRIPTOR_2 = "table-descriptor-version-2";
     private static final String DESCRIPTOR_1 = "table-descriptor-version-1";
     private static final long SEED = 0x0123456789ABCDEFL;
     private static final int TABLE_ID = 0x7AB1E001;
@@ -66,17 +67,25 @@ class FormatGoldenBytesTest
             ChunkDescriptor.write(buffer, 0, ChunkDescriptor.STATE_ORPHAN, 0xFFFE, 0x7FFFFFFF, 7, 99, 1L << 40, 0);
             now.put("chunk-header", hex(buffer, ChunkDescriptor.HEADER_BYTES));
         }
-        now.put("table-descriptor", HexFormat.of().formatHex(new TableDescriptor("golden", TABLE_ID, 2, 341, SEED,
-            new long[]{DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(2, 2, 8192),
-                DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(2, 2, 65_536)}).encode()));
+        now.put("table-descriptor", HexFormat.of().formatHex(uneven(1).encode()));
         final Map<String, String> golden = golden();
         golden.remove(DESCRIPTOR_1);
+        golden.remove(DESCRIPTOR_2);
         assertThat(now).isEqualTo(golden);
     }
 
-    @Test
-    void shouldReadTableDescriptorsOfTheVersionBefore() throws IOException
+    private static TableDescriptor uneven(final int leastDepth)
     {
+        return new TableDescriptor("golden", TABLE_ID, 2, leastDepth, 341, SEED,
+            new long[]{DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(2, 2, 8192),
+                DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(2, 2, 65_536)});
+    }
+
+    /** They do not say how deep the table was made: it does not get below what it is. */
+    @Test
+    void shouldReadTableDescriptorsOfVersionsBefore() throws IOException
+    {
+        assertThat(TableDescriptor.decode(HexFormat.of().parseHex(golden().get(DESCRIPTOR_2)))).isEqualTo(uneven(2));
         final TableDescriptor read = TableDescriptor.decode(HexFormat.of().parseHex(golden().get(DESCRIPTOR_1)));
         assertThat(read).isEqualTo(new TableDescriptor("golden", TABLE_ID, 1, 341, SEED,
             new long[]{DirectoryEntry.stable(1, 1, 4096), DirectoryEntry.stable(1, 2, 8192)}));

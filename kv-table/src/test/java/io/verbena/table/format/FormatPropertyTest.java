@@ -188,7 +188,7 @@ class FormatPropertyTest
             final long[] entries = random.longs(1 << depth).map(bits ->
                 DirectoryEntry.stable(depth, (int)(bits & 0xFFFF), (bits >>> 40) * 64)).toArray();
             final TableDescriptor table = new TableDescriptor("täble-" + i, 1 + random.nextInt(1 << 30), depth,
-                1 + random.nextInt(1000), random.nextLong(), entries);
+                random.nextInt(depth + 1), 1 + random.nextInt(1000), random.nextLong(), entries);
             final byte[] bytes = table.encode();
             assertThat(TableDescriptor.decode(bytes)).as("seed %d", SEED).isEqualTo(table);
             final byte[] damaged = bytes.clone();
@@ -269,7 +269,7 @@ class FormatPropertyTest
         final byte[] bytes = new TableDescriptor("t", 1, 0, 1, 2, new long[]{DirectoryEntry.stable(0, 1, 64)}).encode();
         bytes[TableDescriptor.FORMAT_OFFSET] = 9;
         assertThatThrownBy(() -> TableDescriptor.decode(bytes)).isInstanceOf(FormatException.class)
-            .hasMessageContaining("'table descriptor'").hasMessageContaining("found=9").hasMessageContaining("known=2");
+            .hasMessageContaining("'table descriptor'").hasMessageContaining("found=9").hasMessageContaining("known=3");
         assertThatThrownBy(() -> DirectoryEntry.check(2L << DirectoryEntry.STATE_SHIFT))
             .hasMessageContaining("'directory entry state'");
         try (Arena arena = Arena.ofConfined())

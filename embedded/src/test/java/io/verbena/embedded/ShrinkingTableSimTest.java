@@ -1,0 +1,137 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvException;
+import io.verbena.client.KvTable;
+import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.table.StoreCheck;
+import io.verbena.table.format.TableDescriptor;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.stream.LongStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A table that grows, is emptied, and gives its memory back, under the simulated fabric, with all agents. */
+class ShrinkingTableSimTest
+{
+    private static final int CLIENTS = 4;
+    private static final int KEYS = 3;
+    private static final int OPERATIONS = 600;
+    private static final int TIDE_KEYS = 1500;
+    private static final long TIMEOUT_NS = 20_000_000;
+    private static final long MAX_PAUSE_NS = 1_000_000;
+    private static final long MAX_STEPS = 200_000_000;
+    private static final long SHRINK_NS = 400_000_000;
+    private static final long QUIET_NS = 30_000_000;
+
+    /** Seeds 1 to 4, or as many as the system property verbena.sim.seeds says, for a longer search. */
+    static LongStream seeds()
+    {
+        return LongStream.rangeClosed(1, Long.getLong("verbena.sim.seeds", 4));
+    }
+
+    private static int subtables(final SimCluster cluster)
+    {
+        return cluster.tables().getFirst().distinctSubtables();
+    }
+
+    private static void awaitSubtables(final SimCluster cluster, final int count)
+    {
+        final long untilNs = cluster.world().clock().nanoTime() + SHRINK_NS;
+        cluster.world().after(SHRINK_NS, () -> { });
+        cluster.world().runUntil(() -> subtables(cluster) == count ||
+            cluster.world().clock().nanoTime() > untilNs, MAX_STEPS);
+        assertThat(subtables(cluster)).as("seed %d: subtables", cluster.world().seed()).isEqualTo(count);
+    }
+
+    /** Grows, shrinks to what it was made with, stays like that, and does all of it again; no operation fails. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldGiveBackWhatItDoesNotNeedAnyMore(final long seed)
+    {
+        try (SimCluster cluster = SimCluster.shrinking(seed, new SimFabricOptions(), 2, 2))
+        {
+            final KvTable table = cluster.createTable("t", 50);
+            final int least = subtables(cluster);
+            final SimClients clients = new SimClients(cluster.world(), table, KEYS, OPERATIONS, TIMEOUT_NS);
+            final SimTide tide = new SimTide(cluster.world(), table, TIDE_KEYS);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            for (int round = 0; round < 2; round++)
+            {
+                tide.rise();
+                tide.finish();
+                assertThat(subtables(cluster)).as("seed %d", seed).isGreaterThan(4 * least);
+                tide.fall();
+                tide.finish();
+                awaitSubtables(cluster, least);
+            }
+            clients.finish(MAX_STEPS);
+            final TableDescriptor shrunk = cluster.tables().getFirst();
+            cluster.runFor(QUIET_NS);
+            assertThat(cluster.tables().getFirst()).as("seed %d: it stays as it is", seed).isEqualTo(shrunk);
+
+            assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages()).isEmpty();
+            assertThat(tide.failures()).as("seed %d", seed).isEmpty();
+            tide.assertRight();
+            cluster.sweep();
+            final StoreCheck check = check(cluster, seed);
+            check.spaces().forEach((space) -> assertThat(space.unnamedIndexBytes).as("seed %d", seed).isZero());
+        }
+    }
+
+    /** Nodes crash, also those that merge, or stand still beyond their leases; so does the meta server. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldStayLinearizableWhenMergersCrash(final long seed)
+    {
+        try (SimCluster cluster = SimCluster.shrinking(seed, new SimFabricOptions(), 2, 3);
+            ReturnedChunks returned = ReturnedChunks.watch(cluster))
+        {
+            final KvTable table = cluster.createTable("t", 50);
+            final int least = subtables(cluster);
+            final SimClients clients = new SimClients(cluster.world(), table, KEYS, OPERATIONS, TIMEOUT_NS);
+            final SimTide tide = new SimTide(cluster.world(), table, TIDE_KEYS);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            for (int round = 0; round < 2; round++)
+            {
+                tide.rise();
+                hurtSometimes(cluster, 3);
+                tide.finish();
+                tide.fall();
+                hurtSometimes(cluster, 6);
+                tide.finish();
+                cluster.runFor(20_000_000);
+            }
+            clients.finish(MAX_STEPS);
+            assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
+                .doesNotContainKey(KvException.Category.INVALID_REQUEST)
+                .doesNotContainKey(KvException.Category.CORRUPT)
+                .doesNotContainKey(KvException.Category.NO_SPACE);
+            assertThat(clients.succeeded()).isGreaterThan(OPERATIONS / 3);
+            assertThat(returned.reached()).as("seed %d", seed).isEmpty();
+            awaitSubtables(cluster, least);
+            tide.assertRight();
+            cluster.settle();
+            check(cluster, seed);
+        }
+    }
+
+    private static void hurtSometimes(final SimCluster cluster, final int times)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            final long delayNs = i * 6_000_000L + cluster.world().random().nextLong(5_000_000);
+            cluster.world().after(delayNs, () -> GrowingTableSimTest.hurt(cluster));
+        }
+    }
+
+    private static StoreCheck check(final SimCluster cluster, final long seed)
+    {
+        final StoreCheck check = cluster.check(cluster.tables());
+        assertThat(check.problems()).as("seed %d", seed).isEmpty();
+        check.tables().forEach((name, table) -> assertThat(table.problems()).as("seed %d", seed).isEmpty());
+        return check;
+    }
+}

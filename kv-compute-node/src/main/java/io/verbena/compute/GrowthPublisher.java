@@ -1,0 +1,236 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.TableEntry;
+import io.verbena.table.OpenTable;
+import io.verbena.table.Subtable;
+import io.verbena.table.TableGrowth;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.collections.Int2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Makes known what took the place of subtables: asks for the descriptor, publishes the one that follows from it, gives
+ * back what that does not name any more, and asks again when somebody else was faster. Owned by the node's thread.
+ */
+final class GrowthPublisher
+{
+    /** What came of it. */
+    enum Outcome
+    {
+        RUNNING,
+        /** What was replaced is named by nothing any more, and goes back. */
+        PUBLISHED,
+        /** There was nothing to publish, or it cannot be named. */
+        NOTHING,
+        /** The memory node is away: what was made may be gone with it. */
+        AWAY,
+        DROPPED
+    }
+
+    /** From the descriptor that is published to the one to come. */
+    @FunctionalInterface
+    interface Growth
+    {
+        TableGrowth after(TableDescriptor published);
+    }
+
+    /** Subtables that a publication replaces whose answer was lost, and a lease from before it. */
+    private record Doubt(List<Subtable> replaced, long newestLease)
+    {
+    }
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(GrowthPublisher.class);
+    private static final long RETRY_PAUSE_NS = 5_000_000;
+
+    private final Int2ObjectHashMap<MemoryLink> links;
+    private final SplitDesk.Retirement retirement;
+    private final List<Doubt> doubts = new ArrayList<>();
+    private long newestLease;
+    private SessionParts session;
+    private OpenTable table;
+    private int memoryNodeId;
+    private Growth wanted;
+    private TableGrowth growth;
+    private ControlCall<TableEntry> asking;
+    private ControlCall<Void> publishing;
+    private long pauseUntilNs;
+    private Outcome outcome = Outcome.NOTHING;
+
+    GrowthPublisher(final Int2ObjectHashMap<MemoryLink> links, final SplitDesk.Retirement retirement)
+    {
+        this.links = links;
+        this.retirement = retirement;
+    }
+
+    /**
+     * @param onNode memory node of all subtables that are replaced.
+     * @param lease  older than any by which somebody else can have the memory of what is replaced; 0 if none is known.
+     */
+    void begin(
+        final SessionParts parts, final OpenTable of, final int onNode, final long lease, final Growth next)
+    {
+        newestLease = lease;
+        session = parts;
+        table = of;
+        memoryNodeId = onNode;
+        wanted = next;
+        publishing = null;
+        outcome = Outcome.RUNNING;
+        ask();
+    }
+
+    Outcome outcome()
+    {
+        return outcome;
+    }
+
+    private void ask()
+    {
+        asking = session.metaLink().client().table(table.descriptor().name(), session.timeoutNs());
+    }
+
+    int poll(final long nowNs)
+    {
+        if (Outcome.RUNNING != outcome || pauseUntilNs - nowNs > 0)
+        {
+            return 0;
+        }
+        return null == publishing ? pollAsking(nowNs) : pollPublishing(nowNs);
+    }
+
+    private int pollAsking(final long nowNs)
+    {
+        if (!asking.isDone())
+        {
+            return 0;
+        }
+        final ControlStatus status = asking.status();
+        if (ControlStatus.OK == status && asking.result().tableId() == table.descriptor().tableId())
+        {
+            publish(asking.result());
+        }
+        else if (ControlStatus.OK == status || ControlStatus.NO_SUCH_TABLE == status)
+        {
+            outcome = Outcome.DROPPED;
+            doubts.forEach((doubt) -> retire(doubt.replaced, doubt.newestLease));
+            doubts.clear();
+        }
+        else
+        {
+            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+            ask();
+        }
+        return 1;
+    }
+
+    private void publish(final TableEntry entry)
+    {
+        final MemoryLink link = links.get(memoryNodeId);
+        if (null == link || !link.isReady())
+        {
+            outcome = Outcome.AWAY;
+            return;
+        }
+        outcome = Outcome.NOTHING;
+        try
+        {
+            final TableDescriptor published = TableDescriptor.decode(entry.descriptor());
+            resolveDoubts(published);
+            growth = wanted.after(published);
+        }
+        catch (final FormatException ex)
+        {
+            LOGGER.warn("table {} cannot be published: {}", entry.name(), ex.getMessage());
+            return;
+        }
+        final byte[] descriptor = growth.descriptor().encode();
+        if (descriptor.length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        {
+            LOGGER.warn("table {} stays as published: its descriptor would have {} bytes, more than {}", entry.name(),
+                descriptor.length, TableEntry.MAX_DESCRIPTOR_BYTES);
+        }
+        else if (!growth.replaced().isEmpty())
+        {
+            outcome = Outcome.RUNNING;
+            final byte[] present = entry.descriptor();
+            final long checksum =
+                ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
+            newestLease = Math.max(newestLease, link.newestLease());
+            publishing = session.metaLink().client().growTable(
+                new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
+                session.timeoutNs());
+        }
+    }
+
+    private int pollPublishing(final long nowNs)
+    {
+        if (!publishing.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK == publishing.status())
+        {
+            retire(growth.replaced(), newestLease);
+            doubts.clear();
+            outcome = Outcome.PUBLISHED;
+        }
+        else
+        {
+            // Somebody else was faster, the memory node is another one by now, or the answer is lost.
+            if (publishing.status().isUnknown())
+            {
+                doubts.add(new Doubt(growth.replaced(), newestLease));
+            }
+            publishing = null;
+            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+            ask();
+        }
+        return 1;
+    }
+
+    /** Two may return what was replaced, of which one return is nothing; see {@link IndexReturn}. */
+    private void resolveDoubts(final TableDescriptor published)
+    {
+        final List<Subtable> named = Subtable.of(published);
+        doubts.removeIf((doubt) ->
+        {
+            final boolean isReplaced = doubt.replaced.stream().noneMatch(named::contains);
+            if (isReplaced)
+            {
+                retire(doubt.replaced, doubt.newestLease);
+            }
+            return isReplaced;
+        });
+    }
+
+    private void retire(final List<Subtable> subtables, final long olderLease)
+    {
+        retirement.retire(table.descriptor().name(), subtables, (node) -> olderLease);
+    }
+
+    /** Nothing is published any more: what is in doubt is swept if nobody uses it. */
+    void end()
+    {
+        if (!doubts.isEmpty())
+        {
+            links.get(memoryNodeId).sweepIndexes();
+        }
+        doubts.clear();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "GrowthPublisher{" + outcome + '}';
+    }
+}

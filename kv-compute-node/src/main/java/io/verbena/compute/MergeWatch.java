@@ -1,0 +1,137 @@
+package io.verbena.compute;
+
+import io.verbena.table.FillLook;
+import io.verbena.table.OpenTable;
+import io.verbena.table.Subtable;
+import io.verbena.table.TableEngine;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds siblings with few records: looks at some groups of one pair after the other, of all open tables, whoever has
+ * deleted what was there. A look costs two READs; a round over all pairs takes {@link #LOOKS_PER_ROUND} pauses at most.
+ * As long as looks find something, the next one comes at once. Owned by the node's thread.
+ *
+ * <p>Two are merged when both together take {@link #MERGE_FILL} of the slots of one, and one is split when 0.85 of its
+ * slots are taken: so three fifths of a subtable have to come or go before what was done is undone.
+ */
+final class MergeWatch
+{
+    /** Part of the slots of one subtable that the records of both may take. Above it few pairs fit in each group. */
+    static final double MERGE_FILL = 0.25;
+    private static final int LOOKS_PER_ROUND = 64;
+    /** Pauses for which a pair that did not fit is left alone. */
+    private static final int PAUSES_WHEN_FULL = 64;
+    private static final long LOOK_TIMEOUT_NS = 1_000_000_000;
+    private static final int SPREAD = 0x9E3779B9;
+
+    /** Siblings: the one with split bit 0. */
+    record Pair(OpenTable table, Subtable first)
+    {
+    }
+
+    private final long pauseNs;
+    private final Map<Pair, Long> fullUntilNs = new HashMap<>();
+    private TableRegistry tables;
+    private int cursor;
+    private long nextAtNs;
+    private Pair looked;
+    private FillLook look;
+
+    /** @param pauseNs between two looks, when there are few pairs and the one before has found nothing. */
+    MergeWatch(final long pauseNs)
+    {
+        this.pauseNs = pauseNs;
+    }
+
+    /** @param start any number, another one for each node: so that not all look at the same pairs. */
+    void open(final TableRegistry registry, final int start, final long nowNs)
+    {
+        tables = registry;
+        cursor = start * SPREAD >>> 1;
+        nextAtNs = nowNs + pauseNs;
+    }
+
+    /** @return when the next look is due, or {@link Long#MAX_VALUE}. */
+    long nextAtNs()
+    {
+        return null == tables ? Long.MAX_VALUE : nextAtNs;
+    }
+
+    /** Looks at once: what was just merged has neighbours. */
+    void hurry(final long nowNs)
+    {
+        nextAtNs = nowNs;
+    }
+
+    /** A pair that had too many records in some group. */
+    void onFull(final OpenTable table, final Subtable one, final long nowNs)
+    {
+        fullUntilNs.put(pair(table, one), (Long)(nowNs + PAUSES_WHEN_FULL * pauseNs));
+    }
+
+    private static Pair pair(final OpenTable table, final Subtable one)
+    {
+        return new Pair(table, table.subtable(one.suffix() & ~(1 << one.depth() - 1)));
+    }
+
+    /** @return whether a look has begun; when it is due. */
+    boolean begin(final TableEngine engine, final long nowNs)
+    {
+        if (nextAtNs() - nowNs > 0)
+        {
+            return false;
+        }
+        fullUntilNs.values().removeIf((until) -> until - nowNs <= 0);
+        final List<Pair> pairs = new ArrayList<>();
+        for (final OpenTable table : tables.openTables())
+        {
+            for (final Subtable subtable : table.subtables())
+            {
+                final Pair pair = new Pair(table, subtable);
+                if (table.mayBeMerged(subtable) && 0 == subtable.suffix() >>> subtable.depth() - 1 &&
+                    !fullUntilNs.containsKey(pair))
+                {
+                    pairs.add(pair);
+                }
+            }
+        }
+        nextAtNs = nowNs + Math.min(pauseNs, pauseNs * LOOKS_PER_ROUND / Math.max(1, pairs.size()));
+        if (pairs.isEmpty())
+        {
+            return false;
+        }
+        cursor++;
+        looked = pairs.get((cursor & Integer.MAX_VALUE) % pairs.size());
+        final int group = (cursor * SPREAD & Integer.MAX_VALUE) % looked.table.descriptor().groupCount();
+        look = engine.splits().beginLook(looked.table, looked.first, group, nowNs + LOOK_TIMEOUT_NS);
+        return true;
+    }
+
+    boolean isDone()
+    {
+        return look.isFinished();
+    }
+
+    /** @return siblings that are to be merged, or null. */
+    Pair found()
+    {
+        final boolean isFew = look.isKnown() && look.records() <= MERGE_FILL * look.slots();
+        return isFew ? looked : null;
+    }
+
+    /** @return siblings of which one was merged by somebody who has not published that, perhaps; or null. */
+    Pair left()
+    {
+        return look.isLeft() ? looked : null;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "MergeWatch{looked=" + looked + " look=" + look + '}';
+    }
+}
