@@ -1,0 +1,44 @@
+package io.verbena.table;
+
+import io.verbena.rdma.sim.SimExplorationReport;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+
+import static io.verbena.table.ExplorationTotals.explore;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Every order of the first verbs of three operations on one key. */
+class ExhaustiveTripleTest
+{
+    private static final int[] THREE_KINDS = {
+        OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+        OperationKind.REPLACE, OperationKind.DELETE};
+    private static final int THREE_STEPS = Integer.getInteger("verbena.table.threeSteps", 12);
+
+    /** Three engines: as far as the first verbs of those that hinder each other. */
+    @Test
+    void shouldBeLinearizableInEveryScheduleOfThree() throws IOException
+    {
+        final ExplorationTotals totals = new ExplorationTotals();
+        for (int one = 0; one < THREE_KINDS.length; one++)
+        {
+            for (int two = 0; two <= one; two++)
+            {
+                for (int three = 0; three <= two; three++)
+                {
+                    for (int state = 0; state < TableScenario.Race.STATES - 1; state++)
+                    {
+                        final TableScenario.Race race = new TableScenario.Race(
+                            new int[]{THREE_KINDS[one], THREE_KINDS[two], THREE_KINDS[three]}, state > 0, state > 1, 0);
+                        final SimExplorationReport report = explore(race, 0, false, THREE_STEPS);
+                        assertThat(report.violation()).as(race + ": " + report).isNull();
+                        totals.add(report);
+                    }
+                }
+            }
+        }
+        totals.report("triples");
+        assertThat(totals.schedules()).as(totals.toString()).isGreaterThan(1_000_000);
+    }
+}
