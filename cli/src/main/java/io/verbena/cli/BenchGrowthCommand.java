@@ -50,8 +50,9 @@ final class BenchGrowthCommand implements Callable<Integer>
             "2.5 GB of /dev/shm.")
     private int records;
 
-    @Option(names = "--cluster", description = "Instead of that, grow a table of a whole cluster in this process " +
-        "beside a register workload on the same table: is what was seen linearizable, is every record there?")
+    @Option(names = "--cluster", description = "Instead of that, grow a table of a whole cluster in this process, " +
+        "and empty it, so that it shrinks, beside a register workload on the same table: is what was seen " +
+        "linearizable, is every record there, does its memory come back?")
     private boolean isCluster;
 
     @Override
@@ -74,8 +75,11 @@ final class BenchGrowthCommand implements Callable<Integer>
         final PrintWriter out = spec.commandLine().getOut();
         out.println(String.format(Locale.ROOT,
             "%,d records in %,.1f s, %,.0f a second; %,d subtables%n" +
+            "nearly all of them deleted in %,.1f s; %,d subtables %,.1f s later, as many as there were: %s%n" +
             "%,d register operations: %s%n%,d operations failed, %,d records are missing; %,d problems%s",
             result.records(), result.seconds(), result.records() / result.seconds(), result.stat().subtables(),
+            result.deleteSeconds(), result.lastSubtables(), result.shrinkSeconds(),
+            result.lastSubtables() == result.firstSubtables() ? "yes" : "NO",
             result.registerOperations(), verdict(result), result.failures(), result.missing(),
             result.check().problems().size(), result.firstFailure() == null ? "" : "\n" + result.firstFailure()));
         out.flush();

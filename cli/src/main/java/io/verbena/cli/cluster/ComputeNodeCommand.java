@@ -58,7 +58,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
 
     @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
         description = "Whether this node splits what fills up, so that tables grow beyond the records that they were " +
-            "made for. Default: ${DEFAULT-VALUE}.")
+            "made for, and merges what has become nearly empty, so that their memory comes back. " +
+            "Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
 
     /**

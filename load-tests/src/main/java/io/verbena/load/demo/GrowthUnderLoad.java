@@ -18,15 +18,17 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
 
 /**
  * A table of an embedded cluster that was made for a thousand records grows to many, by asynchronous inserts through
- * the ordinary client, while register clients work on four keys of it: how fast it took them over time, whether what
- * the register clients saw was linearizable, whether each record is there in the end, and every byte of memory. Used
- * once, by one thread.
+ * the ordinary client, and shrinks again when nearly all of them are deleted, while register clients work on four keys
+ * of it: how fast it took that over time, whether what the register clients saw was linearizable, whether each record
+ * is there or not as it should be, and every byte of memory. Used once, by one thread.
  */
 public final class GrowthUnderLoad
 {
@@ -37,7 +39,11 @@ public final class GrowthUnderLoad
     private static final long LEAST_MEMORY_BYTES = 64L << 20;
     private static final long SAMPLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long SHRINK_NS = TimeUnit.SECONDS.toNanos(90);
     private static final double NS_PER_S = 1e9;
+    /** Of so many records one stays. */
+    private static final int STAYS_ONE_IN = 100;
+    private static final String LINE = "cluster_beside_registers";
 
     private final int records;
     private final int computeNodes;
@@ -47,6 +53,7 @@ public final class GrowthUnderLoad
     private final AtomicLong missing = new AtomicLong();
     private final RunCounters counters = new RunCounters();
     private final List<GrowthSample> samples = new ArrayList<>();
+    private long startNs;
 
     /**
      * What came of it.
@@ -54,23 +61,29 @@ public final class GrowthUnderLoad
      * @param records            inserted beside the register clients.
      * @param seconds            that took.
      * @param samples            how fast, over time.
-     * @param stat               of the table in the end.
+     * @param stat               of the table when it had grown.
+     * @param deleteSeconds      that deleting nearly all of them took.
+     * @param shrinkSeconds      from then until the table had as few subtables as in the beginning, or time was up.
+     * @param firstSubtables     of the table in the beginning.
+     * @param lastSubtables      and in the end.
      * @param failures           operations that failed.
      * @param firstFailure       and why the first one did, or null.
-     * @param missing            records that were not there in the end.
+     * @param missing            records that were not there, or were and should not be, before or after the deletes.
      * @param registerOperations in the history of the register clients.
      * @param isLinearizable     the verdict on it; null if the checker's time or memory was used up.
      * @param explanation        the checker's words unless it is linearizable.
      * @param check              of all memory.
      */
     public record Result(
-        long records, double seconds, List<GrowthSample> samples, TableStat stat, long failures, String firstFailure,
+        long records, double seconds, List<GrowthSample> samples, TableStat stat, double deleteSeconds,
+        double shrinkSeconds, long firstSubtables, long lastSubtables, long failures, String firstFailure,
         long missing, long registerOperations, Boolean isLinearizable, String explanation, MemoryCheck check)
     {
-        /** @return whether nothing failed, nothing is missing, and what was seen is linearizable. */
+        /** @return whether nothing failed, nothing is missing, it has shrunk, and what was seen is linearizable. */
         public boolean passed()
         {
-            return failures == 0 && missing == 0 && Boolean.TRUE.equals(isLinearizable) && check.isSound();
+            return failures == 0 && missing == 0 && lastSubtables == firstSubtables &&
+                Boolean.TRUE.equals(isLinearizable) && check.isSound();
         }
 
         /** @return the figures by name. */
@@ -81,6 +94,10 @@ public final class GrowthUnderLoad
             fields.put("inserts_per_s", records / seconds);
             fields.put("elapsed_s", seconds);
             fields.put("subtables_count", stat.subtables());
+            fields.put("deletes_per_s", (records - records / STAYS_ONE_IN) / deleteSeconds);
+            fields.put("shrink_s", shrinkSeconds);
+            fields.put("first_subtables_count", firstSubtables);
+            fields.put("last_subtables_count", lastSubtables);
             fields.put("failed_operations", failures);
             fields.put("first_failure", firstFailure);
             fields.put("missing_records", missing);
@@ -116,19 +133,27 @@ public final class GrowthUnderLoad
         {
             final KvTable table = cluster.client().createTable("growth", new TableOptions(FIRST_RECORDS));
             final RegisterWorkload registers = new RegisterWorkload(table, history, clock, counters);
-            final long startNs = clock.nanoTime();
+            final long firstSubtables = table.stat().subtables();
+            startNs = clock.nanoTime();
             final AtomicLong endNs = new AtomicLong(startNs + TIMEOUT_NS);
             final WorkerThreads workers = registers.start(startNs, endNs::get);
-            insertAll(table, startNs, endNs);
-            final double seconds = (clock.nanoTime() - startNs) / NS_PER_S;
+            writeAll(table, records, (number) -> table.putAsync(key(number), new byte[VALUE_BYTES], TIMEOUT_NS), endNs);
+            final double seconds = secondsSince(startNs);
+            final TableStat grown = table.stat();
+            readAll(table, true);
+            final long deleteNs = clock.nanoTime();
+            writeAll(table, records, (number) -> stays(number) ? CompletableFuture.completedFuture(null) :
+                table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS), endNs);
+            final double deleteSeconds = secondsSince(deleteNs);
+            final double shrinkSeconds = awaitShrunk(table, firstSubtables, endNs);
             endNs.set(clock.nanoTime());
             workers.finish(TIMEOUT_NS);
             registers.finishRecording();
-            readAll(table);
+            readAll(table, false);
             final RegisterFigures verdict = RegisterCheck.check(HistoryReader.read(history));
-            return new Result(records, seconds, List.copyOf(samples), table.stat(), counters.errors.sum(),
-                counters.firstError(), missing.get(), verdict.operations(), verdict.linearizable(),
-                verdict.explanation(), cluster.check(false, TIMEOUT_NS));
+            return new Result(records, seconds, List.copyOf(samples), grown, deleteSeconds, shrinkSeconds,
+                firstSubtables, table.stat().subtables(), counters.errors.sum(), counters.firstError(), missing.get(),
+                verdict.operations(), verdict.linearizable(), verdict.explanation(), cluster.check(false, TIMEOUT_NS));
         }
         finally
         {
@@ -141,29 +166,39 @@ public final class GrowthUnderLoad
         return ByteBuffer.allocate(2 * Long.BYTES).putLong(number).array();
     }
 
-    private void insertAll(final KvTable table, final long startNs, final AtomicLong endNs) throws InterruptedException
+    private static boolean stays(final int number)
     {
-        final byte[] value = new byte[VALUE_BYTES];
-        long lastNs = startNs;
-        long lastDone = 0;
-        for (int i = 0; i < records; i++)
+        return number % STAYS_ONE_IN == 0;
+    }
+
+    private double secondsSince(final long sinceNs)
+    {
+        return (clock.nanoTime() - sinceNs) / NS_PER_S;
+    }
+
+    private void writeAll(
+        final KvTable table, final int count, final IntFunction<CompletableFuture<?>> write, final AtomicLong endNs)
+        throws InterruptedException
+    {
+        long lastNs = clock.nanoTime();
+        long lastDone = done.get();
+        for (int i = 0; i < count; i++)
         {
             window.acquire();
-            table.putAsync(key(i), value, TIMEOUT_NS).whenComplete((version, error) ->
+            write.apply(i).whenComplete((result, error) ->
             {
                 if (error != null)
                 {
-                    counters.onError("insert: " + error.getMessage());
+                    counters.onError("write: " + error.getMessage());
                 }
                 done.incrementAndGet();
                 window.release();
             });
             final long nowNs = clock.nanoTime();
-            if (nowNs - lastNs >= SAMPLE_NS || i == records - 1)
+            if (nowNs - lastNs >= SAMPLE_NS || i == count - 1)
             {
                 final long nowDone = done.get();
-                samples.add(new GrowthSample("cluster_beside_registers", (nowNs - startNs) / NS_PER_S, nowDone,
-                    (int)table.stat().subtables(), (nowDone - lastDone) * NS_PER_S / (nowNs - lastNs)));
+                sample(table, nowNs, (nowDone - lastDone) * NS_PER_S / (nowNs - lastNs));
                 lastDone = nowDone;
                 lastNs = nowNs;
                 endNs.set(nowNs + TIMEOUT_NS);
@@ -173,14 +208,36 @@ public final class GrowthUnderLoad
         window.release(WINDOW);
     }
 
-    private void readAll(final KvTable table) throws InterruptedException
+    private void sample(final KvTable table, final long nowNs, final double writesPerS)
+    {
+        samples.add(new GrowthSample(LINE, (nowNs - startNs) / NS_PER_S, Math.min(done.get(), records),
+            (int)table.stat().subtables(), writesPerS));
+    }
+
+    /** @return seconds until it had as few subtables as in the beginning, or until time was up. */
+    private double awaitShrunk(final KvTable table, final long firstSubtables, final AtomicLong endNs)
+        throws InterruptedException
+    {
+        final long beginNs = clock.nanoTime();
+        while (table.stat().subtables() > firstSubtables && clock.nanoTime() - beginNs < SHRINK_NS)
+        {
+            endNs.set(clock.nanoTime() + TIMEOUT_NS);
+            TimeUnit.NANOSECONDS.sleep(SAMPLE_NS);
+            sample(table, clock.nanoTime(), 0);
+        }
+        return secondsSince(beginNs);
+    }
+
+    private void readAll(final KvTable table, final boolean isGrown) throws InterruptedException
     {
         for (int i = 0; i < records; i++)
         {
+            final boolean isThere = isGrown || stays(i);
             window.acquire();
             table.getAsync(key(i), TIMEOUT_NS).whenComplete((entry, error) ->
             {
-                if (error != null || entry.isEmpty() || entry.get().value().length != VALUE_BYTES)
+                if (error != null || entry.isPresent() != isThere ||
+                    isThere && entry.get().value().length != VALUE_BYTES)
                 {
                     missing.incrementAndGet();
                 }
