@@ -18,9 +18,6 @@ import java.nio.charset.StandardCharsets;
  */
 public final class CommandOutput extends PrintWriter
 {
-    /** What the kernel says, in the locale that the launcher chooses, when nobody reads on. */
-    private static final String NOBODY_READS = "Broken pipe";
-
     /** Where bytes end up; the first failure is the last attempt. */
     private static final class Place extends OutputStream
     {
@@ -168,7 +165,7 @@ public final class CommandOutput extends PrintWriter
     int end(final int status, final PrintWriter err)
     {
         flush();
-        if (null == place.failure || NOBODY_READS.equals(place.failure.getMessage()))
+        if (null == place.failure || FileErrors.isUnread(place.failure))
         {
             return status;
         }

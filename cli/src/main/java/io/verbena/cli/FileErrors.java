@@ -13,8 +13,17 @@ import java.nio.file.NotDirectoryException;
  */
 public final class FileErrors
 {
+    /** What the kernel says, in the locale that the launcher chooses, when nobody reads on. */
+    private static final String NOBODY_READS = "Broken pipe";
+
     private FileErrors()
     {
+    }
+
+    /** @return whether nobody reads on: who reads a part, as {@code head} does, has what they want. */
+    public static boolean isUnread(final IOException ex)
+    {
+        return NOBODY_READS.equals(ex.getMessage());
     }
 
     /** @return why, without the file's name. */

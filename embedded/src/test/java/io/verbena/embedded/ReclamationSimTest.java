@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.compute.DroppedGuards;
 import io.verbena.rdma.sim.SimFabricOptions;
@@ -29,6 +30,7 @@ class ReclamationSimTest
     private static final int CLIENTS = 4;
     private static final int KEYS = 12;
     private static final long TIMEOUT_NS = 8_000_000;
+    private static final long RECLAIM_TIMEOUT_NS = 400_000_000;
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 80_000_000;
     private static final int LATE_RUNS = 48;
@@ -139,6 +141,56 @@ class ReclamationSimTest
     void shouldLoseNoByteWhenLooksAreLate(final long seed)
     {
         run(seed, DroppedGuards.SLOW_LOOKS);
+    }
+
+    /** Nothing is given away while nobody can tell what a table names; when it is gone, everything comes back. */
+    @Test
+    void shouldReclaimWhenATableThatNobodyCanReadIsDropped()
+    {
+        try (SimCluster cluster = new SimCluster(9, new SimFabricOptions(), 1, 2, 24, 0))
+        {
+            final KvTable table = cluster.createTable("t", 50);
+            final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[100], TIMEOUT_NS);
+            cluster.world().runUntil(put::isDone, MAX_STEPS);
+            cluster.addUnreadableTable("later");
+            final SimCluster.Compute dead = cluster.computes().getFirst();
+            dead.machine().kill();
+            cluster.forget(dead);
+            cluster.runFor(6 * SimCluster.LEASE_NS);
+            cluster.dropTable("later");
+            cluster.runFor(6 * SimCluster.LEASE_NS);
+            cluster.settle();
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
+            assertThat(check.lostBytes() + check.unreclaimedBytes()).as("%s", check).isZero();
+        }
+    }
+
+    /** What is being reclaimed is waited for. */
+    @Test
+    void shouldPutAtOnceWhenATableWasDroppedThatFilledTheMemory()
+    {
+        try (SimCluster cluster = new SimCluster(10, new SimFabricOptions(), 1, 2, 24, 0))
+        {
+            final KvTable full = cluster.createTable("full", 50);
+            final KvTable other = cluster.createTable("other", 50);
+            CompletableFuture<Long> put;
+            int puts = 0;
+            do
+            {
+                put = full.putAsync(new byte[]{(byte)puts++}, new byte[15_000], TIMEOUT_NS);
+                cluster.world().runUntil(put::isDone, MAX_STEPS);
+            }
+            while (!put.isCompletedExceptionally());
+            assertThat(((KvException)put.exceptionNow()).category()).isEqualTo(KvException.Category.NO_SPACE);
+            cluster.dropTable("full");
+            for (int i = 0; i < puts / 2; i++)
+            {
+                put = other.putAsync(new byte[]{(byte)i}, new byte[15_000], RECLAIM_TIMEOUT_NS);
+                cluster.world().runUntil(put::isDone, MAX_STEPS);
+                assertThat(put).as("put %d of %d", i, puts).isCompleted();
+            }
+        }
     }
 
     /** A node dies between any two requests of its first inserts; nothing of it stays. */

@@ -16,6 +16,8 @@ import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.StoredTable;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
@@ -55,6 +57,7 @@ final class SimCluster implements AutoCloseable
     private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
     private static final long OFTEN_NS = 200_000;
+    private static final int UNREADABLE_TABLE_ID = 1_000;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
     private static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
@@ -256,6 +259,13 @@ final class SimCluster implements AutoCloseable
     {
         metaMachine.kill();
         startMetaServer();
+    }
+
+    /** As if a later version had made it: no node can read its descriptor. The meta server moves. */
+    void addUnreadableTable(final String name)
+    {
+        metaStore.write(new MetaBatch().table(new StoredTable(name, UNREADABLE_TABLE_ID, new byte[9])));
+        moveMetaServer();
     }
 
     private void startMetaServer()

@@ -5,7 +5,11 @@ import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
 import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
+import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.function.BiConsumer;
 import java.util.function.IntToLongFunction;
@@ -16,6 +20,8 @@ import java.util.function.IntToLongFunction;
  */
 final class DropTableTask extends ControlTask
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(DropTableTask.class);
+
     private final TableRegistry tables;
     private final IntToLongFunction newestLease;
     private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
@@ -44,7 +50,7 @@ final class DropTableTask extends ControlTask
         if (ControlStatus.OK == call.status())
         {
             tables.forget(request().tableName());
-            dropped.accept(TableDescriptor.decode(call.result().descriptor()), newestLease);
+            returnIndex(call.result());
             end(Status.OK, null, null);
         }
         else
@@ -52,6 +58,19 @@ final class DropTableTask extends ControlTask
             endAsChanging(call);
         }
         return 1;
+    }
+
+    /** Of a table that cannot be read, nobody knows what it had: it is swept. */
+    private void returnIndex(final TableEntry entry)
+    {
+        try
+        {
+            dropped.accept(TableDescriptor.decode(entry.descriptor()), newestLease);
+        }
+        catch (final FormatException ex)
+        {
+            LOGGER.warn("table {} was dropped unread: {}", entry.name(), ex.getMessage());
+        }
     }
 
     @Override

@@ -75,6 +75,19 @@ final class IndexReturns
         returns.add(IndexReturn.ofRequest(tableName, memoryNodeId, requestId, chunkCount));
     }
 
+    /** @return whether something goes back to a memory node. */
+    boolean has(final int memoryNodeId)
+    {
+        for (int i = 0; i < returns.size(); i++)
+        {
+            if (memoryNodeId == returns.get(i).memoryNodeId())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     boolean isEmpty()
     {
         return returns.isEmpty();

@@ -145,6 +145,13 @@ final class MemoryLink implements AutoCloseable
         return isWritable && (reclaimer.isDue() || indexSweep.isDue());
     }
 
+    /** @return whether memory may be found by what is under way, here or at other nodes, or will be at once. */
+    boolean mayFindMemory()
+    {
+        return isReclaiming() || isWritable &&
+            (reclaimer.isShort(leaser.refusals() + indexRefusals) || watch.view().hasClosed());
+    }
+
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     long passableEpoch()
     {

@@ -303,7 +303,7 @@ final class NodeSession implements AutoCloseable
             .repeatsLostOutcomes(true)
             .splitSource(splits)
             .operationListener(desk)
-            .chunkSource((memoryNodeId) -> links.get(memoryNodeId).requestChunk());
+            .chunkSource(new LinkedChunks(links, indexReturns));
         if (null != configuration.versionClock())
         {
             engineConfiguration.versionClock(configuration.versionClock());

@@ -140,6 +140,12 @@ final class Reclaimer
             !ownToSweep.isEmpty());
     }
 
+    /** @return whether refused requests, so many by now, lead to a sweep of own chunks that has not begun. */
+    boolean isShort(final long refusals)
+    {
+        return null != client && refusals != refusalsSeen && engine.epoch() >= shortageEpoch;
+    }
+
     Step step()
     {
         return step;
@@ -192,7 +198,7 @@ final class Reclaimer
 
     private void noteShortage(final long refusals)
     {
-        if (refusals != refusalsSeen && engine.epoch() >= shortageEpoch)
+        if (isShort(refusals))
         {
             refusalsSeen = refusals;
             shortageEpoch = engine.epoch() + SHORTAGE_PAUSE_EPOCHS;

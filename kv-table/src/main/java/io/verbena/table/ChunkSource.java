@@ -12,4 +12,16 @@ public interface ChunkSource
      * @param memoryNodeId where the chunk has to lie.
      */
     void requestChunk(int memoryNodeId);
+
+    /**
+     * Asked when a request was refused.
+     *
+     * @param memoryNodeId that had no memory.
+     * @return whether memory of it is being reclaimed, so that waiting for it, outside of any epoch, may help. Then
+     *     chunks are asked for again when an epoch has passed.
+     */
+    default boolean mayFindMemory(final int memoryNodeId)
+    {
+        return false;
+    }
 }

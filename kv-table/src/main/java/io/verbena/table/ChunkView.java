@@ -140,8 +140,8 @@ public final class ChunkView
             reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
     }
 
-    /** @return whether any chunk is closed. */
-    boolean hasClosed()
+    /** @return whether any chunk is closed: what nobody names in it will be free. */
+    public boolean hasClosed()
     {
         return !closed.isEmpty();
     }

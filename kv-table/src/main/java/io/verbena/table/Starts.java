@@ -163,8 +163,8 @@ final class Starts
             op.wantsMemory = true;
             op.refusalsSeen = allocator.refusals();
         }
-        if (allocator.refusals() > op.refusalsSeen && allocator.quarantinedBytes() == 0 ||
-            allocator.isTooLarge(op.blockClass))
+        if (allocator.isTooLarge(op.blockClass) || allocator.refusals() > op.refusalsSeen &&
+            allocator.quarantinedBytes() == 0 && !chunkSource.mayFindMemory(op.link.memoryNodeId))
         {
             runner.end(op, OperationResult.NO_MEMORY);
             return;

@@ -85,10 +85,13 @@ public final class DumpCommand implements Callable<Integer>
         {
             return clientOptions.with((client) ->
             {
-                final long count = write(client, chosen, target, progress, clock);
+                final long count = writeUnlessLeft(client, chosen, target, progress, clock);
                 final CommandLine line = spec.commandLine();
-                (target.isStandardOutput() ? line.getErr() : line.getOut()).println("dumped " + Units.count(count) +
-                    " records in " + Units.duration(clock.nanoTime() - startNs));
+                if (count >= 0)
+                {
+                    (target.isStandardOutput() ? line.getErr() : line.getOut()).println("dumped " +
+                        Units.count(count) + " records in " + Units.duration(clock.nanoTime() - startNs));
+                }
                 return ExitStatus.OK;
             });
         }
@@ -102,6 +105,25 @@ public final class DumpCommand implements Callable<Integer>
         finally
         {
             progress.clear();
+        }
+    }
+
+    /** Returns how many, or -1 when who read them had enough. */
+    private long writeUnlessLeft(
+        final KvClient client, final RecordFile.Format chosen, final DumpFile target, final Progress progress,
+        final NanoClock clock)
+    {
+        try
+        {
+            return write(client, chosen, target, progress, clock);
+        }
+        catch (final UncheckedIOException ex)
+        {
+            if (target.isLeft(ex.getCause()))
+            {
+                return -1;
+            }
+            throw ex;
         }
     }
 

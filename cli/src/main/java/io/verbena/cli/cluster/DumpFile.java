@@ -1,5 +1,7 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.FileErrors;
+
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -143,6 +145,12 @@ final class DumpFile implements AutoCloseable
     boolean isStandardOutput()
     {
         return isStandardOutput;
+    }
+
+    /** @return whether a failure to write is none, as for what commands print: who reads standard output has left. */
+    boolean isLeft(final IOException failure)
+    {
+        return isStandardOutput && FileErrors.isUnread(failure);
     }
 
     /** All is written: the file is replaced. */

@@ -127,4 +127,17 @@ class DumpFileTest
         assertThatThrownBy(() -> DumpFile.open(folder)).isInstanceOf(FileSystemException.class);
         assertThatThrownBy(() -> DumpFile.open(folder.resolve("none/file"))).isInstanceOf(FileSystemException.class);
     }
+
+    /** As {@code dump /dev/stdout | head}: that is no failure, and a file that cannot be written is one. */
+    @Test
+    void shouldTakeItForNoFailureWhenWhoReadsStandardOutputHasLeft() throws IOException
+    {
+        try (DumpFile standard = DumpFile.open(Path.of("/dev/stdout"));
+            DumpFile file = DumpFile.open(folder.resolve("all.jsonl")))
+        {
+            assertThat(standard.isLeft(new IOException("Broken pipe"))).isTrue();
+            assertThat(standard.isLeft(new IOException("No space left on device"))).isFalse();
+            assertThat(file.isLeft(new IOException("Broken pipe"))).isFalse();
+        }
+    }
 }

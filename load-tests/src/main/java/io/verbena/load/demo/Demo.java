@@ -122,8 +122,7 @@ public final class Demo
             {
                 return run(cluster, plan.history());
             }
-            final Path history = Files.createTempFile("verbena-registers-", ".history");
-            history.toFile().deleteOnExit();
+            final Path history = TemporaryHistory.create();
             try
             {
                 return run(cluster, history);

@@ -126,7 +126,7 @@ public final class GrowthUnderLoad
     /** @return what came of it. */
     public Result run() throws IOException, InterruptedException
     {
-        final Path history = Files.createTempFile("verbena-growth-", ".history");
+        final Path history = TemporaryHistory.create();
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions().growingTables(true)
             .memoryNodes(2).computeNodes(computeNodes)
             .memoryBytesPerNode(Math.max(LEAST_MEMORY_BYTES, (long)records * BYTES_PER_RECORD / 2))))
