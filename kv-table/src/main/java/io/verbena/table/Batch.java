@@ -50,12 +50,12 @@ final class Batch
         groups++;
     }
 
-    /** Brings near what says where a key is, long before it is needed; in a group all at once, at its end. */
-    void touch(final Operation op)
+    /** Brings near where an operation looks first, long before it is needed; in a group all at once, at its end. */
+    void preload(final Operation op)
     {
         if (groups == 0)
         {
-            op.touched = runner.cache.touch(op.hash.high());
+            runner.starts.preload(op);
         }
     }
 
@@ -90,10 +90,9 @@ final class Batch
     {
         Operation op = firstBegun;
         firstBegun = null;
-        // Nothing else in this loop: the processor looks ahead from one miss to the next only if little is between.
         for (Operation next = op; next != null; next = runner.operation(next.nextInBatch))
         {
-            next.touched = runner.cache.touch(next.hash.high());
+            runner.starts.preload(next);
         }
         while (op != null)
         {
@@ -113,7 +112,7 @@ final class Batch
             isRinging = firstBegun != null;
             for (int i = 0; i < open.size(); i++)
             {
-                isRinging |= open.get(i).firstStaged != null;
+                isRinging |= open.get(i).firstStaged != NONE;
                 ring(open.get(i));
             }
         }
@@ -126,9 +125,7 @@ final class Batch
     /** Forgets what is staged for a port that is given up; its operations wait for another one. */
     void drop(final NodeLink node)
     {
-        final Operation first = node.firstStaged;
-        node.firstStaged = null;
-        node.lastStaged = null;
+        final Operation first = takeStaged(node);
         settle(first, 0, false);
     }
 
@@ -139,7 +136,7 @@ final class Batch
         {
             return true;
         }
-        if (node.firstStaged != null)
+        if (node.firstStaged != NONE)
         {
             ring(node);
         }
@@ -180,9 +177,7 @@ final class Batch
     /** Drops the open batch, whose last operation cannot be staged and ends; the others wait to be staged again. */
     private void unstage(final Operation op)
     {
-        Operation other = link.firstStaged;
-        link.firstStaged = null;
-        link.lastStaged = null;
+        Operation other = takeStaged(link);
         port.abort();
         while (other != null && other != op)
         {
@@ -204,15 +199,13 @@ final class Batch
 
     private void begin(final Operation op)
     {
-        operation = op;
-        link = op.link;
-        port = link.port;
+        stageFor(op);
         op.stagedVerbs = 0;
         op.nextInBatch = NONE;
-        if (link.firstStaged == null)
+        if (link.firstStaged == NONE)
         {
             port.begin();
-            link.firstStaged = op;
+            link.firstStaged = op.index;
             link.stagedFences = 0;
             if (groups > 0 && !open.contains(link))
             {
@@ -221,9 +214,35 @@ final class Batch
         }
         else
         {
-            link.lastStaged.nextInBatch = op.index;
+            runner.operation(link.lastStaged).nextInBatch = op.index;
         }
-        link.lastStaged = op;
+        link.lastStaged = op.index;
+    }
+
+    /** Stores only what changes, mostly nothing: a reference that is stored may cost a fence, see {@link NodeLink}. */
+    private void stageFor(final Operation op)
+    {
+        if (operation != op)
+        {
+            operation = op;
+        }
+        if (link != op.link)
+        {
+            link = op.link;
+        }
+        if (port != link.port)
+        {
+            port = link.port;
+        }
+    }
+
+    /** @return the first of what was staged for a node, which is nothing from now on; or null. */
+    private Operation takeStaged(final NodeLink node)
+    {
+        final Operation first = runner.operation(node.firstStaged);
+        node.firstStaged = NONE;
+        node.lastStaged = NONE;
+        return first;
     }
 
     void read(final int localOffset, final int lengthBytes, final long remoteOffset)
@@ -268,13 +287,11 @@ final class Batch
 
     private void ring(final NodeLink node)
     {
-        final Operation first = node.firstStaged;
+        final Operation first = takeStaged(node);
         if (first == null)
         {
             return;
         }
-        node.firstStaged = null;
-        node.lastStaged = null;
         sequence = sequence + 1 & SEQUENCE_MASK;
         final int cookie = sequence << INDEX_BITS | first.index;
         final boolean isPosted = node.port.complete(cookie) == PostStatus.OK;

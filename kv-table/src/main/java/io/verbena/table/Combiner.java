@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BlockDescriptor;
+import java.util.Arrays;
 
 /**
  * Lets the writers of one key that are under way at this engine go one after the other instead of against each other,
@@ -16,14 +17,16 @@ import io.verbena.table.format.BlockDescriptor;
 final class Combiner
 {
     private final OperationRunner runner;
-    private final Operation[] leaders;
+    /** Heads of chains, by hash: indexes of operations, see {@link NodeLink}. */
+    private final int[] leaders;
     private final int droppedGuards;
 
     Combiner(final OperationRunner runner, final int operationSlots, final int droppedGuards)
     {
         this.runner = runner;
         this.droppedGuards = droppedGuards;
-        leaders = new Operation[Integer.highestOneBit(operationSlots) * 2];
+        leaders = new int[Integer.highestOneBit(operationSlots) * 2];
+        Arrays.fill(leaders, Batch.NONE);
     }
 
     private boolean isDropped(final int guard)
@@ -53,7 +56,7 @@ final class Combiner
             return false;
         }
         final int at = index(op);
-        for (Operation leader = leaders[at]; leader != null; leader = leader.nextLeader)
+        for (Operation leader = leader(at); leader != null; leader = leader.nextLeader)
         {
             if (isSameKey(leader, op))
             {
@@ -68,8 +71,8 @@ final class Combiner
     private void lead(final Operation op, final int at)
     {
         op.leads = true;
-        op.nextLeader = leaders[at];
-        leaders[at] = op;
+        op.nextLeader = leader(at);
+        leaders[at] = op.index;
     }
 
     private static void append(final Operation leader, final Operation op)
@@ -86,6 +89,11 @@ final class Combiner
             leader.lastWaiter.next = op;
         }
         leader.lastWaiter = op;
+    }
+
+    private Operation leader(final int at)
+    {
+        return runner.operation(leaders[at]);
     }
 
     private int index(final Operation op)
@@ -220,13 +228,13 @@ final class Combiner
     {
         leader.leads = false;
         final int at = index(leader);
-        if (leaders[at] == leader)
+        if (leaders[at] == leader.index)
         {
-            leaders[at] = leader.nextLeader;
+            leaders[at] = leader.nextLeader == null ? Batch.NONE : leader.nextLeader.index;
         }
         else
         {
-            Operation before = leaders[at];
+            Operation before = leader(at);
             while (before.nextLeader != leader)
             {
                 before = before.nextLeader;
@@ -270,7 +278,7 @@ final class Combiner
 
     private void removeWaiter(final Operation op)
     {
-        for (Operation leader = leaders[index(op)]; leader != null; leader = leader.nextLeader)
+        for (Operation leader = leader(index(op)); leader != null; leader = leader.nextLeader)
         {
             Operation before = null;
             for (Operation waiter = leader.firstWaiter; waiter != null; waiter = waiter.next)

@@ -7,9 +7,12 @@ final class NodeLink
     final BlockAllocator allocator;
     final Tombstones.Queue tombstones = new Tombstones.Queue();
     OneSidedPort port;
-    /** Operations whose requests are staged in the port's open batch, first and last of a chain; null if none is. */
-    Operation firstStaged;
-    Operation lastStaged;
+    /**
+     * Operations whose requests are staged in the port's open batch, first and last of a chain; {@link Batch#NONE} if
+     * none is. Indexes: to store a reference costs a full fence with G1, once the objects are old.
+     */
+    int firstStaged = Batch.NONE;
+    int lastStaged = Batch.NONE;
     int stagedFences;
 
     NodeLink(final int memoryNodeId, final BlockAllocator allocator)

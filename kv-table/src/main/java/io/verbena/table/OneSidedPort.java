@@ -21,6 +21,12 @@ public interface OneSidedPort
     /** @return length of the node's region; requests that reach beyond it are refused. */
     long regionLengthBytes();
 
+    /** Tells that a request to this part of the node's region will likely be staged soon; it may be brought near. */
+    default void preload(final long remoteOffset, final int lengthBytes)
+    {
+        // only where it helps
+    }
+
     /** Opens a batch. */
     void begin();
 

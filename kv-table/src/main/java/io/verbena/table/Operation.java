@@ -417,6 +417,24 @@ public final class Operation
         return inSubtable >= 0 && inSubtable < (long)table.groupCount * BucketDescriptor.GROUP_BYTES;
     }
 
+    /** Stored only where it changes: see {@link NodeLink} for what that saves. */
+    void takeTable(final OpenTable newTable)
+    {
+        if (table != newTable)
+        {
+            table = newTable;
+        }
+    }
+
+    /** As {@link #takeTable}. */
+    void takeLink(final NodeLink newLink)
+    {
+        if (link != newLink)
+        {
+            link = newLink;
+        }
+    }
+
     /** Keeps nothing of what was read: from here on the operation may wait for the epoch. */
     void forget()
     {

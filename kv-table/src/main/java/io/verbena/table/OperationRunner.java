@@ -34,7 +34,7 @@ final class OperationRunner
     private final Lookups lookups = new Lookups(this);
     private final Swaps swaps = new Swaps(this);
     private final Inserts inserts;
-    private final Starts starts;
+    final Starts starts;
     private final ComputedValues computedValues;
     long nowNs;
     private long earliestDeadlineNs = Long.MAX_VALUE;
@@ -592,7 +592,6 @@ final class OperationRunner
             combiner.onReleased(op);
         }
         op.step = Step.FREE;
-        op.table = null;
         active--;
         freeSlots[freeSlotCount++] = op.index;
     }

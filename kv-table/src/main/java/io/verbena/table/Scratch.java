@@ -45,6 +45,7 @@ final class Scratch implements AutoCloseable
 
     private static final int MAX_LOOP_BYTES = 256;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final ValueLayout.OfInt HALF_WORD = ValueLayout.JAVA_INT_UNALIGNED;
 
     final MemoryRegion region;
     final UnsafeBuffer buffer;
@@ -98,6 +99,11 @@ final class Scratch implements AutoCloseable
         {
             UnsafeApi.putLong(target + i, source.get(WORD, sourceOffset + i));
         }
+        if (i <= lengthBytes - Integer.BYTES)
+        {
+            UnsafeApi.putInt(target + i, source.get(HALF_WORD, sourceOffset + i));
+            i += Integer.BYTES;
+        }
         for (; i < lengthBytes; i++)
         {
             UnsafeApi.putByte(target + i, source.get(ValueLayout.JAVA_BYTE, sourceOffset + i));
@@ -121,6 +127,11 @@ final class Scratch implements AutoCloseable
         for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
         {
             target.set(WORD, targetOffset + i, UnsafeApi.getLong(source + i));
+        }
+        if (i <= lengthBytes - Integer.BYTES)
+        {
+            target.set(HALF_WORD, targetOffset + i, UnsafeApi.getInt(source + i));
+            i += Integer.BYTES;
         }
         for (; i < lengthBytes; i++)
         {

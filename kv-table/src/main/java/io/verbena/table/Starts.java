@@ -1,15 +1,39 @@
 package io.verbena.table;
 
+import io.verbena.table.format.BucketDescriptor;
+
 /** The first step: gets a block where one is needed, then goes by the cached location or without one. */
 final class Starts
 {
+    /** After so many operations in a row without a current location, the next is taken to have none either. */
+    private static final int COLD_STREAK = 4;
+
     private final OperationRunner runner;
     private final ChunkSource chunkSource;
+    private int coldInARow;
 
     Starts(final OperationRunner runner, final ChunkSource chunkSource)
     {
         this.runner = runner;
         this.chunkSource = chunkSource;
+    }
+
+    /**
+     * Brings near what says where a key is; and its buckets too, where that was not known of the keys of late. Close
+     * together: the processor looks ahead from one miss to the next only if little is between.
+     */
+    void preload(final Operation op)
+    {
+        op.touched = runner.cache.touch(op.hash.high());
+        final OneSidedPort port = op.link.port;
+        if (coldInARow == COLD_STREAK && port != null)
+        {
+            op.locate();
+            for (int pair = 0; pair < op.pairCount; pair++)
+            {
+                port.preload(op.pairOffsets[pair], BucketDescriptor.COMBINED_BYTES);
+            }
+        }
     }
 
     void start(final Operation op)
@@ -71,6 +95,7 @@ final class Starts
 
     private void startCached(final Operation op, final long entry)
     {
+        coldInARow = 0;
         if (OperationKind.isByVersion(op.kind) && op.targetVersion != op.expectedVersion)
         {
             // A mismatch is answered from a look, never from the cache.
@@ -111,6 +136,7 @@ final class Starts
 
     private void startCold(final Operation op)
     {
+        coldInARow = Math.min(COLD_STREAK, coldInARow + 1);
         runner.go(op, Step.LOOK);
     }
 

@@ -317,7 +317,7 @@ public final class TableEngine implements AutoCloseable
             return false;
         }
         op.kind = kind;
-        op.table = table;
+        op.takeTable(table);
         op.keyLength = keyLength;
         op.valueLength = kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
         op.suffixLength = valueLength;
@@ -331,10 +331,10 @@ public final class TableEngine implements AutoCloseable
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
         scratch.copyFrom(key, keyOffset, keyAt, keyLength);
         op.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
-        runner.batch.touch(op);
-        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
         op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
-        op.link = table.link(KeyHash.suffix(op.hash.high(), table.depth));
+        op.takeLink(table.link(KeyHash.suffix(op.hash.high(), table.depth)));
+        runner.batch.preload(op);
+        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
         runner.batch.start(op);
         return true;
     }

@@ -48,6 +48,12 @@ public final class VirtualQpPort implements OneSidedPort
     }
 
     @Override
+    public void preload(final long remoteOffset, final int lengthBytes)
+    {
+        virtualQp.preload(region, remoteOffset, lengthBytes);
+    }
+
+    @Override
     public void abort()
     {
         virtualQp.abort();

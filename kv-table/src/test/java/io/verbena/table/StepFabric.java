@@ -177,6 +177,7 @@ final class StepFabric implements AutoCloseable
         private int asleep;
         boolean deaf;
         int maxBatchRequests = 1000;
+        int preloads;
 
         private StepPort(final UnsafeBuffer memory, final Completions completions)
         {
@@ -207,6 +208,12 @@ final class StepFabric implements AutoCloseable
         public long regionLengthBytes()
         {
             return memory.capacity();
+        }
+
+        @Override
+        public void preload(final long remoteOffset, final int lengthBytes)
+        {
+            preloads++;
         }
 
         @Override

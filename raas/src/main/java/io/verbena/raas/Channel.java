@@ -55,6 +55,12 @@ abstract class Channel implements CompletionOwner
         }
     }
 
+    /** See {@link QueuePair#preload}. */
+    final void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
+    {
+        queuePair.preload(remoteAddress, lengthBytes, remoteKey);
+    }
+
     final VerbCounters counters()
     {
         return queuePair.counters();

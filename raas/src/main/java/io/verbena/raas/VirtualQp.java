@@ -136,6 +136,22 @@ public final class VirtualQp implements AutoCloseable
         return outstandingBatches;
     }
 
+    /**
+     * Tells that a request to granted memory will likely be staged soon, see
+     * {@link io.verbena.rdma.verbs.QueuePair#preload}; without effect unless READY.
+     *
+     * @param remote       granted by the peer, or a part of it.
+     * @param remoteOffset first byte in {@code remote}.
+     * @param lengthBytes  that will be needed.
+     */
+    public void preload(final RemoteRegion remote, final long remoteOffset, final int lengthBytes)
+    {
+        if (state == State.READY)
+        {
+            channel.preload(remote.address() + remoteOffset, lengthBytes, remote.remoteKey());
+        }
+    }
+
     /** Opens a batch; one at a time. */
     public void begin()
     {

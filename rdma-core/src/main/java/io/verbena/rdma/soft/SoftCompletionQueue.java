@@ -201,7 +201,11 @@ final class SoftCompletionQueue implements CompletionQueue
             return;
         }
         final LocalCompletion entry = local[(int)localTail & mask];
-        entry.queuePair = queuePair;
+        if (entry.queuePair != queuePair)
+        {
+            // Not otherwise: to store a reference costs a full fence with G1, once the objects are old.
+            entry.queuePair = queuePair;
+        }
         entry.wrId = wrId;
         entry.status = status;
         entry.opcode = opcode;

@@ -1,9 +1,11 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
@@ -43,6 +45,7 @@ final class SoftPeer
      * @param address         of its first byte in the owner's terms.
      * @param lengthBytes     of it.
      * @param base            of its first byte here.
+     * @param memory          all that is mapped with it; its segment sees to it that it is mapped at each access.
      * @param mapping         to be given back; null when it is the owner's own mapping.
      */
     record MappedRegion(
@@ -55,6 +58,7 @@ final class SoftPeer
         long address,
         long lengthBytes,
         long base,
+        MemorySegment memory,
         PeerMappings.Mapping mapping)
     {
         boolean isValidAs(final int wanted)
@@ -149,6 +153,47 @@ final class SoftPeer
         }
         final long offset = accessAddress - region.address;
         return lengthBytes > 0 && offset >= 0 && offset <= region.lengthBytes - lengthBytes ? region.base + offset : 0;
+    }
+
+    /**
+     * Loads from the lines of an access to come, so that its misses are over when it is executed. By a requester that
+     * is outside: what it finds in a region that is closed meanwhile does not matter, and the segment keeps the memory
+     * mapped for the time of a load.
+     *
+     * @return something of what lies there, to be kept, so that the loads are not optimised away; 0 when the bytes are
+     *     not all in one region, or it is not mapped.
+     */
+    long preload(final int key, final long accessAddress, final int lengthBytes)
+    {
+        final MappedRegion[] table = regions;
+        final int index = key >>> 16;
+        final MappedRegion region = index < table.length ? table[index] : null;
+        if (region == null || region.key != key || lengthBytes <= 0)
+        {
+            return 0;
+        }
+        final long offset = accessAddress - region.address;
+        final long start = region.base + offset - region.memory.address();
+        return offset >= 0 && offset <= region.lengthBytes - lengthBytes ?
+            loadLines(region.memory, start, start + lengthBytes) : 0;
+    }
+
+    private static long loadLines(final MemorySegment memory, final long start, final long end)
+    {
+        try
+        {
+            long seen = memory.get(ValueLayout.JAVA_BYTE, end - 1);
+            for (long at = start; at < end; at += RawMemory.LINE_BYTES)
+            {
+                seen += memory.get(ValueLayout.JAVA_BYTE, at);
+            }
+            return seen;
+        }
+        catch (final IllegalStateException | WrongThreadException ex)
+        {
+            // Closed meanwhile, or memory that its user keeps to one thread: the request itself will see to it.
+            return 0;
+        }
     }
 
     /** The region of a valid key, if it was used before. */
@@ -290,7 +335,7 @@ final class SoftPeer
         final long lengthBytes = Math.min(statedBytes, memory.byteSize() - position);
         return new MappedRegion(
             key, entry, binding, domainId, rights, queuePairNumber, address, lengthBytes, memory.address() + position,
-            mapping);
+            memory, mapping);
     }
 
     private static boolean isStill(final long entry, final int key, final long binding)

@@ -455,6 +455,12 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
     }
 
     @Override
+    public void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
+    {
+        requester.preload(remoteAddress, lengthBytes, remoteKey);
+    }
+
+    @Override
     protected void onDoorbell()
     {
         sends.ring();

@@ -35,6 +35,8 @@ final class SoftRequester
     private int maxReadAtomic;
     private boolean isPayloadPlaced;
     private boolean needsStoreLoadFence;
+    /** Keeps loads from being optimised away. */
+    private long preloaded;
 
     SoftRequester(final SoftQueuePair queuePair, final SoftProtectionDomain protectionDomain)
     {
@@ -83,6 +85,16 @@ final class SoftRequester
     void begin()
     {
         needsStoreLoadFence = false;
+    }
+
+    /** As {@link SoftPeer#preload}, at the peer that was found; outside. */
+    void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
+    {
+        if (remote.isFound())
+        {
+            preloaded = remote.peer().preload(
+                remoteKey, remoteAddress, Math.min(MAX_TOUCHED_BYTES, lengthBytes));
+        }
     }
 
     /**

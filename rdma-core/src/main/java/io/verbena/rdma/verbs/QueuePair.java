@@ -195,6 +195,20 @@ public interface QueuePair extends AutoCloseable
     }
 
     /**
+     * Tells that a request to this remote memory will likely be staged soon. A provider that executes requests with
+     * this processor may bring the lines near meanwhile; without effect otherwise. No request: nothing is checked,
+     * counted or answered.
+     *
+     * @param remoteAddress first byte, in the peer's terms.
+     * @param lengthBytes   that will be needed.
+     * @param remoteKey     key of the remote region; of none, or of one that is closed, does no harm.
+     */
+    default void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
+    {
+        // where a device executes requests, nothing here would help it
+    }
+
+    /**
      * Posts everything staged since {@link #begin()} with one doorbell.
      *
      * @return {@link PostStatus#OK}, or a negative {@link PostStatus}: then nothing of the batch was posted.
