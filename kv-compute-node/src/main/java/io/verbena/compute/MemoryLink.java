@@ -39,6 +39,8 @@ final class MemoryLink implements AutoCloseable
     /** Longest pause between attempts: 128 ms. */
     private static final long MAX_PAUSE_NS = 128_000_000;
     private static final long SLOW_LOOK_NS = 20_000_000;
+    /** Where epochs go on without looks: later than a reaper needs to take a chunk over and use it. */
+    private static final long LATE_LOOK_NS = 20 * SLOW_LOOK_NS;
     /** Cookie of an observer's batches. */
     private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
     /** Cookie of the reclaimer's batches. */
@@ -304,7 +306,7 @@ final class MemoryLink implements AutoCloseable
             {
                 return 0;
             }
-            lookAtNs = nowNs + SLOW_LOOK_NS;
+            lookAtNs = nowNs + (session.isDropped(ReclaimGuard.LOOK_BEFORE_PASS) ? LATE_LOOK_NS : SLOW_LOOK_NS);
         }
         return watch.poll();
     }

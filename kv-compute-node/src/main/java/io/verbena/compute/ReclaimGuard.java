@@ -21,7 +21,7 @@ final class ReclaimGuard
 
     /** Letting go of what is held in closed chunks. */
     static final int LET_GO = 1 << 6;
-    /** No guard but a fault: looks at chunk headers are made 20 ms late. */
+    /** No guard but a fault: looks at chunk headers are made 20 ms late, 400 ms if epochs do not wait for them. */
     static final int SLOW_LOOKS = 1 << 7;
     /** Registering anew when a memory node was restored from a checkpoint. */
     static final int RESTORED = 1 << 8;
