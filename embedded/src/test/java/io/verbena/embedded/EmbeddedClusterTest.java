@@ -293,7 +293,8 @@ class EmbeddedClusterTest
         assertThat(operations.meanRoundTrips(OperationKind.GET)).as("cached by its own put").isEqualTo(1.0);
         assertThat(operations.meanRoundTrips(OperationKind.GET_ABSENT)).isBetween(1.0, 1.1);
         assertThat(operations.meanRoundTrips(OperationKind.PUT_IF_ABSENT)).isBetween(3.0, 3.1);
-        assertThat(operations.meanRoundTrips(OperationKind.DELETE)).isEqualTo(1.0);
+        // One more where epochs have passed since the insert, as on a busy machine.
+        assertThat(operations.meanRoundTrips(OperationKind.DELETE)).isBetween(1.0, 1.1);
     }
 
     @Test
