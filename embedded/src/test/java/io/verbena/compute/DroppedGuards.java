@@ -14,6 +14,7 @@ public final class DroppedGuards
     public static final int RESTORED = ReclaimGuard.RESTORED;
     public static final int UNDER_WAY = ReclaimGuard.UNDER_WAY;
     public static final int FOLLOW_LINKS = ReclaimGuard.FOLLOW_LINKS;
+    public static final int SEEN_LEASE = ReclaimGuard.SEEN_LEASE;
     public static final int SHORT_SUBTABLES = ReclaimGuard.WHOLE_CHUNKS;
 
     public static final int SLOW_CATALOG = ReclaimGuard.SLOW_CATALOG;

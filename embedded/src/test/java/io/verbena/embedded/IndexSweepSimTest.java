@@ -20,6 +20,9 @@ class IndexSweepSimTest
     private static final int CHUNKS = 24;
     private static final int LARGE_CHUNKS = 1000;
     private static final long LARGE_RECORDS = 2_500_000;
+    private static final long BEFORE_RETURN_NS = 3_000;
+    /** Looks included: more headers than one READ brings, so that the look takes several. */
+    private static final int REQUESTS_OF_JOINING = 8;
     private static final int PUTS_BEFORE = 6;
     private static final int MOST_REQUESTS = 700;
     private static final int REQUEST_STEP = 9;
@@ -156,5 +159,104 @@ class IndexSweepSimTest
     void shouldFreeATableThatIsBeingMadeWhenRequestsUnderWayDoNotCount()
     {
         assertThat(makeWhileSwept(DroppedGuards.UNDER_WAY).isSound()).isFalse();
+    }
+
+    private static int taken(final SimCluster cluster)
+    {
+        return cluster.memoryHosts().getFirst().node().stat().indexChunkCount();
+    }
+
+    private static void runUntil(final SimCluster cluster, final long atNs)
+    {
+        cluster.world().runUntil(() -> cluster.world().clock().nanoTime() >= atNs, MAX_STEPS);
+    }
+
+    private static void create(final SimCluster cluster, final SimCluster.Compute maker)
+    {
+        maker.node().endpoint().submit(new ControlRequest(ControlRequest.Kind.CREATE_TABLE, "large", LARGE_RECORDS,
+            cluster.world().clock().nanoTime() + CREATE_TIMEOUT_NS)
+        {
+            @Override
+            protected void onDone()
+            {
+                // the check tells
+            }
+        });
+    }
+
+    /**
+     * A table whose maker has ended is about to go back: its chunks, more than half of all, have no owner. So those of
+     * the next one are the last ones, and then the first ones.
+     */
+    private static SimCluster dropped(final int droppedGuards)
+    {
+        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, LARGE_CHUNKS, droppedGuards);
+        cluster.createTable("t", LARGE_RECORDS);
+        cluster.computes().getFirst().machine().kill();
+        cluster.runFor(2 * SimCluster.LEASE_NS);
+        cluster.dropTable("t");
+        return cluster;
+    }
+
+    private static long whenReturned()
+    {
+        try (SimCluster cluster = dropped(0))
+        {
+            cluster.world().runUntil(() -> 0 == taken(cluster), MAX_STEPS);
+            return cluster.world().clock().nanoTime();
+        }
+    }
+
+    /**
+     * A node that joins stops after so many requests of its own. The memory node had stood still until then, so that
+     * meanwhile a table goes back and its chunks are leased for another one.
+     */
+    private static StoreCheck lookHalfway(final long returnedAtNs, final int requests, final int droppedGuards)
+    {
+        try (SimCluster cluster = dropped(droppedGuards))
+        {
+            final SimCluster.Compute maker = cluster.computes().getLast();
+            runUntil(cluster, returnedAtNs - BEFORE_RETURN_NS);
+            cluster.memoryMachines().getFirst().pause();
+            final SimCluster.Compute late = cluster.addComputeNode();
+            final long lastNs = cluster.world().clock().nanoTime() + SimCluster.LEASE_NS / 4;
+            cluster.world().runUntil(() -> late.machine().device().executedRequests() >= requests ||
+                cluster.world().clock().nanoTime() >= lastNs, MAX_STEPS);
+            late.machine().pause();
+            cluster.memoryMachines().getFirst().resume();
+            cluster.runFor(SimCluster.LEASE_NS / 20);
+            assertThat(taken(cluster)).as("index chunks before the creation").isZero();
+            create(cluster, maker);
+            cluster.runFor(SimCluster.LEASE_NS / 100);
+            late.machine().resume();
+            cluster.settle();
+            assertThat(cluster.tables()).hasSize(1);
+            return cluster.check(cluster.tables());
+        }
+    }
+
+    @Test
+    void shouldLeaveATableAloneWhoseChunksWereLeasedInTheMiddleOfALook()
+    {
+        final long returnedAtNs = whenReturned();
+        for (int requests = 1; requests <= REQUESTS_OF_JOINING; requests++)
+        {
+            final StoreCheck check = lookHalfway(returnedAtNs, requests, 0);
+            assertThat(check.isSound()).as("after %d requests: %s", requests, check).isTrue();
+            assertThat(check.lostBytes()).as("after %d requests: %s", requests, check).isZero();
+        }
+    }
+
+    /** Of headers that are read later the newest lease is that of the new table, by which the others were had too. */
+    @Test
+    void shouldFreeATableThatIsBeingMadeWhenTheNewestLeaseOfALookIsTaken()
+    {
+        final long returnedAtNs = whenReturned();
+        boolean isSound = true;
+        for (int requests = 1; isSound && requests <= REQUESTS_OF_JOINING; requests++)
+        {
+            isSound = lookHalfway(returnedAtNs, requests, DroppedGuards.SEEN_LEASE).isSound();
+        }
+        assertThat(isSound).as("no subtable lies in a free chunk").isFalse();
     }
 }

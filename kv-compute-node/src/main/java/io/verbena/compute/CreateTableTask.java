@@ -358,6 +358,10 @@ final class CreateTableTask extends ControlTask
             {
                 returns.addRequest(request().tableName(), lease.memoryNodeId, lease.requestId, lease.chunkCount);
             }
+            else
+            {
+                session.numbers().end(lease.requestId); // refused: nothing was leased
+            }
         }
     }
 

@@ -94,8 +94,11 @@ final class GrowthPublisher
         return outcome;
     }
 
+    /** What the answer names was in use when this asked: by a lease that is known now nobody has it after that. */
     private void ask()
     {
+        final MemoryLink link = links.get(memoryNodeId);
+        newestLease = null == link ? newestLease : Math.max(newestLease, link.newestLease());
         asking = session.metaLink().client().table(table.descriptor().name(), session.timeoutNs());
     }
 
@@ -165,7 +168,6 @@ final class GrowthPublisher
             final byte[] present = entry.descriptor();
             final long checksum =
                 ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
-            newestLease = Math.max(newestLease, link.newestLease());
             publishing = session.metaLink().client().growTable(
                 new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
                 session.timeoutNs());

@@ -15,6 +15,7 @@ import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
 import io.verbena.table.format.ChunkDescriptor;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.Supplier;
@@ -60,13 +61,13 @@ final class IndexSweep
     private OneSidedPort port;
     private IndexWalk walk;
     private ControlCall<Void> returning;
+    private int[] returned;
     private ChunkView view;
     private ChunkView viewSeen;
     private boolean isAsked;
     private int attempts;
     private long freshEpoch;
     private long listedVersion;
-    private long newestLease;
     private long waitEpoch;
 
     /** @param access used by nobody else, while this walks. */
@@ -156,7 +157,6 @@ final class IndexSweep
         {
             return 0;
         }
-        newestLease = view.newestLease();
         list();
         return 1;
     }
@@ -263,11 +263,22 @@ final class IndexSweep
         {
             return 0;
         }
-        final List<ChunkRun> runs = chunks.stream().limit(ChunkLease.MAX_RUNS)
-            .mapToObj((index) -> new ChunkRun(view.offset(index), 1)).toList();
-        returning = client.returnChunks(runs, newestLease, session.timeoutNs());
+        final long lease = leaseOf(chunks.nextSetBit(0));
+        returned = chunks.stream().filter((index) -> leaseOf(index) == lease).limit(ChunkLease.MAX_RUNS).toArray();
+        final List<ChunkRun> runs =
+            Arrays.stream(returned).mapToObj((index) -> new ChunkRun(view.offset(index), 1)).toList();
+        returning = client.returnChunks(runs, lease, session.timeoutNs());
         step = Step.RETURNING;
         return 1;
+    }
+
+    /**
+     * By which a chunk was had when it was seen. Not the newest lease of the view: headers are read one after the
+     * other, so that a chunk may have been had anew, by an older lease than one that was seen behind it.
+     */
+    private long leaseOf(final int index)
+    {
+        return session.isDropped(ReclaimGuard.SEEN_LEASE) ? view.newestLease() : view.leaseNumber(index);
     }
 
     private int pollReturning()
@@ -281,7 +292,6 @@ final class IndexSweep
         step = Step.WAITING;
         if (ControlStatus.OK == status)
         {
-            final int[] returned = chunks.stream().limit(ChunkLease.MAX_RUNS).toArray();
             counters.returnedIndexChunks += returned.length;
             for (final int index : returned)
             {

@@ -30,6 +30,8 @@ final class ReclaimGuard
     static final int UNDER_WAY = 1 << 11;
     /** What splits have made is in use, before a descriptor names it. */
     static final int FOLLOW_LINKS = 1 << 12;
+    /** An index is returned by the lease that its own header said. */
+    static final int SEEN_LEASE = 1 << 13;
 
     /** No guard: subtables of tables that grow are as long as a chunk. Without it few records make many splits. */
     static final int WHOLE_CHUNKS = 1 << 9;
