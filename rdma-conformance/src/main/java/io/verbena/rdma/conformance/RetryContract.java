@@ -19,6 +19,7 @@ abstract class RetryContract extends VerbsHarness
 {
     private static final int RNR_10_US = 1;
     private static final int RNR_1_28_MS = 14;
+    private static final int RNR_41_MS = 24;
     private static final int RNR_655_MS = 0;
 
     private QueuePairAttributes attributes(final Endpoint endpoint)
@@ -216,11 +217,12 @@ abstract class RetryContract extends VerbsHarness
     @Test
     void shouldBeginRetriesAnewAfterProgress()
     {
-        connectBySteps(new QueuePairSteps().receiverNotReady(6, RNR_1_28_MS));
+        // Two retries each time, eight in all; a busy machine has the time of four more to be late.
+        connectBySteps(new QueuePairSteps().receiverNotReady(6, RNR_41_MS));
         for (int i = 0; i < 4; i++)
         {
             post(a, send(i, SIGNALED, 0, 8));
-            rig.pass(2_600_000);
+            rig.pass(83_000_000);
             receive(10 + i, 0, 8);
             assertThat(awaitOne(a).status()).isZero();
             assertThat(awaitOne(b).wrId()).isEqualTo(10 + i);
