@@ -13,6 +13,7 @@ public final class EngineSplits
     private final ProtectionDomain protectionDomain;
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
+    private final int groupsUnderWay;
     private final int droppedGuards;
     private final int droppedMergeGuards;
     private final SplitSource source;
@@ -30,6 +31,7 @@ public final class EngineSplits
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
+        groupsUnderWay = configuration.splitGroupsUnderWay();
         droppedGuards = configuration.droppedGuards();
         droppedMergeGuards = configuration.droppedMergeGuards();
         source = configuration.splitSource();
@@ -51,7 +53,7 @@ public final class EngineSplits
     {
         prepare();
         split = new TableSplit(
-            table, suffix, offset0, offset1, scratch, droppedGuards, epochs.epoch(), deadlineNs);
+            table, suffix, offset0, offset1, scratch, groupsUnderWay, droppedGuards, epochs.epoch(), deadlineNs);
         return split;
     }
 
@@ -146,11 +148,11 @@ public final class EngineSplits
             (look == null ? 0 : look.poll(nowNs));
     }
 
-    void onComplete(final int status)
+    void onComplete(final int cookie, final int status)
     {
         if (split != null)
         {
-            split.onComplete(status);
+            split.onComplete(cookie, status);
         }
         if (merge != null)
         {
@@ -166,7 +168,7 @@ public final class EngineSplits
     {
         if (split != null && split.isInFlightAt(link))
         {
-            split.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+            split.onDetached();
         }
         if (merge != null && merge.isInFlightAt(link))
         {

@@ -9,25 +9,28 @@ import io.verbena.table.format.SubtableDescriptor;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * The requests of a split behind one doorbell, their memory, and what they have cost. Owner thread of the engine only;
- * the memory is that of one split at a time.
+ * The requests of a split or merge behind one doorbell, their memory, and what they have cost. Owner thread of the
+ * engine only; the memory is that of one split at a time: first what all of it shares, then a stretch for each of the
+ * groups under way, which have batches of their own.
  */
 final class SplitBatch implements MergeUnit.Requests
 {
-    /** Cookie of its batches. */
+    /** Cookie of its batches; those of groups have the number of their lane, from 1, in the bits above. */
     static final int COOKIE = TableCreator.COOKIE | 8;
+    private static final int LANE_SHIFT = 4;
+    private static final int LANE_MASK = 15 << LANE_SHIFT;
+    /** Groups that may be under way at a time. */
+    static final int MAX_LANES = 8;
     static final int GROUPS_PER_WRITE = 64;
     static final int MAX_SWAPS = 64;
-    private static final int SWAPS_AT = 0;
-    static final int HEADER_AT = SWAPS_AT + MAX_SWAPS * Long.BYTES;
-    static final int GROUP_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
-    static final int HASHES_AT = GROUP_AT + BucketDescriptor.GROUP_BYTES;
-    /** The same group of both new subtables, read where somebody else has begun. */
-    static final int NEW_GROUPS_AT = HASHES_AT + 256;
-    static final int FORMAT_AT = NEW_GROUPS_AT + 2 * BucketDescriptor.GROUP_BYTES;
+    static final int HEADER_AT = MAX_SWAPS * Long.BYTES;
+    static final int FORMAT_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
     static final int SCRATCH_BYTES = FORMAT_AT + GROUPS_PER_WRITE * BucketDescriptor.GROUP_BYTES;
+    private static final int LANE_BYTES = MAX_SWAPS * Long.BYTES + SplitGroup.MEMORY_BYTES;
 
     final Scratch scratch;
+    private final int swapsAt;
+    private final int cookie;
     private final int[] items = new int[MAX_SWAPS];
     private OneSidedPort port;
     private int posted;
@@ -37,12 +40,43 @@ final class SplitBatch implements MergeUnit.Requests
 
     SplitBatch(final Scratch scratch)
     {
+        this(scratch, 0, COOKIE);
+    }
+
+    private SplitBatch(final Scratch scratch, final int swapsAt, final int cookie)
+    {
         this.scratch = scratch;
+        this.swapsAt = swapsAt;
+        this.cookie = cookie;
+    }
+
+    /** @return the batches of a lane, from 0: of the groups that are worked on there one after the other. */
+    static SplitBatch ofLane(final Scratch scratch, final int lane)
+    {
+        return new SplitBatch(scratch, SCRATCH_BYTES + lane * LANE_BYTES, COOKIE | lane + 1 << LANE_SHIFT);
     }
 
     static Scratch allocateScratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes)
     {
-        return new Scratch(protectionDomain, attributes, SCRATCH_BYTES);
+        return new Scratch(protectionDomain, attributes, SCRATCH_BYTES + MAX_LANES * LANE_BYTES);
+    }
+
+    /** @return whether a completion is one of a split or merge. */
+    static boolean isCookie(final int cookie)
+    {
+        return (cookie & ~LANE_MASK) == COOKIE;
+    }
+
+    /** @return the lane of a completion, from 0, or -1 for what the whole split does. */
+    static int laneOf(final int cookie)
+    {
+        return ((cookie & LANE_MASK) >>> LANE_SHIFT) - 1;
+    }
+
+    /** @return where the memory of a lane's group begins, {@link SplitGroup#MEMORY_BYTES} of it. */
+    int groupAt()
+    {
+        return swapsAt + MAX_SWAPS * Long.BYTES;
     }
 
     void begin(final OneSidedPort onPort)
@@ -55,7 +89,7 @@ final class SplitBatch implements MergeUnit.Requests
     /** @return whether it is under way. */
     boolean complete()
     {
-        final boolean isPosted = port.complete(COOKIE) == PostStatus.OK;
+        final boolean isPosted = port.complete(cookie) == PostStatus.OK;
         doorbells += isPosted ? 1 : 0;
         return isPosted;
     }
@@ -85,7 +119,7 @@ final class SplitBatch implements MergeUnit.Requests
     @Override
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
-        port.compareSwap(scratch.region, SWAPS_AT + posted * Long.BYTES, offset, expected, desired);
+        port.compareSwap(scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
         items[posted++] = item;
         verbs++;
         payloadBytes += Long.BYTES;
@@ -113,7 +147,7 @@ final class SplitBatch implements MergeUnit.Requests
     @Override
     public long result(final int number)
     {
-        return word(SWAPS_AT + number * Long.BYTES);
+        return word(swapsAt + number * Long.BYTES);
     }
 
     @Override

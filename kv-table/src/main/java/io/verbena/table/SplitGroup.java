@@ -19,8 +19,14 @@ final class SplitGroup
     }
 
     private static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
+    private static final int HASHES_AT = BucketDescriptor.GROUP_BYTES;
+    /** The same group of both new subtables, read where somebody else has begun. */
+    private static final int NEW_GROUPS_AT = HASHES_AT + SLOTS * Long.BYTES;
+    /** What it needs of the memory of its batch, in whole lines. */
+    static final int MEMORY_BYTES = (NEW_GROUPS_AT + 2 * BucketDescriptor.GROUP_BYTES + 63) / 64 * 64;
 
     private final SplitBatch batch;
+    private final int memoryAt;
     private final int tableId;
     private final int droppedGuards;
     private Step step = Step.DONE;
@@ -37,6 +43,7 @@ final class SplitGroup
     SplitGroup(final SplitBatch batch, final int tableId, final int droppedGuards)
     {
         this.batch = batch;
+        memoryAt = batch.groupAt();
         this.tableId = tableId;
         this.droppedGuards = droppedGuards;
     }
@@ -117,10 +124,10 @@ final class SplitGroup
 
     private void stageRead()
     {
-        batch.read(SplitBatch.GROUP_AT, BucketDescriptor.GROUP_BYTES, groupOffset(oldOffset, group));
+        batch.read(memoryAt, BucketDescriptor.GROUP_BYTES, groupOffset(oldOffset, group));
         for (int side = 0; side < 2 && !isLinkOurs; side++)
         {
-            batch.read(SplitBatch.NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES, BucketDescriptor.GROUP_BYTES,
+            batch.read(newGroupAt(side), BucketDescriptor.GROUP_BYTES,
                 groupOffset(SplitLink.offset(link, side), group));
         }
     }
@@ -128,8 +135,7 @@ final class SplitGroup
     /** Whether a slot may have to be moved; what others did since the group was read costs a lost swap only. */
     private boolean isPending(final int slot, final int side)
     {
-        return isLinkOurs || batch.word(SplitBatch.NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES +
-            wordAt(slot) - SplitBatch.GROUP_AT) == SlotWord.UNINITIALISED;
+        return isLinkOurs || batch.word(newGroupAt(side) + inGroup(slot)) == SlotWord.UNINITIALISED;
     }
 
     private void onRead()
@@ -235,7 +241,7 @@ final class SplitGroup
     {
         for (int slot = nextHash(); slot < SLOTS && batch.hasRoom(); slot = nextHash())
         {
-            batch.readItem(slot, SplitBatch.HASHES_AT + slot * Long.BYTES,
+            batch.readItem(slot, hashAt(slot),
                 SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET);
             done = slot + 1;
         }
@@ -260,7 +266,7 @@ final class SplitGroup
             if (isPending(slot, side))
             {
                 final int window = renews() ?
-                    KeyHash.window(batch.word(SplitBatch.HASHES_AT + slot * Long.BYTES), newDepth) : 0;
+                    KeyHash.window(batch.word(hashAt(slot)), newDepth) : 0;
                 batch.swap(slot, slotOffset(SplitLink.offset(link, side), slot), SlotWord.UNINITIALISED,
                     SlotMoves.moved(oldWord(slot), newDepth, side, renews(), window));
             }
@@ -284,18 +290,32 @@ final class SplitGroup
 
     private long slotOffset(final long subtable, final int slot)
     {
-        return groupOffset(subtable, group) + wordAt(slot) - SplitBatch.GROUP_AT;
+        return groupOffset(subtable, group) + inGroup(slot);
     }
 
-    private static int headerAt(final int bucket)
+    private int headerAt(final int bucket)
     {
-        return SplitBatch.GROUP_AT + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
+        return memoryAt + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
     }
 
-    private static int wordAt(final int slot)
+    private int wordAt(final int slot)
     {
-        return SplitBatch.GROUP_AT +
-            slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+        return memoryAt + inGroup(slot);
+    }
+
+    private int hashAt(final int slot)
+    {
+        return memoryAt + HASHES_AT + slot * Long.BYTES;
+    }
+
+    private int newGroupAt(final int side)
+    {
+        return memoryAt + NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES;
+    }
+
+    private static int inGroup(final int slot)
+    {
+        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
             BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 

@@ -150,9 +150,9 @@ public final class TableEngine implements AutoCloseable
             scan.onComplete(status);
             return;
         }
-        if (cookie == SplitBatch.COOKIE)
+        if (SplitBatch.isCookie(cookie))
         {
-            splits.onComplete(status);
+            splits.onComplete(cookie, status);
             return;
         }
         if (cookie == TableCreator.COOKIE)

@@ -23,6 +23,7 @@ public final class TableEngineConfiguration
     private boolean repeatsLostOutcomes;
     private boolean controlsContention = true;
     private SplitSource splitSource = SplitSource.NONE;
+    private int splitGroupsUnderWay = SplitBatch.MAX_LANES;
     private int droppedGuards;
     private int droppedCombinerGuards;
     private int droppedMergeGuards;
@@ -220,6 +221,26 @@ public final class TableEngineConfiguration
     public TableEngineConfiguration splitSource(final SplitSource source)
     {
         splitSource = source;
+        return this;
+    }
+
+    int splitGroupsUnderWay()
+    {
+        return splitGroupsUnderWay;
+    }
+
+    /**
+     * Sets how many groups of a subtable that is split are moved at a time, 1 to 8. 8 if not set; 1 where something is
+     * to be seen half way.
+     */
+    public TableEngineConfiguration splitGroupsUnderWay(final int groups)
+    {
+        if (groups < 1 || groups > SplitBatch.MAX_LANES)
+        {
+            throw new IllegalArgumentException("groups of a split under way: " + groups + ", must be 1 to " +
+                SplitBatch.MAX_LANES);
+        }
+        splitGroupsUnderWay = groups;
         return this;
     }
 

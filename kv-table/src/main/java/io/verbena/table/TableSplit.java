@@ -11,9 +11,10 @@ import io.verbena.table.format.SubtableDescriptor;
 /**
  * Splits a subtable into two of the same shape on the same memory node, while everybody goes on reading and writing it:
  * formats the two with slots that are not initialised, swaps the link to them into the header line of the old one,
- * which decides and records the split, and then freezes and moves group after group. From then on anybody can go on:
- * operations move what they need themselves ({@link SlotMoves}), another node can do the rest. A split that finds the
- * link there goes on with that one, and a subtable that is not whole itself is made so first.
+ * which decides and records the split, and then freezes and moves its groups, several at a time ({@link SplitLanes}).
+ * From then on anybody can go on: operations move what they need themselves ({@link SlotMoves}), another node can do
+ * the rest. A split that finds the link there goes on with that one, and a subtable that is not whole itself is made so
+ * first.
  *
  * <p>Made by {@link EngineSplits#begin}, driven by its poll; owner thread only. Belongs to the epoch in which it began,
  * so that no memory it works on is used for anything else meanwhile.
@@ -34,16 +35,18 @@ public final class TableSplit
     /** What the batch under way does. */
     private enum Phase
     {
-        INSPECT, FORMAT, FORMAT_HEADER, LINK, GROUP, FINISH
+        INSPECT, FORMAT, FORMAT_HEADER, LINK, GROUPS, FINISH
     }
 
     /** Header line swaps of the last batch. */
     private static final int FINISH_SWAPS = 3;
+    /** Longer ones would keep operations of the same connection waiting. */
+    private static final int MOST_FORMAT_WRITES = 8;
 
     private final OpenTable table;
     private final NodeLink link;
     private final SplitBatch batch;
-    private final SplitGroup splitGroup;
+    private final SplitLanes lanes;
     private final int droppedGuards;
     private final long deadlineNs;
     private final long beginEpoch;
@@ -61,14 +64,15 @@ public final class TableSplit
     private int oldSuffix;
     private int oldDepth;
     private long splitLink;
+    /** FORMAT: the next one that is written; and behind the last one of the batch under way. */
     private int group;
+    private int groupsStaged;
     private int formattedSide;
-    private long movedRecords;
-    private long groupsDone;
 
     /**
      * @param splitsEntry entry of the directory: the subtable to split.
      * @param offset0     of memory for the new subtables, or 0 if only a split that has begun is to be finished.
+     * @param groups      most groups under way at a time.
      */
     TableSplit(
         final OpenTable table,
@@ -76,13 +80,14 @@ public final class TableSplit
         final long offset0,
         final long offset1,
         final Scratch scratch,
+        final int groups,
         final int droppedGuards,
         final long beginEpoch,
         final long deadlineNs)
     {
         this.table = table;
         batch = new SplitBatch(scratch);
-        splitGroup = new SplitGroup(batch, table.tableId, droppedGuards);
+        lanes = new SplitLanes(scratch, groups, table.tableId, droppedGuards);
         this.droppedGuards = droppedGuards;
         this.beginEpoch = beginEpoch;
         this.deadlineNs = deadlineNs;
@@ -121,31 +126,31 @@ public final class TableSplit
     /** @return requests posted. */
     public long verbs()
     {
-        return batch.verbs();
+        return batch.verbs() + lanes.verbs();
     }
 
-    /** @return doorbells rung, each a round trip. */
+    /** @return doorbells rung. */
     public long doorbells()
     {
-        return batch.doorbells();
+        return batch.doorbells() + lanes.doorbells();
     }
 
     /** @return bytes read, written and swapped. */
     public long payloadBytes()
     {
-        return batch.payloadBytes();
+        return batch.payloadBytes() + lanes.payloadBytes();
     }
 
     /** @return records in the groups it has moved, by itself or finding them moved. */
     public long movedRecords()
     {
-        return movedRecords;
+        return lanes.movedRecords();
     }
 
     /** @return groups moved. */
     public long groupsDone()
     {
-        return groupsDone;
+        return lanes.groupsDone();
     }
 
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
@@ -157,12 +162,17 @@ public final class TableSplit
     /** @return whether it has ended, and nothing of it is under way. */
     public boolean isFinished()
     {
-        return state != State.RUNNING && !inFlight;
+        return state != State.RUNNING && !isInFlight();
     }
 
     boolean isInFlightAt(final NodeLink node)
     {
-        return inFlight && link == node;
+        return isInFlight() && link == node;
+    }
+
+    private boolean isInFlight()
+    {
+        return inFlight || lanes.isInFlight();
     }
 
     private boolean isDropped(final int guard)
@@ -187,7 +197,7 @@ public final class TableSplit
         final OneSidedPort port = link.port;
         if (nowNs - deadlineNs >= 0)
         {
-            fail("deadline passed in group " + group + " of " + table.groupCount);
+            fail("deadline passed with " + lanes.groupsDone() + " of " + table.groupCount + " groups moved");
             return 1;
         }
         if (inFlight)
@@ -203,13 +213,13 @@ public final class TableSplit
         {
             return 0;
         }
+        if (phase == Phase.GROUPS)
+        {
+            return lanes.post(port);
+        }
         batch.begin(port);
         stage();
         inFlight = batch.complete();
-        if (!inFlight && phase == Phase.GROUP)
-        {
-            splitGroup.unstage();
-        }
         return 1;
     }
 
@@ -218,18 +228,30 @@ public final class TableSplit
         switch (phase)
         {
             case INSPECT -> batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, oldOffset);
-            case FORMAT -> batch.write(SplitBatch.FORMAT_AT, groupsToWrite() * BucketDescriptor.GROUP_BYTES,
-                SplitGroup.groupOffset(newOffsets[formattedSide], group));
+            case FORMAT -> stageFormat();
             case FORMAT_HEADER ->
                 batch.write(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, newOffsets[formattedSide]);
             case LINK -> batch.swap(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, SplitLink.NONE,
                 SplitLink.of(newOffsets[0], newOffsets[1]));
-            case GROUP -> splitGroup.stage();
             default -> stageFinish();
         }
     }
 
-    void onComplete(final int status)
+    void onComplete(final int cookie, final int status)
+    {
+        final int lane = SplitBatch.laneOf(cookie);
+        if (lane >= 0)
+        {
+            lanes.onComplete(lane, status);
+            onGroups();
+        }
+        else
+        {
+            onComplete(status);
+        }
+    }
+
+    private void onComplete(final int status)
     {
         inFlight = false;
         if (phase == Phase.LINK)
@@ -253,7 +275,6 @@ public final class TableSplit
             case FORMAT -> onFormat();
             case FORMAT_HEADER -> onFormatHeader();
             case LINK -> onLink();
-            case GROUP -> onGroup();
             default -> onWhole();
         }
     }
@@ -326,14 +347,22 @@ public final class TableSplit
         phase = Phase.FORMAT;
     }
 
-    private int groupsToWrite()
+    /** All from the same memory: the groups of one side are alike. */
+    private void stageFormat()
     {
-        return Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - group);
+        groupsStaged = group;
+        for (int write = 0; write < MOST_FORMAT_WRITES && groupsStaged < table.groupCount; write++)
+        {
+            final int groups = Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - groupsStaged);
+            batch.write(SplitBatch.FORMAT_AT, groups * BucketDescriptor.GROUP_BYTES,
+                SplitGroup.groupOffset(newOffsets[formattedSide], groupsStaged));
+            groupsStaged += groups;
+        }
     }
 
     private void onFormat()
     {
-        group += groupsToWrite();
+        group = groupsStaged;
         phase = group < table.groupCount ? Phase.FORMAT : Phase.FORMAT_HEADER;
     }
 
@@ -378,43 +407,26 @@ public final class TableSplit
         }
         splitLink = SplitLink.underWay(newLink);
         table.learn(oldSuffix, oldDepth, oldOffset + SubtableDescriptor.GROUPS_OFFSET, newLink);
-        group = 0;
         if (SplitLink.isComplete(newLink))
         {
             onWhole();
         }
         else
         {
-            beginGroup();
+            phase = Phase.GROUPS;
+            lanes.begin(oldOffset, oldSuffix, oldDepth, splitLink, isLinkOurs, table.groupCount);
         }
     }
 
-    private void beginGroup()
+    private void onGroups()
     {
-        phase = Phase.GROUP;
-        splitGroup.begin(oldOffset, oldSuffix, oldDepth, splitLink, isLinkOurs, group);
-    }
-
-    private void onGroup()
-    {
-        splitGroup.onComplete();
-        if (splitGroup.failure() != null)
+        if (state == State.RUNNING && lanes.failure() != null)
         {
-            fail(splitGroup.failure());
+            fail(lanes.failure());
         }
-        else if (splitGroup.isDone())
+        else if (state == State.RUNNING && lanes.isDone())
         {
-            movedRecords += splitGroup.records();
-            groupsDone++;
-            group++;
-            if (group < table.groupCount)
-            {
-                beginGroup();
-            }
-            else
-            {
-                phase = Phase.FINISH;
-            }
+            phase = Phase.FINISH;
         }
     }
 
@@ -447,11 +459,23 @@ public final class TableSplit
         failure = reason;
     }
 
+    /** Its connection is lost. */
+    void onDetached()
+    {
+        if (inFlight)
+        {
+            onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
+        lanes.onDetached();
+        onGroups();
+    }
+
     /** Ends it when no request can touch its memory any more. */
     void close()
     {
         isLinkOurs |= inFlight && phase == Phase.LINK;
         inFlight = false;
+        lanes.close();
         if (state == State.RUNNING)
         {
             fail("engine closed");
@@ -462,6 +486,6 @@ public final class TableSplit
     public String toString()
     {
         return "TableSplit{state=" + state + " phase=" + phase + " suffix=" + oldSuffix + " depth=" + oldDepth +
-            " group=" + group + " verbs=" + batch.verbs() + (failure == null ? "" : " failure=" + failure) + '}';
+            " groups=" + lanes.groupsDone() + " verbs=" + verbs() + (failure == null ? "" : " failure=" + failure) + '}';
     }
 }

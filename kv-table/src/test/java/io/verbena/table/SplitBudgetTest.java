@@ -24,7 +24,7 @@ class SplitBudgetTest
     {
         fixture = EngineFixture.single();
         table = fixture.createTable(0, GROUPS);
-        splitter = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2));
+        splitter = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2).splitGroupsUnderWay(1));
         splitter.nextBlocksAt += 1 << 20;
         splittersTable = splitter.engine.openTable(table.descriptor());
         fixture.put(table, "k", "v");

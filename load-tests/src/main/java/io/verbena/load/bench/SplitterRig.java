@@ -38,7 +38,7 @@ final class SplitterRig implements AutoCloseable
         device = fabric.openDevice("splitter");
         context = RaasContext.open(device, new RaasConfiguration().identity(new PeerIdentity(4, 1)));
         engine = TableEngine.open(context.protectionDomain(), device.attributes(), context.clock(),
-            new TableEngineConfiguration().operationSlots(2).writerNumber(2)
+            new TableEngineConfiguration().operationSlots(2).writerNumber(2).splitGroupsUnderWay(1)
                 .chunkSource(memoryNodeId -> { }).operationListener(operation -> { }));
         vqp = context.connect(memoryNode,
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
