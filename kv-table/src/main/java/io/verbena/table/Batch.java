@@ -129,10 +129,11 @@ final class Batch
         settle(first, 0, false);
     }
 
-    /** Whether one more step finds room; rings for what is staged if that makes it. */
-    boolean hasRoom(final NodeLink node)
+    /** Whether one more step finds room; rings for what is staged if that makes it, or makes more of it. */
+    boolean hasRoom(final Operation op)
     {
-        if (node.port.space() >= MAX_REQUESTS)
+        final NodeLink node = op.link;
+        if (node.port.space() >= MAX_REQUESTS + SlotMoves.requests(op))
         {
             return true;
         }

@@ -11,8 +11,11 @@ final class Inserts
 {
     /** Kills in one batch; more rivals than this are killed in further ones. */
     private static final int MAX_KILLS = 8;
-    /** Between two looks whether a full subtable has been split. */
+    /** Results of the swaps that move slots in the batch of a claim stand behind those of claim and kill. */
+    private static final int FIRST_MOVE = 2;
+    /** Before the first look whether another node has split a full subtable, and twice that before each other one. */
     private static final long FULL_PAUSE_NS = 200_000;
+    private static final int MOST_DOUBLED = 5;
 
     private final OperationRunner runner;
     private final SplitSource splitSource;
@@ -54,7 +57,7 @@ final class Inserts
         {
             // As one that has not begun: whoever makes room may wait for epochs.
             op.forget();
-            op.pauseUntilNs = runner.nowNs + FULL_PAUSE_NS;
+            op.awaitSplit(runner.nowNs + (FULL_PAUSE_NS << Math.min(op.fullWaits, MOST_DOUBLED)));
             runner.go(op, Step.START);
         }
         else
@@ -141,6 +144,12 @@ final class Inserts
         throw new IllegalStateException("no empty slot in a pair that has one");
     }
 
+    /** @return whether an insert finds an empty slot among the words of its look. */
+    static boolean hasRoom(final Operation op)
+    {
+        return chooseSlot(op) >= 0;
+    }
+
     private static int emptySlots(final Operation op, final int from)
     {
         int count = 0;
@@ -154,7 +163,8 @@ final class Inserts
     /**
      * The block is written, long before the commit names it. The READs execute after the own compare-and-swap: of two
      * inserts, the one whose word came second sees the first.
-     * Killing a rival seen again goes ahead in the same chain: whatever comes of it, the re-read tells.
+     * Killing a rival seen again goes ahead in the same chain, as does the move of slots that are frozen in the
+     * subtable that is split: whatever comes of it, the re-read tells.
      */
     void stageClaim(final Operation op)
     {
@@ -168,6 +178,7 @@ final class Inserts
             runner.batch.swap(1, op.rivalOffset, op.rivalWord, SlotWord.EMPTY);
             runner.counters.kills++;
         }
+        runner.lookups().slotMoves().stageMoves(op, FIRST_MOVE);
         op.claimWord = runner.isDropped(Guard.TENTATIVE) ?
             op.ownWord : SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
         runner.batch.swap(0, op.claimOffset, SlotWord.EMPTY, op.claimWord);
@@ -184,6 +195,7 @@ final class Inserts
     void onClaim(final Operation op)
     {
         op.rivalOffset = 0;
+        op.slotsPending = 0;
         op.claimStands = claimTook(op);
         if (!op.claimStands)
         {

@@ -181,22 +181,27 @@ final class Lookups
         }
     }
 
+    /** Takes the old words in as well where a split is known to be under way, and not known to have been there. */
     void stageLook(final Operation op)
     {
-        op.pauseUntilNs = 0;
-        op.judgesClaim = false;
         op.locate();
-        op.peeked = false;
-        stageBuckets(op);
+        stageLook(op, op.predecessor != 0 && !op.isMerging() && !op.table.isMoved(op.predecessor,
+            SlotMoves.groupOf(op, 0), SlotMoves.groupOf(op, op.pairCount - 1)));
+    }
+
+    void stagePeek(final Operation op)
+    {
+        op.locate();
+        stageLook(op, true);
     }
 
     /** Old and new words of each slot: a new one counts, and the old one where the new one is not initialised. */
-    void stagePeek(final Operation op)
+    private void stageLook(final Operation op, final boolean peeks)
     {
         op.pauseUntilNs = 0;
+        op.fullGroupsOffset = 0;
         op.judgesClaim = false;
-        op.locate();
-        op.peeked = op.predecessor != 0;
+        op.peeked = peeks && op.predecessor != 0;
         stageBuckets(op);
         for (int pair = 0; op.peeked && pair < op.pairCount; pair++)
         {
@@ -274,14 +279,16 @@ final class Lookups
         op.candidatesResolved = 0;
         op.unresolvedSeen = false;
         final long wanted = SlotWord.committed(op.fingerprint);
-        final boolean takesOldWords = op.peeked && OperationKind.isRead(op.kind);
+        final boolean takesOldWords = op.peeked && (!op.isMerging() || OperationKind.isRead(op.kind));
         op.mixedPairs = takesOldWords ? slotMoves.mixedPairs(op) : 0;
+        op.movesTarget = false;
         for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
         {
             final long word = takesOldWords ? slotMoves.peekedWord(op, slot) : op.slotWord(slot);
             if (SlotWord.kindAndFingerprint(word) == wanted && op.slotCounts(slot) && !op.isForeign(word))
             {
                 op.candidates[op.candidateCount] = word;
+                op.candidateSlots[op.candidateCount] = slot;
                 op.candidateOffsets[op.candidateCount++] = place(op, slot, word);
             }
         }
@@ -290,15 +297,35 @@ final class Lookups
     /** An old slot is where its key is until it is frozen; what is frozen already is on its way. */
     private static long place(final Operation op, final int slot, final long word)
     {
-        return word == op.slotWord(slot) ? op.slotOffset(slot) :
+        return word == op.slotWord(slot) || movesWhatItFinds(op) ? op.slotOffset(slot) :
             word == op.oldWord(slot) ? op.oldSlotOffset(slot) : NOWHERE;
+    }
+
+    private static boolean movesWhatItFinds(final Operation op)
+    {
+        return OperationKind.writes(op.kind) && op.kind != OperationKind.PUT_IF_ABSENT;
+    }
+
+    /** @return whether a candidate is to be changed, and stands in the subtable that is split until it is moved. */
+    private static boolean isToMove(final Operation op, final int candidate)
+    {
+        return op.peeked && movesWhatItFinds(op) &&
+            op.slotWord(op.candidateSlots[candidate]) == SlotWord.UNINITIALISED;
     }
 
     void resolveCandidates(final Operation op)
     {
         if (op.candidatesResolved < op.candidateCount)
         {
-            runner.go(op, Step.MATCH);
+            if (isToMove(op, op.candidatesResolved) &&
+                !slotMoves.oldHeaderFits(op, op.candidateSlots[op.candidatesResolved]))
+            {
+                runner.end(op, OperationResult.TABLE_CHANGED);
+            }
+            else
+            {
+                runner.go(op, Step.MATCH);
+            }
         }
         else if (op.judgesClaim)
         {
@@ -310,17 +337,27 @@ final class Lookups
         }
     }
 
-    /** As many candidates in one batch as the scratch memory holds; almost always that is all of them, and one. */
+    /**
+     * As many candidates in one batch as the scratch memory holds; almost always that is all of them, and one. One that
+     * is to be moved goes alone, and its slot is frozen on the way.
+     */
     void stageMatch(final Operation op)
     {
         int used = 0;
         op.candidatesPosted = 0;
+        if (isToMove(op, op.candidatesResolved))
+        {
+            slotMoves.stageFreeze(op, op.candidateSlots[op.candidatesResolved]);
+            readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.candidates[op.candidatesResolved]);
+            op.candidatesPosted = 1;
+            return;
+        }
         while (op.candidatesResolved + op.candidatesPosted < op.candidateCount &&
             op.candidatesPosted < Batch.MAX_REQUESTS)
         {
             final long word = op.candidates[op.candidatesResolved + op.candidatesPosted];
             final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-            if (used + length > Scratch.BLOCKS_CAPACITY)
+            if (used + length > Scratch.BLOCKS_CAPACITY || isToMove(op, op.candidatesResolved + op.candidatesPosted))
             {
                 break;
             }
@@ -333,6 +370,12 @@ final class Lookups
     void onMatch(final Operation op)
     {
         int block = op.base + Scratch.BLOCKS_OFFSET;
+        final boolean moves = isToMove(op, op.candidatesResolved);
+        if (moves && !slotMoves.isFrozenNow(op, op.candidateSlots[op.candidatesResolved]))
+        {
+            runner.retry(op, 1);
+            return;
+        }
         for (int i = op.candidatesPosted; i > 0; i--)
         {
             final int candidate = op.candidatesResolved++;
@@ -350,7 +393,9 @@ final class Lookups
                 }
                 else
                 {
-                    found(op, op.candidateOffsets[candidate], word, block);
+                    op.movesTarget = moves;
+                    found(op, op.candidateOffsets[candidate],
+                        moves ? slotMoves.movedTo(op, op.candidateSlots[candidate], op.window) : word, block);
                 }
                 return;
             }
@@ -464,7 +509,8 @@ final class Lookups
             return false;
         }
         boolean sees = op.sawLink;
-        final boolean isPeek = op.peeked && OperationKind.isRead(op.kind);
+        final boolean isPeek = op.peeked && (OperationKind.isRead(op.kind) ||
+            !OperationKind.inserts(op.kind) && !op.isMerging());
         for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
         {
             final long word = op.slotWord(slot);

@@ -38,6 +38,9 @@ public final class OpenTable
     long pairsHelped;
     private final Map<Subtable, Long> splits = new HashMap<>();
     private final TableDirectory.Superseded leaver = this::leave;
+    /** Groups of the subtable that this engine split last, and how many of them, from the first on, are all moved. */
+    private long movedFrom;
+    private int groupsMoved;
 
     OpenTable(final TableEngine engine, final TableDescriptor descriptor)
     {
@@ -226,6 +229,18 @@ public final class OpenTable
     public long slotCount()
     {
         return subtableCount() * Cursor.slotsPerSubtable(this);
+    }
+
+    void noteMoved(final long fromGroupsOffset, final int groups)
+    {
+        movedFrom = fromGroupsOffset;
+        groupsMoved = groups;
+    }
+
+    /** @return whether a look may do without the old words of two groups; if it finds them missing, it must peek. */
+    boolean isMoved(final long fromGroupsOffset, final int group, final int otherGroup)
+    {
+        return fromGroupsOffset == movedFrom && Math.max(group, otherGroup) < groupsMoved;
     }
 
     boolean belongsTo(final TableEngine other)

@@ -43,6 +43,9 @@ public final class Operation
     long expectedVersion;
     long deadlineNs;
     long pauseUntilNs;
+    /** Groups of the subtable that has no slot for it, and whose split it waits for; or 0. How often it has waited. */
+    long fullGroupsOffset;
+    int fullWaits;
     long beginEpoch;
     long correlationId;
     long sequence;
@@ -71,8 +74,13 @@ public final class Operation
     int mixedPairs;
     /** Made when it is needed first: completes a group of subtables that are merged. */
     MergeUnit unit;
-    /** Slots whose hashes were read, or which were moved, one bit each. */
+    /** Slots whose hashes were read, one bit each; and those whose hashes the batch under way reads. */
     int slotsDone;
+    int hashesPosted;
+    /** Slots of which the words are those that they are about to be initialised with, one bit each. */
+    int slotsPending;
+    /** Those of them that the batch under way moves. */
+    int slotsMoved;
     long bucketHeader;
     final long[] pairOffsets = new long[2];
     final int[] mainBuckets = new int[2];
@@ -112,6 +120,8 @@ public final class Operation
     long cacheEntry;
     /** What the location cache knows of a write-hot key, and was not used; 0 if nothing. */
     long bypassedWord;
+    /** The target is to be initialised with its word before that is swapped: its slot was not moved yet. */
+    boolean movesTarget;
     long targetOffset;
     long targetWord;
     long targetVersion;
@@ -130,6 +140,7 @@ public final class Operation
 
     final long[] candidates = new long[MAX_SLOTS];
     final long[] candidateOffsets = new long[MAX_SLOTS];
+    final int[] candidateSlots = new int[MAX_SLOTS];
     int candidateCount;
     int candidatesResolved;
     int candidatesPosted;
@@ -265,6 +276,11 @@ public final class Operation
     long slotWord(final int slot)
     {
         return scratch.word(base + Scratch.BUCKETS_OFFSET + slotPosition(slot));
+    }
+
+    void slotWord(final int slot, final long word)
+    {
+        scratch.word(base + Scratch.BUCKETS_OFFSET + slotPosition(slot), word);
     }
 
     long slotOffset(final int slot)
@@ -435,9 +451,27 @@ public final class Operation
         }
     }
 
+    /** Waits for a split of its subtable, however it hears of it, or for some time. */
+    void awaitSplit(final long untilNs)
+    {
+        pauseUntilNs = untilNs;
+        fullGroupsOffset = groupsOffset;
+        fullWaits++;
+    }
+
+    /** @return whether it is not to go on yet. */
+    boolean isPaused(final long nowNs)
+    {
+        return pauseUntilNs - nowNs > 0 &&
+            (fullGroupsOffset == 0 || fullGroupsOffset == table.directory.groupsOffset(
+                KeyHash.suffix(hash.high(), table.directory.depth())));
+    }
+
     /** Keeps nothing of what was read: from here on the operation may wait for the epoch. */
     void forget()
     {
+        slotsPending = 0;
+        movesTarget = false;
         candidateCount = 0;
         foreignCount = 0;
         rivalOffset = 0;
@@ -452,6 +486,10 @@ public final class Operation
         reported = false;
         deferredResult = -1;
         pauseUntilNs = 0;
+        fullGroupsOffset = 0;
+        fullWaits = 0;
+        slotsPending = 0;
+        movesTarget = false;
         blockOffset = 0;
         blockWritten = false;
         ownVersion = 0;

@@ -190,7 +190,7 @@ final class OperationRunner
                 (op.link.allocator.refusals() > op.refusalsSeen || op.link.allocator.isAtBound());
             end(op, isRefused ? OperationResult.NO_MEMORY : OperationResult.TIMED_OUT_NOT_APPLIED);
         }
-        else if (!op.reported && op.pauseUntilNs - nowNs > 0)
+        else if (!op.reported && op.isPaused(nowNs))
         {
             park(op);
         }
@@ -352,7 +352,7 @@ final class OperationRunner
         final OneSidedPort port = op.link.port;
         if (port != null && port.isReady())
         {
-            if (batch.hasRoom(op.link))
+            if (batch.hasRoom(op))
             {
                 return true;
             }

@@ -84,7 +84,7 @@ final class Repeats
         {
             onOwnWord(op, entry, word);
         }
-        else if (word == attempts.expectedWord(entry))
+        else if (word == attempts.expectedWord(entry) || word == SlotWord.UNINITIALISED)
         {
             goOn(op);
         }

@@ -14,6 +14,13 @@ import io.verbena.table.format.SubtableDescriptor;
  */
 final class SlotMoves
 {
+    /** Of the half of a key's hash that a block holds, where the bits that choose subtables begin. */
+    static final int DIRECTORY_BITS_AT = KeyHash.DIRECTORY_SHIFT / Byte.SIZE;
+    /** Headers and slots of two pairs: what a step that freezes posts at most, without hashes. */
+    private static final int MOST_FREEZES = 4 + Operation.MAX_SLOTS;
+    /** Requests of the claim of an insert behind its moves. */
+    private static final int RESERVED = 4;
+
     private final OperationRunner runner;
     private final UnitRequests unitRequests;
 
@@ -115,7 +122,7 @@ final class SlotMoves
         return slot / (2 * BucketDescriptor.SLOTS_PER_BUCKET);
     }
 
-    private static int groupOf(final Operation op, final int pair)
+    static int groupOf(final Operation op, final int pair)
     {
         return (int)((op.pairOffsets[pair] - op.groupsOffset) / BucketDescriptor.GROUP_BYTES);
     }
@@ -167,6 +174,50 @@ final class SlotMoves
         return false;
     }
 
+    /** @return requests that a step is to have room for beyond {@link Batch#MAX_REQUESTS}, if there can be so much. */
+    static int requests(final Operation op)
+    {
+        return op.step == Step.FREEZE ? MOST_FREEZES - Batch.MAX_REQUESTS +
+            (SlotWord.beginsWindow(op.subtableDepth) ? Operation.MAX_SLOTS : 0) :
+            op.step == Step.CLAIM || op.step == Step.MOVE ? Integer.bitCount(op.slotsPending) : 0;
+    }
+
+    /** @return whether the bucket of a slot, as read from the subtable that is split, is that one's. */
+    boolean oldHeaderFits(final Operation op, final int slot)
+    {
+        final long header = op.oldBucketHeader(slot / BucketDescriptor.SLOTS_PER_BUCKET);
+        return header == op.splitLink || header == TableDirectory.parentHeader(op.bucketHeader);
+    }
+
+    /** Freezes one slot, the link first; the results are the first two. */
+    void stageFreeze(final Operation op, final int slot)
+    {
+        final int bucket = slot / BucketDescriptor.SLOTS_PER_BUCKET;
+        final long old = op.oldWord(slot);
+        if (op.oldBucketHeader(bucket) != op.splitLink && !runner.isDropped(Guard.LINK_FIRST))
+        {
+            runner.batch.swap(1, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
+        }
+        if (!isFrozen(old, runner.droppedGuards))
+        {
+            runner.batch.swap(0, op.oldSlotOffset(slot), old, frozen(old, runner.droppedGuards));
+        }
+    }
+
+    /** @return whether the word that was read is frozen now; if not, there is another one. */
+    boolean isFrozenNow(final Operation op, final int slot)
+    {
+        final long old = op.oldWord(slot);
+        return isFrozen(old, runner.droppedGuards) || op.swapResult(0) == old ||
+            op.swapResult(0) == frozen(old, runner.droppedGuards);
+    }
+
+    /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
+    long movedTo(final Operation op, final int slot, final int window)
+    {
+        return moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), renews(op), window);
+    }
+
     /** Old and new words were read, and some of the new ones are missing. */
     void begin(final Operation op)
     {
@@ -177,8 +228,7 @@ final class SlotMoves
         }
         for (int bucket = 2 * op.pairCount - 1; bucket >= 0; bucket--)
         {
-            final long header = op.oldBucketHeader(bucket);
-            if (header != op.splitLink && header != TableDirectory.parentHeader(op.bucketHeader))
+            if (!oldHeaderFits(op, bucket * BucketDescriptor.SLOTS_PER_BUCKET))
             {
                 runner.end(op, OperationResult.TABLE_CHANGED);
                 return;
@@ -186,6 +236,7 @@ final class SlotMoves
         }
         runner.counters.pairsHelped++;
         op.table.pairsHelped++;
+        op.slotsDone = 0;
         freezeOrMove(op);
     }
 
@@ -229,14 +280,47 @@ final class SlotMoves
                 isFrozen &= isFrozen(old, runner.droppedGuards);
             }
         }
-        op.slotsDone = 0;
         if (!isFrozen)
         {
             runner.go(op, Step.FREEZE);
         }
+        else if (renews(op) && hasHashToRead(op))
+        {
+            runner.go(op, Step.READ_HASHES);
+        }
         else
         {
-            runner.go(op, renews(op) && hasHashToRead(op) ? Step.READ_HASHES : Step.MOVE);
+            move(op);
+        }
+    }
+
+    /**
+     * What each slot becomes is known, and the same for all who move it. So an insert places its tentative word in the
+     * same batch, behind the moves, as if it had read these words; its re-read tells whether all are there.
+     */
+    private void move(final Operation op)
+    {
+        final boolean renews = renews(op);
+        op.slotsPending = 0;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (isPending(op, slot))
+            {
+                op.slotsPending |= 1 << slot;
+            }
+            if (op.slotWord(slot) == SlotWord.UNINITIALISED)
+            {
+                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
+                op.slotWord(slot, moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
+            }
+        }
+        if (Inserts.hasRoom(op))
+        {
+            runner.inserts().insert(op);
+        }
+        else
+        {
+            runner.go(op, Step.MOVE);
         }
     }
 
@@ -255,7 +339,10 @@ final class SlotMoves
         return Math.min(Scratch.MAX_SWAPS, op.link.port.space());
     }
 
-    /** Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. */
+    /**
+     * Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. The hashes
+     * of the words that are frozen come with them: of a word that stays, they stay.
+     */
     private void stageFreeze(final Operation op)
     {
         final int room = room(op);
@@ -279,6 +366,15 @@ final class SlotMoves
                 op.victims[op.victimCount++] = slot;
             }
         }
+        op.hashesPosted = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && renews(op) && op.link.port.space() > 0; slot++)
+        {
+            if (needsHash(op, slot))
+            {
+                stageReadHash(op, slot);
+                op.hashesPosted |= 1 << slot;
+            }
+        }
     }
 
     private void onFreeze(final Operation op)
@@ -295,24 +391,28 @@ final class SlotMoves
             {
                 final int slot = (int)op.victims[i];
                 final long expected = op.oldWord(slot);
-                op.oldWord(slot, found == expected ? frozen(expected, runner.droppedGuards) : found);
+                final long frozen = frozen(expected, runner.droppedGuards);
+                op.oldWord(slot, found == expected ? frozen : found);
+                op.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
             }
         }
+        op.slotsDone |= op.hashesPosted;
         freezeOrMove(op);
     }
 
-    private boolean goesHere(final Operation op, final int slot)
+    /** Whether the hash of what a slot holds, or of what is about to be frozen there, is needed and not known. */
+    private boolean needsHash(final Operation op, final int slot)
     {
-        final long old = op.oldWord(slot);
-        return isPending(op, slot) && SlotWord.namesBlock(old) &&
-            SlotWord.side(old, op.subtableDepth - 1) == op.splitSide();
+        final long frozen = SlotWord.frozen(op.oldWord(slot));
+        return isPending(op, slot) && SlotWord.namesBlock(frozen) &&
+            SlotWord.side(frozen, op.subtableDepth - 1) == op.splitSide() && (op.slotsDone & 1 << slot) == 0;
     }
 
     private boolean hasHashToRead(final Operation op)
     {
         for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
         {
-            if (goesHere(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            if (needsHash(op, slot))
             {
                 return true;
             }
@@ -324,26 +424,22 @@ final class SlotMoves
     private void stageReadHashes(final Operation op)
     {
         final int room = room(op);
-        int reads = 0;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && reads < room; slot++)
+        op.hashesPosted = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && Integer.bitCount(op.hashesPosted) < room; slot++)
         {
-            if (goesHere(op, slot) && (op.slotsDone & 1 << slot) == 0)
+            if (needsHash(op, slot))
             {
-                runner.batch.read(hashAt(op, slot), Long.BYTES,
-                    SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET);
-                op.victims[reads++] = slot;
+                stageReadHash(op, slot);
+                op.hashesPosted |= 1 << slot;
             }
         }
-        op.victimCount = reads;
     }
 
-    /** The slots of the batch that is answered now are done. */
-    private static void noteDone(final Operation op)
+    /** The half of it that tells windows. */
+    private void stageReadHash(final Operation op, final int slot)
     {
-        for (int i = 0; i < op.victimCount; i++)
-        {
-            op.slotsDone |= 1 << (int)op.victims[i];
-        }
+        runner.batch.read(hashAt(op, slot) + DIRECTORY_BITS_AT, Long.BYTES - DIRECTORY_BITS_AT,
+            SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + DIRECTORY_BITS_AT);
     }
 
     private static int hashAt(final Operation op, final int slot)
@@ -353,35 +449,40 @@ final class SlotMoves
 
     private void onReadHashes(final Operation op)
     {
-        noteDone(op);
+        op.slotsDone |= op.hashesPosted;
         if (hasHashToRead(op))
         {
             runner.go(op, Step.READ_HASHES);
         }
         else
         {
-            op.slotsDone = 0;
-            runner.go(op, Step.MOVE);
+            move(op);
         }
     }
 
-    /** The other side's slots are left to those who need them. A lost swap means that somebody else has done it. */
     private void stageMove(final Operation op)
     {
-        final int room = room(op);
-        final boolean renews = renews(op);
-        int swaps = 0;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && swaps < room; slot++)
+        op.slotsMoved = stageMoves(op, 0);
+    }
+
+    /**
+     * The other side's slots are left to those who need them. A lost swap means that somebody else has done it.
+     *
+     * @param firstResult number of the first result word.
+     * @return the slots for which there was room, one bit each.
+     */
+    int stageMoves(final Operation op, final int firstResult)
+    {
+        int staged = 0;
+        int swaps = firstResult;
+        for (int slots = op.slotsPending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
         {
-            if (isPending(op, slot) && (op.slotsDone & 1 << slot) == 0)
-            {
-                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
-                runner.batch.swap(swaps, op.slotOffset(targetSlot(slot)), SlotWord.UNINITIALISED,
-                    moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
-                op.victims[swaps++] = slot;
-            }
+            final int slot = Integer.numberOfTrailingZeros(slots);
+            runner.batch.swap(
+                swaps++, op.slotOffset(targetSlot(slot)), SlotWord.UNINITIALISED, op.slotWord(slot));
+            staged |= 1 << slot;
         }
-        op.victimCount = swaps;
+        return staged;
     }
 
     /** Without the guard: the next slot of the bucket. */
@@ -394,15 +495,7 @@ final class SlotMoves
 
     private void onMove(final Operation op)
     {
-        noteDone(op);
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
-        {
-            if (isPending(op, slot) && (op.slotsDone & 1 << slot) == 0)
-            {
-                runner.go(op, Step.MOVE);
-                return;
-            }
-        }
-        runner.go(op, Step.LOOK);
+        op.slotsPending &= ~op.slotsMoved;
+        runner.go(op, op.slotsPending == 0 ? Step.LOOK : Step.MOVE);
     }
 }

@@ -103,9 +103,9 @@ final class SplitBatch implements MergeUnit.Requests
     }
 
     /** A READ that takes the place of a swap, so that {@link #hasRoom()} counts it. */
-    void readItem(final int item, final int at, final long offset)
+    void readItem(final int item, final int at, final int lengthBytes, final long offset)
     {
-        read(at, Long.BYTES, offset);
+        read(at, lengthBytes, offset);
         items[posted++] = item;
     }
 

@@ -64,6 +64,12 @@ final class SplitGroup
         step = Step.READ;
     }
 
+    /** @return which one of the subtable. */
+    int index()
+    {
+        return group;
+    }
+
     boolean isDone()
     {
         return step == Step.DONE;
@@ -241,8 +247,8 @@ final class SplitGroup
     {
         for (int slot = nextHash(); slot < SLOTS && batch.hasRoom(); slot = nextHash())
         {
-            batch.readItem(slot, hashAt(slot),
-                SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET);
+            batch.readItem(slot, hashAt(slot) + SlotMoves.DIRECTORY_BITS_AT, Long.BYTES - SlotMoves.DIRECTORY_BITS_AT,
+                SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMoves.DIRECTORY_BITS_AT);
             done = slot + 1;
         }
     }

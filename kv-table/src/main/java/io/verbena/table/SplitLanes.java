@@ -69,7 +69,7 @@ final class SplitLanes
         for (int lane = 0; lane < groups.length; lane++)
         {
             if (!inFlight[lane] && hasWork(lane) && requestsUnderWay < MOST_REQUESTS &&
-                port.space() >= Batch.MAX_REQUESTS)
+                port.isReady() && port.space() >= Batch.MAX_REQUESTS)
             {
                 post(lane, port);
                 posted++;
@@ -154,6 +154,17 @@ final class SplitLanes
             is |= one;
         }
         return is;
+    }
+
+    /** @return the number of groups, from the first one on, that are all moved. */
+    int groupsMovedInOrder()
+    {
+        int first = nextGroup;
+        for (final SplitGroup group : groups)
+        {
+            first = group.isDone() ? first : Math.min(first, group.index());
+        }
+        return first;
     }
 
     /** @return whether every group is moved. */

@@ -14,7 +14,8 @@ final class Swaps
 
     /**
      * WRITE before compare-and-swap on one connection: whoever sees the new word sees the whole block. An own tentative
-     * word that lost to the target is taken back on the way.
+     * word that lost to the target is taken back on the way, and a target that is frozen in the subtable that is split
+     * is moved.
      */
     void stageSwap(final Operation op)
     {
@@ -28,6 +29,11 @@ final class Swaps
         if (op.claimStands)
         {
             runner.batch.swap(1, op.claimOffset, op.claimWord, SlotWord.EMPTY);
+        }
+        if (op.movesTarget)
+        {
+            // Whoever came first did the same; then this swap is lost, and the next one tells what has become of it.
+            runner.batch.swap(2, op.targetOffset, SlotWord.UNINITIALISED, op.targetWord);
         }
         op.desiredWord = stores ? op.ownWord : runner.records.tombstone(op.targetWord);
         runner.batch.swap(0, op.targetOffset, op.targetWord, op.desiredWord);
@@ -44,6 +50,7 @@ final class Swaps
     void onSwap(final Operation op)
     {
         op.claimStands = false;
+        op.movesTarget = false;
         if (swapped(op))
         {
             if (op.targetIsCached)

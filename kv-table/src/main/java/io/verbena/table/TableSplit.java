@@ -414,6 +414,7 @@ public final class TableSplit
         else
         {
             phase = Phase.GROUPS;
+            table.noteMoved(oldOffset + SubtableDescriptor.GROUPS_OFFSET, 0);
             lanes.begin(oldOffset, oldSuffix, oldDepth, splitLink, isLinkOurs, table.groupCount);
         }
     }
@@ -424,9 +425,10 @@ public final class TableSplit
         {
             fail(lanes.failure());
         }
-        else if (state == State.RUNNING && lanes.isDone())
+        else if (state == State.RUNNING)
         {
-            phase = Phase.FINISH;
+            table.noteMoved(oldOffset + SubtableDescriptor.GROUPS_OFFSET, lanes.groupsMovedInOrder());
+            phase = lanes.isDone() ? Phase.FINISH : phase;
         }
     }
 
@@ -486,6 +488,7 @@ public final class TableSplit
     public String toString()
     {
         return "TableSplit{state=" + state + " phase=" + phase + " suffix=" + oldSuffix + " depth=" + oldDepth +
-            " groups=" + lanes.groupsDone() + " verbs=" + verbs() + (failure == null ? "" : " failure=" + failure) + '}';
+            " groups=" + lanes.groupsDone() + " verbs=" + verbs() +
+            (failure == null ? "" : " failure=" + failure) + '}';
     }
 }

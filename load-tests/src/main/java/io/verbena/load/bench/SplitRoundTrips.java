@@ -30,6 +30,8 @@ final class SplitRoundTrips
 {
     /** Of a cold GET without a split. */
     private static final int COLD_GET = 2;
+    private static final int COLD_UPDATE = 3;
+    private static final int INSERT = 3;
     private static final int KEY_BYTES = 16;
     private static final int VALUE_BYTES = 100;
     private static final int GROUPS = 128;
@@ -57,9 +59,9 @@ final class SplitRoundTrips
             key = arena.allocate(KEY_BYTES, Long.BYTES);
             value = arena.allocate(VALUE_BYTES, Long.BYTES);
             onSplit(0, this::measureReaders);
-            onSplit(0, (table, splitter, split) -> measureWriter("put_not_moved", 7));
+            onSplit(0, (table, splitter, split) -> measureWriters(""));
             // Here the windows of the words begin anew, and whoever moves one reads its hash.
-            onSplit(SlotWord.WINDOW_BITS - 1, (table, splitter, split) -> measureWriter("put_not_moved_rehash", 8));
+            onSplit(SlotWord.WINDOW_BITS - 1, (table, splitter, split) -> measureWriters("_rehash"));
         }
         return rows;
     }
@@ -103,7 +105,7 @@ final class SplitRoundTrips
 
         // A reader that meets the split once knows of it; then what is cached is out of date, or the slot not moved.
         one(OperationKind.GET, stale, frozen, OperationResult.FOUND);
-        measureCold("get_not_moved", COLD_GET + 1, stale, untouched);
+        measureCold("get_not_moved", COLD_GET, stale, untouched);
         splitter.runUntil(split::isFinished);
         measureCold("get_moved", COLD_GET, stale, moved);
         rig.coolDown();
@@ -111,21 +113,40 @@ final class SplitRoundTrips
         measure("get_moved", true, 1, OperationKind.GET, stale, moved, OperationResult.FOUND);
     }
 
-    private void measureWriter(final String operation, final int budget)
+    private void measureWriters(final String variant)
     {
         final OpenTable table = newcomer();
         one(OperationKind.GET, table, firstKeys[FROZEN_GROUP], OperationResult.FOUND);
         final long untouched = keyBehind(FROZEN_GROUP);
-        rig.coolDown();
-        measure(operation, false, budget, OperationKind.PUT, table, untouched, OperationResult.STORED);
-        measureAfter(operation, table, untouched);
+        measureWriter("put_not_moved" + variant, COLD_UPDATE, table, untouched);
+        measureWriter("insert_not_moved" + variant, INSERT + 1, table, absentBehind(FROZEN_GROUP));
     }
 
-    /** Once for a pair of buckets: from then on an update costs what it always does. */
+    /** @return a key that is not there, of the subtable that is split, of two groups behind one. */
+    private long absentBehind(final int group)
+    {
+        long number = ABSENT_FROM;
+        while (group1(number) <= group || group2(number) <= group || group1(number) == group2(number) ||
+            KeyHash.suffix(hash.high(), descriptor.depth()) != 0)
+        {
+            number++;
+        }
+        return number;
+    }
+
+    private void measureWriter(
+        final String operation, final int budget, final OpenTable table, final long number)
+    {
+        rig.coolDown();
+        measure(operation, false, budget, OperationKind.PUT, table, number, OperationResult.STORED);
+        measureAfter(operation, table, number);
+    }
+
+    /** Once for a slot, or a pair of buckets: from then on an update costs what it always does. */
     private void measureAfter(final String operation, final OpenTable table, final long number)
     {
         rig.coolDown();
-        measure(operation + "_again", false, 3, OperationKind.PUT, table, number, OperationResult.STORED);
+        measure(operation + "_again", false, COLD_UPDATE, OperationKind.PUT, table, number, OperationResult.STORED);
     }
 
     private void measureAbsent(final OpenTable table)

@@ -35,13 +35,17 @@ class RoundTripBenchmarkTest
             "get_stale_directory_frozen 3 3 7",
             "get_stale_directory_moved 3 3 7",
             "get_absent_stale_directory 2 2 6",
-            "get_not_moved 3 3 7",
-            "get_moved 2 2 3",
+            "get_not_moved 2 2 5",
+            "get_moved 2 2 5",
             "get_moved cached 1 1 2",
-            "put_not_moved 7 7 71",
-            "put_not_moved_again 3 3 5",
-            "put_not_moved_rehash 8 8 75",
-            "put_not_moved_rehash_again 3 3 5");
+            "put_not_moved 3 3 10",
+            "put_not_moved_again 3 3 7",
+            "insert_not_moved 4 4 69",
+            "insert_not_moved_again 3 3 7",
+            "put_not_moved_rehash 3 3 10",
+            "put_not_moved_rehash_again 3 3 7",
+            "insert_not_moved_rehash 4 4 72",
+            "insert_not_moved_rehash_again 3 3 7");
         assertThat(rows).allMatch(RoundTripRow::isWithinBudget);
         assertThat(rows).allMatch(row -> row.bytesOnWire() >= 8 * row.verbs());
         // A block of 180 bytes is read whole as 192, its slot as 8.
