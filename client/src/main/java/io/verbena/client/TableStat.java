@@ -12,12 +12,12 @@ package io.verbena.client;
  * @param blockBytes     memory that the records take.
  * @param indexBytes     memory that the groups take.
  * @param depth          of the deepest subtable: bits of a key's hash that choose it.
- * @param splitsUnderWay subtables that are being split, or whose successors are not known to all yet.
+ * @param splitsUnderWay splits and merges of subtables that are not complete, or not known to all yet.
  * @param frozen         slots met in subtables that are split, whose content belongs elsewhere.
  * @param uninitialised  slots of the subtables that take their place which wait for their content.
  * @param falseMatches   records read in vain because another key has the same fingerprint, by the compute node that
  *                       answered last, since it opened the table.
- * @param pairsHelped    pairs of buckets that operations of that node moved because they met a split.
+ * @param pairsHelped    pairs of buckets that operations of that node moved because they met a split or a merge.
  */
 public record TableStat(
     long records, long undecided, long slots, long groups, long subtables, long blockBytes, long indexBytes,

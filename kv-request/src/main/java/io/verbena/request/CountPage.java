@@ -14,11 +14,11 @@ import java.nio.ByteOrder;
  * @param slots         of the whole table.
  * @param subtables     of the whole table.
  * @param depth         of the deepest subtable of the whole table.
- * @param splits        under way, of which the first slots are in the stretch.
+ * @param splits        and merges under way, of which the first slots are in the stretch.
  * @param frozen        slots whose content belongs elsewhere by now.
  * @param uninitialised slots that wait for their content.
  * @param falseMatches  blocks of this table that the node read in vain for a fingerprint, since it opened it.
- * @param pairsHelped   pairs of buckets of this table that operations of the node moved in splits.
+ * @param pairsHelped   pairs of buckets of this table that operations of the node moved in splits and merges.
  */
 public record CountPage(
     long records, long tentative, long blockBytes, long slots, long subtables, long depth, long splits, long frozen,

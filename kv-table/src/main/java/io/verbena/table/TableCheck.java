@@ -17,7 +17,7 @@ public final class TableCheck
     public long tentative;
     /** Slots of new subtables whose word a split has not moved yet. */
     public long restructuring;
-    /** Subtables of which a split has begun and is not complete. */
+    /** Subtables of which a split or a merge has begun and is not complete. */
     public long splitsUnderWay;
     /** Bytes of all blocks that hold records. */
     public long blockBytes;

@@ -199,7 +199,7 @@ public final class TableScan
         return tentativeCount;
     }
 
-    /** @return splits not known to be complete whose first slots were met in the stretch. */
+    /** @return splits and merges not known to be complete, of which the first slots were met in the stretch. */
     public long splitCount()
     {
         return splitCount;
@@ -422,7 +422,7 @@ public final class TableScan
             }
             count(word);
         }
-        countSplit();
+        countUnderWay(groupsEnd);
         skip(sink == null ? groupsEnd : position);
     }
 
@@ -436,6 +436,7 @@ public final class TableScan
         unit.begin(cursor.suffix(), cursor.depth(), cursor.merged(0), cursor.merged(1),
             cursor.groupsOffset() - SubtableDescriptor.GROUPS_OFFSET,
             cursor.slot(at) / BucketDescriptor.SLOTS_PER_GROUP, OLD_GROUPS_AT);
+        countUnderWay(sink == null ? at : position);
         position = sink == null ? at : position; // what was counted is not counted again
         completesUnit = true;
     }
@@ -467,15 +468,15 @@ public final class TableScan
         }
     }
 
-    /** What a split under way has left to do; each old slot counts once, with those of split bit 0. */
-    private void countSplit()
+    /** What is under way from the position on; each old slot of a split counts once, with those of split bit 0. */
+    private void countUnderWay(final long until)
     {
-        if (!readsOldGroups)
+        if (cursor.predecessor() == 0 || until == position)
         {
             return;
         }
-        splitCount += cursor.side() == 0 && position == cursor.begin() ? 1 : 0;
-        for (long at = position; at < groupsEnd; at++)
+        splitCount += (cursor.isMerging() || cursor.side() == 0) && position == cursor.begin() ? 1 : 0;
+        for (long at = position; readsOldGroups && at < until; at++)
         {
             uninitialisedCount += scratch.word(wordAt(at)) == SlotWord.UNINITIALISED ? 1 : 0;
             frozenCount += cursor.side() == 0 && SlotWord.isFrozen(scratch.word(OLD_GROUPS_AT + wordAt(at))) ? 1 : 0;

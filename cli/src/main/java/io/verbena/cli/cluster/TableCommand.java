@@ -123,7 +123,8 @@ public final class TableCommand implements Runnable
                 out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
                     "records     %,d%nfill        %.3f of %,d slots%ngroups      %,d in %,d subtables%n" +
                     "depth       %d%nrecords'    %,d bytes%nindex       %,d bytes%nundecided   %,d%n" +
-                    "splits      %,d under way: %,d slots frozen, %,d not initialised; %,d pairs helped%n" +
+                    "growth      %,d splits and merges under way: %,d slots frozen, %,d not initialised; " +
+                    "%,d pairs helped%n" +
                     "false       %,d fingerprint matches%n",
                     stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.depth(),
                     stat.blockBytes(), stat.indexBytes(), stat.undecided(), stat.splitsUnderWay(), stat.frozen(),
