@@ -164,7 +164,7 @@ final class EngineRig implements AutoCloseable, OperationListener
         return vqp.counters();
     }
 
-    /** @return a second engine on the same memory, which only splits; to be closed first. */
+    /** @return a second engine on the same memory, which only splits and merges; to be closed first. */
     SplitterRig splitter()
     {
         return new SplitterRig(fabric, server, new PeerAddress(serverDevice.address(), PORT, NODE, 1),

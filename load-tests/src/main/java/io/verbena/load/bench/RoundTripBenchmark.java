@@ -35,7 +35,7 @@ public final class RoundTripBenchmark
     private MemorySegment value;
     private int next;
 
-    /** @return a row for each operation and state of the cache, and for those that meet a split. */
+    /** @return a row for each operation and state of the cache, and for those that meet a split or a merge. */
     public List<RoundTripRow> run() throws IOException
     {
         try (Arena arena = Arena.ofConfined();
@@ -53,6 +53,7 @@ public final class RoundTripBenchmark
             measureAll();
         }
         rows.addAll(new SplitRoundTrips().run());
+        rows.addAll(new MergeRoundTrips().run());
         return rows;
     }
 

@@ -1,6 +1,5 @@
 package io.verbena.load.bench;
 
-import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.OpenTable;
 import io.verbena.table.OperationKind;
 import io.verbena.table.OperationResult;
@@ -9,17 +8,14 @@ import io.verbena.table.TableSplit;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
-import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -28,42 +24,32 @@ import java.util.List;
  */
 final class SplitRoundTrips
 {
-    /** Of a cold GET without a split. */
-    private static final int COLD_GET = 2;
-    private static final int COLD_UPDATE = 3;
     private static final int INSERT = 3;
-    private static final int KEY_BYTES = 16;
-    private static final int VALUE_BYTES = 100;
     private static final int GROUPS = 128;
     /** The group that is frozen, and not moved. */
     private static final int FROZEN_GROUP = GROUPS / 2;
     private static final int RECORDS_PER_SUBTABLE = 1_000;
-    private static final int ABSENT_FROM = 1 << 21;
     private static final int TABLE_ID = 77;
     private static final long REGION_BYTES = 16L << 20;
     private static final long CHUNK_BYTES = 64L << 10;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final List<RoundTripRow> rows = new ArrayList<>();
-    private final KeyHash hash = new KeyHash();
     private EngineRig rig;
+    private RoundTripMeter meter;
     private TableDescriptor descriptor;
     private long[] firstKeys;
-    private MemorySegment key;
-    private MemorySegment value;
 
     List<RoundTripRow> run() throws IOException
     {
         try (Arena arena = Arena.ofConfined())
         {
-            key = arena.allocate(KEY_BYTES, Long.BYTES);
-            value = arena.allocate(VALUE_BYTES, Long.BYTES);
+            meter = new RoundTripMeter(arena);
             onSplit(0, this::measureReaders);
             onSplit(0, (table, splitter, split) -> measureWriters(""));
             // Here the windows of the words begin anew, and whoever moves one reads its hash.
             onSplit(SlotWord.WINDOW_BITS - 1, (table, splitter, split) -> measureWriters("_rehash"));
         }
-        return rows;
+        return meter.rows();
     }
 
     /** What is measured on a subtable that is split half way. */
@@ -82,9 +68,10 @@ final class SplitRoundTrips
             final OpenTable table =
                 rig.createTable(TablePlan.ofShape("split", TABLE_ID, 31, depth, GROUPS, new int[]{1}));
             descriptor = table.descriptor();
+            meter.on(rig, descriptor);
             for (int i = 0; i < RECORDS_PER_SUBTABLE << depth; i++)
             {
-                one(OperationKind.PUT, table, i, OperationResult.STORED);
+                meter.one(OperationKind.PUT, table, i, OperationResult.STORED);
             }
             firstKeys = firstKeys();
             final TableSplit split = splitter.begin(descriptor, rig.takeChunk(), rig.takeChunk());
@@ -98,99 +85,48 @@ final class SplitRoundTrips
         final long moved = firstKeys[0];
         final long frozen = firstKeys[FROZEN_GROUP];
         final long untouched = keyBehind(FROZEN_GROUP);
-        measureCold("get_stale_directory_not_reached", COLD_GET, newcomer(), untouched);
-        measureCold("get_stale_directory_frozen", COLD_GET + 1, newcomer(), frozen);
-        measureCold("get_stale_directory_moved", COLD_GET + 1, newcomer(), moved);
-        measureAbsent(newcomer());
+        meter.measureCold("get_stale_directory_not_reached", RoundTripMeter.COLD_GET, meter.newcomer(), untouched);
+        meter.measureCold("get_stale_directory_frozen", RoundTripMeter.COLD_GET + 1, meter.newcomer(), frozen);
+        meter.measureCold("get_stale_directory_moved", RoundTripMeter.COLD_GET + 1, meter.newcomer(), moved);
+        measureAbsent(meter.newcomer());
 
         // A reader that meets the split once knows of it; then what is cached is out of date, or the slot not moved.
-        one(OperationKind.GET, stale, frozen, OperationResult.FOUND);
-        measureCold("get_not_moved", COLD_GET, stale, untouched);
+        meter.one(OperationKind.GET, stale, frozen, OperationResult.FOUND);
+        meter.measureCold("get_not_moved", RoundTripMeter.COLD_GET, stale, untouched);
         splitter.runUntil(split::isFinished);
-        measureCold("get_moved", COLD_GET, stale, moved);
-        rig.coolDown();
-        one(OperationKind.GET, stale, moved, OperationResult.FOUND);
-        measure("get_moved", true, 1, OperationKind.GET, stale, moved, OperationResult.FOUND);
+        meter.measureBoth("get_moved", stale, moved);
     }
 
     private void measureWriters(final String variant)
     {
-        final OpenTable table = newcomer();
-        one(OperationKind.GET, table, firstKeys[FROZEN_GROUP], OperationResult.FOUND);
+        final OpenTable table = meter.newcomer();
+        meter.one(OperationKind.GET, table, firstKeys[FROZEN_GROUP], OperationResult.FOUND);
         final long untouched = keyBehind(FROZEN_GROUP);
-        measureWriter("put_not_moved" + variant, COLD_UPDATE, table, untouched);
-        measureWriter("insert_not_moved" + variant, INSERT + 1, table, absentBehind(FROZEN_GROUP));
+        meter.measureHelper("put_not_moved" + variant, RoundTripMeter.COLD_UPDATE, table, untouched);
+        meter.measureHelper("insert_not_moved" + variant, INSERT + 1, table, absentBehind(FROZEN_GROUP));
     }
 
     /** @return a key that is not there, of the subtable that is split, of two groups behind one. */
     private long absentBehind(final int group)
     {
-        long number = ABSENT_FROM;
-        while (group1(number) <= group || group2(number) <= group || group1(number) == group2(number) ||
-            KeyHash.suffix(hash.high(), descriptor.depth()) != 0)
+        long number = RoundTripMeter.ABSENT_FROM;
+        while (meter.group1(number) <= group || meter.group2(number) <= group ||
+            meter.group1(number) == meter.group2(number) || meter.suffix(number) != 0)
         {
             number++;
         }
         return number;
     }
 
-    private void measureWriter(
-        final String operation, final int budget, final OpenTable table, final long number)
-    {
-        rig.coolDown();
-        measure(operation, false, budget, OperationKind.PUT, table, number, OperationResult.STORED);
-        measureAfter(operation, table, number);
-    }
-
-    /** Once for a slot, or a pair of buckets: from then on an update costs what it always does. */
-    private void measureAfter(final String operation, final OpenTable table, final long number)
-    {
-        rig.coolDown();
-        measure(operation + "_again", false, COLD_UPDATE, OperationKind.PUT, table, number, OperationResult.STORED);
-    }
-
     private void measureAbsent(final OpenTable table)
     {
-        long number = ABSENT_FROM;
-        while (group1(number) >= FROZEN_GROUP || group2(number) >= FROZEN_GROUP)
+        long number = RoundTripMeter.ABSENT_FROM;
+        while (meter.group1(number) >= FROZEN_GROUP || meter.group2(number) >= FROZEN_GROUP)
         {
             number++;
         }
-        measure("get_absent_stale_directory", false, 2, OperationKind.GET, table, number, OperationResult.NOT_FOUND);
-    }
-
-    private void measureCold(final String operation, final int budget, final OpenTable table, final long number)
-    {
-        rig.coolDown();
-        measure(operation, false, budget, OperationKind.GET, table, number, OperationResult.FOUND);
-    }
-
-    private void measure(
-        final String operation, final boolean isCached, final int budget, final int kind, final OpenTable table,
-        final long number, final int expected)
-    {
-        final VerbCounters before = new VerbCounters().add(rig.counters());
-        one(kind, table, number, expected);
-        final VerbCounters after = rig.counters();
-        rows.add(new RoundTripRow(operation, isCached, rig.lastRoundTrips(), after.doorbells - before.doorbells,
-            after.verbs() - before.verbs(), after.payloadBytes - before.payloadBytes, budget));
-    }
-
-    /** @return the table as an engine knows it that has just opened it with a descriptor from before the split. */
-    private OpenTable newcomer()
-    {
-        return rig.engine().openTable(descriptor);
-    }
-
-    private void one(final int kind, final OpenTable table, final long number, final int expected)
-    {
-        key.set(WORD, 0, number);
-        final int result = rig.run(kind, table, key, value, 0);
-        if (result != expected)
-        {
-            throw new IllegalStateException(OperationKind.name(kind) + " of " + number + " ended with " +
-                OperationResult.name(result) + " instead of " + OperationResult.name(expected));
-        }
+        meter.measure("get_absent_stale_directory", false, 2, OperationKind.GET, table, number,
+            OperationResult.NOT_FOUND);
     }
 
     private long header(final int group)
@@ -232,25 +168,11 @@ final class SplitRoundTrips
     {
         for (int i = group + 1; i < GROUPS; i++)
         {
-            if (group1(firstKeys[i]) > group && group2(firstKeys[i]) > group)
+            if (meter.group1(firstKeys[i]) > group && meter.group2(firstKeys[i]) > group)
             {
                 return firstKeys[i];
             }
         }
         throw new IllegalStateException("no key has both groups behind " + group);
-    }
-
-    private int group1(final long number)
-    {
-        key.set(WORD, 0, number);
-        hash.compute(KeyHash.function(descriptor.hashSeed()), key);
-        return KeyHash.group1(hash.low(), GROUPS);
-    }
-
-    private int group2(final long number)
-    {
-        key.set(WORD, 0, number);
-        hash.compute(KeyHash.function(descriptor.hashSeed()), key);
-        return KeyHash.group2(hash.low(), GROUPS);
     }
 }

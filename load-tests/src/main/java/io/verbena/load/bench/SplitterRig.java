@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.Fabric;
 import io.verbena.table.OpenTable;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.TableMerge;
 import io.verbena.table.TableSplit;
 import io.verbena.table.VirtualQpPort;
 import io.verbena.table.format.TableDescriptor;
@@ -18,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A second engine on the memory of an {@link EngineRig}, which does nothing but split, and stands still wherever it is
+ * A second engine on the memory of an {@link EngineRig}, which only splits and merges, and stands still wherever it is
  * told to. Stepped by the calling thread; to be closed before the rig.
  */
 final class SplitterRig implements AutoCloseable
@@ -58,6 +59,19 @@ final class SplitterRig implements AutoCloseable
     {
         final OpenTable table = engine.openTable(descriptor);
         return engine.splits().begin(table, 0, offset0, offset1, context.clock().nanoTime() + TIMEOUT_NS);
+    }
+
+    /**
+     * Begins a merge of the table's subtable 0 with its sibling.
+     *
+     * @param descriptor of the table.
+     * @param offset     of memory for the one that takes their place.
+     * @return its progress.
+     */
+    TableMerge beginMerge(final TableDescriptor descriptor, final long offset)
+    {
+        final OpenTable table = engine.openTable(descriptor);
+        return engine.splits().beginMerge(table, 0, offset, context.clock().nanoTime() + TIMEOUT_NS);
     }
 
     /** Works until something is so; what was posted then is done, and nothing more is posted. */

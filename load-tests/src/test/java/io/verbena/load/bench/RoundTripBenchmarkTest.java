@@ -45,7 +45,17 @@ class RoundTripBenchmarkTest
             "put_not_moved_rehash 3 3 10",
             "put_not_moved_rehash_again 3 3 7",
             "insert_not_moved_rehash 4 4 72",
-            "insert_not_moved_rehash_again 3 3 7");
+            "insert_not_moved_rehash_again 3 3 7",
+            "get_stale_directory_before_merge 2 2 3",
+            "get_stale_directory_merged 3 3 7",
+            "get_absent_stale_merged 2 2 6",
+            "get_not_merged 3 3 7",
+            "put_not_merged 9 9 83",
+            "put_not_merged_again 3 3 5",
+            "insert_not_merged 15 15 163",
+            "insert_not_merged_again 3 3 5",
+            "get_merged 2 2 3",
+            "get_merged cached 1 1 2");
         assertThat(rows).allMatch(RoundTripRow::isWithinBudget);
         assertThat(rows).allMatch(row -> row.bytesOnWire() >= 8 * row.verbs());
         // A block of 180 bytes is read whole as 192, its slot as 8.
