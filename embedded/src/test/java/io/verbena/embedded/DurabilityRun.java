@@ -27,9 +27,18 @@ final class DurabilityRun implements AutoCloseable
     private static final int CLIENTS = 4;
     private static final int FAULTS = 6;
     private static final int ROUNDS = 6;
-    private static final int FILLED_KEYS = 1_500;
-    private static final int CUT_KEYS = 700;
+    private static final Growth MUCH = new Growth(1_500, 100, false);
+    private static final Growth LITTLE = new Growth(700, 100, false);
+    private static final Growth EBBING = new Growth(700, 100, true);
+    /** Chunks are used again soon, so that words also move to where a checkpoint has looked. */
+    private static final Growth TIGHT = new Growth(1_500, 64, false);
+    private static final int ROUNDS_OF_TIGHT = 10;
     private static final long FILLER_PAUSE_NS = 100_000;
+
+    /** By so many keys, in memory nodes of so many chunks; and whether it is merged again. */
+    private record Growth(int keys, int chunks, boolean shrinks)
+    {
+    }
 
     private final SimCluster cluster;
     private final SimWorld world;
@@ -39,32 +48,25 @@ final class DurabilityRun implements AutoCloseable
 
     DurabilityRun(final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw)
     {
-        this(seed, memoryNodes, computeNodes, flaw, CLIENTS, OPERATIONS, MAX_PAUSE_NS, 0);
+        this(seed, memoryNodes, computeNodes, flaw, CLIENTS, OPERATIONS, MAX_PAUSE_NS, null);
     }
 
     private DurabilityRun(
         final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw, final int clientCount,
-        final int operations, final long maxPauseNs, final int filledKeys)
-    {
-        this(seed, memoryNodes, computeNodes, flaw, clientCount, operations, maxPauseNs, filledKeys, false);
-    }
-
-    private DurabilityRun(
-        final long seed, final int memoryNodes, final int computeNodes, final Flaw flaw, final int clientCount,
-        final int operations, final long maxPauseNs, final int filledKeys, final boolean shrinks)
+        final int operations, final long maxPauseNs, final Growth growth)
     {
         final SimFabricOptions options =
             new SimFabricOptions().namedMemoryAfterDeathNs(seed % 3 == 0 ? 0 : 2_000_000);
-        cluster = shrinks ? SimCluster.durableShrinking(seed, options, memoryNodes, computeNodes, flaw) :
-            filledKeys > 0 ?
-            SimCluster.durableGrowing(seed, options, memoryNodes, computeNodes, flaw) :
-            SimCluster.durable(seed, options, memoryNodes, computeNodes, flaw);
+        cluster = null == growth ? SimCluster.durable(seed, options, memoryNodes, computeNodes, flaw) :
+            growth.shrinks ?
+            SimCluster.durableShrinking(seed, options, memoryNodes, computeNodes, flaw, growth.chunks) :
+            SimCluster.durableGrowing(seed, options, memoryNodes, computeNodes, flaw, growth.chunks);
         world = cluster.world();
         random = world.random();
         final KvTable table = cluster.createTable("t", 50);
         clients = new SimClients(world, table, KEYS, operations, TIMEOUT_NS).withCounters();
         clients.start(clientCount, maxPauseNs);
-        filler = 0 == filledKeys ? null : new SimFiller(world, table, filledKeys, FILLER_PAUSE_NS);
+        filler = null == growth ? null : new SimFiller(world, table, growth.keys, FILLER_PAUSE_NS);
         if (null != filler)
         {
             filler.start();
@@ -124,7 +126,7 @@ final class DurabilityRun implements AutoCloseable
     static void growing(final long seed, final Flaw flaw)
     {
         try (DurabilityRun run = new DurabilityRun(
-            seed, 1, 2, flaw, CLIENTS, OPERATIONS, MAX_PAUSE_NS, FILLED_KEYS))
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS, MAX_PAUSE_NS, MUCH))
         {
             final CheckpointRounds rounds = new CheckpointRounds(run);
             run.cluster.runFor(run.random.nextLong(3_000_000));
@@ -145,7 +147,7 @@ final class DurabilityRun implements AutoCloseable
     static void shrinking(final long seed, final Flaw flaw)
     {
         try (DurabilityRun run = new DurabilityRun(
-            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 2, MAX_PAUSE_NS, CUT_KEYS, true))
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 2, MAX_PAUSE_NS, EBBING))
         {
             final CheckpointRounds rounds = new CheckpointRounds(run);
             run.world.runUntil(run.filler::isFinished, MAX_STEPS);
@@ -165,22 +167,112 @@ final class DurabilityRun implements AutoCloseable
         }
     }
 
+    /** Each time who merges ends, then there is a checkpoint, and the host ends. */
+    static void shrinkingWhileMergersEnd(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 4, MAX_PAUSE_NS, EBBING))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            run.world.runUntil(run.filler::isFinished, MAX_STEPS);
+            run.filler.drain();
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                run.cluster.runFor(500_000 + run.random.nextLong(4_000_000));
+                run.endOne(run.random.nextInt(40));
+                run.cluster.runFor(run.random.nextLong(300_000));
+                run.restore(rounds);
+            }
+            run.finish();
+        }
+    }
+
     private int subtables()
     {
         return cluster.tables().getFirst().distinctSubtables();
+    }
+
+    /** Each time a splitter ends, then there is a checkpoint, and the host ends; what was frozen stays so meanwhile. */
+    static void growingWhileSplittersEnd(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 4, MAX_PAUSE_NS, MUCH))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                run.cluster.runFor(500_000 + run.random.nextLong(4_000_000));
+                run.endOne(run.random.nextInt(40));
+                run.cluster.runFor(run.random.nextLong(300_000));
+                run.restore(rounds);
+            }
+            run.finish();
+        }
+    }
+
+    /** As {@link #growingWhileSplittersEnd}, where no compute node ends, and chunks are used again soon. */
+    static void growingInLittleMemory(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 4, MAX_PAUSE_NS, TIGHT))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            for (int i = 0; i < ROUNDS_OF_TIGHT; i++)
+            {
+                run.cluster.runFor(500_000 + run.random.nextLong(4_000_000));
+                run.restore(rounds);
+            }
+            run.finish();
+        }
+    }
+
+    /** A checkpoint that is cut short, one that is not, and the end of the host: again and again. */
+    static void cutShortAndWhole(final long seed, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(seed, 1, 2, flaw))
+        {
+            final CheckpointRounds rounds = new CheckpointRounds(run);
+            rounds.checkpoint(0);
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                run.cluster.runFor(run.random.nextLong(2_000_000));
+                rounds.checkpoint(1 + run.random.nextInt(20));
+                run.startIfDead();
+                run.cluster.runFor(run.random.nextLong(2_000_000));
+                run.restore(rounds);
+            }
+            run.finish();
+        }
+    }
+
+    /** Makes a checkpoint, and goes on with nothing else. */
+    private void restore(final CheckpointRounds rounds)
+    {
+        rounds.checkpoint(0);
+        rounds.loseHost();
+        startIfDead();
+    }
+
+    private void startIfDead()
+    {
+        if (host().isDead())
+        {
+            host().start();
+        }
+        world.runUntil(host()::isReady, MAX_STEPS);
     }
 
     /** A checkpoint of a table that has grown since the one before ends somewhere, and the host with it. */
     static void growingCutShort(final long seed, final Flaw flaw)
     {
         try (DurabilityRun run = new DurabilityRun(
-            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 4, MAX_PAUSE_NS, CUT_KEYS))
+            seed, 1, 2, flaw, CLIENTS, OPERATIONS / 4, MAX_PAUSE_NS, LITTLE))
         {
             final CheckpointRounds rounds = new CheckpointRounds(run);
             run.cluster.runFor(3_000_000 + run.random.nextLong(10_000_000));
             rounds.checkpoint(0);
             run.cluster.runFor(1_000_000 + run.random.nextLong(3_000_000));
-            rounds.checkpoint(8 + run.random.nextInt(120));
+            rounds.checkpoint(8 + run.random.nextInt(40));
             rounds.loseHost();
             run.host().start();
             run.finish();
@@ -221,7 +313,7 @@ final class DurabilityRun implements AutoCloseable
     static void late(final long seed, final Flaw flaw)
     {
         try (DurabilityRun run = new DurabilityRun(
-            seed, 1, 3, flaw, 3 * CLIENTS, BUSY_OPERATIONS, BUSY_PAUSE_NS, 0))
+            seed, 1, 3, flaw, 3 * CLIENTS, BUSY_OPERATIONS, BUSY_PAUSE_NS, null))
         {
             run.cluster.runFor(200_000 + run.random.nextLong(400_000));
             final SimCluster.Compute stopped = run.cluster.computes().getFirst();

@@ -63,6 +63,28 @@ class DurabilitySimTest
         DurabilityRun.growingCutShort(seed, Flaw.NONE);
     }
 
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldRestoreATableWhoseSplittersEndAndOneInLittleMemory(final long seed)
+    {
+        DurabilityRun.growingWhileSplittersEnd(seed, Flaw.NONE);
+        DurabilityRun.growingInLittleMemory(seed, Flaw.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldRestoreATableWhoseMergersEnd(final long seed)
+    {
+        DurabilityRun.shrinkingWhileMergersEnd(seed, Flaw.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldRestoreAfterCheckpointsThatWereCutShort(final long seed)
+    {
+        DurabilityRun.cutShortAndWhole(seed, Flaw.NONE);
+    }
+
     @Test
     void shouldLetNothingLandOfWhoWasFencedWhileTheNodeWasAway()
     {

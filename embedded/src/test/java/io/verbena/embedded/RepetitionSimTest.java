@@ -47,6 +47,7 @@ class RepetitionSimTest
             named("restoration, damaged", () -> DurabilityRun.restoration(3, Flaw.BATCH_SYNCED)),
             named("restored while growing", () -> DurabilityRun.growing(2, Flaw.NONE)),
             named("restored while growing, seen once", () -> DurabilityRun.growing(2, Flaw.LOOK_AGAIN)),
+            named("restored while shrinking", () -> DurabilityRun.shrinking(2, Flaw.NONE)),
             named("cut short while growing", () -> DurabilityRun.growingCutShort(2, Flaw.NONE)),
             named("cut short", () -> DurabilityRun.cutShort(40, Flaw.NONE)),
             named("torn", () -> DurabilityRun.torn(Flaw.WHOLE_BLOCK)),

@@ -219,7 +219,7 @@ final class SimClients
         final EventLog log = key < COUNTERS ? registers : counters;
         log.invoke(process, function, key, argument);
         final long deadlineNs = world.clock().nanoTime() + timeoutNs;
-        future.whenComplete((result, error) ->
+        future.whenComplete(SimCallbacks.ending(world, (result, error) ->
         {
             longestOverrunNs = Math.max(longestOverrunNs, world.clock().nanoTime() - deadlineNs);
             if (longestOverrunNs > GRACE_NS)
@@ -229,7 +229,7 @@ final class SimClients
             final int following = null == error ?
                 ok(log, process, outcome.apply(result)) : failed(log, process, error);
             world.after(1 + random.nextLong(maxPauseNs), () -> next(following, maxPauseNs));
-        });
+        }));
     }
 
     private int ok(final EventLog log, final int process, final Object value)

@@ -53,7 +53,6 @@ final class SimCluster implements AutoCloseable
     static final int CHUNK_BYTES = 64 << 10;
     private static final int GROWING_CHUNKS = 400;
     private static final int DURABLE_CHUNKS = 24;
-    private static final int DURABLE_GROWING_CHUNKS = 100;
     private static final long IDLE_EPOCH_NS = 2_000_000_000;
     private static final int QUIET_MS = 25;
     private static final long OFTEN_NS = 200_000;
@@ -104,13 +103,13 @@ final class SimCluster implements AutoCloseable
             seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards());
     }
 
-    /** Memory nodes have folders on simulated disks, and memory for tables that grow much. */
+    /** Memory nodes have folders on simulated disks, and memory for tables that grow. */
     static SimCluster durableGrowing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final Flaw flaw)
+        final Flaw flaw, final int chunksPerNode)
     {
-        return new SimCluster(seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_GROWING_CHUNKS,
-            flaw.computeGuards());
+        return new SimCluster(
+            seed, options, memoryNodeCount, computeNodeCount, false, flaw, chunksPerNode, flaw.computeGuards());
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -154,9 +153,9 @@ final class SimCluster implements AutoCloseable
     /** As {@link #durableGrowing}, with nodes that look all the time for subtables to be merged. */
     static SimCluster durableShrinking(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final Flaw flaw)
+        final Flaw flaw, final int chunksPerNode)
     {
-        return durableGrowing(seed, options, memoryNodeCount, 0, flaw).lookingOften(computeNodeCount);
+        return durableGrowing(seed, options, memoryNodeCount, 0, flaw, chunksPerNode).lookingOften(computeNodeCount);
     }
 
     private SimCluster lookingOften(final int computeNodeCount)

@@ -98,7 +98,7 @@ final class SimFiller
         final boolean puts = stays(number);
         final CompletableFuture<?> done = puts ? table.putAsync(key(number), key(number), TIMEOUT_NS) :
             table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS);
-        done.whenComplete((result, error) ->
+        done.whenComplete(SimCallbacks.ending(world, (result, error) ->
         {
             if (null != error)
             {
@@ -116,7 +116,7 @@ final class SimFiller
                 todo.addFirst(number);
             }
             world.after(1 + world.random().nextLong(maxPauseNs), this::next);
-        });
+        }));
     }
 
     /** What must not be lost from now on. */
@@ -174,7 +174,7 @@ final class SimFiller
 
     private void read(final int number, final int[] present)
     {
-        table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+        table.getAsync(key(number), TIMEOUT_NS).whenComplete(SimCallbacks.ending(world, (entry, error) ->
         {
             if (null != error)
             {
@@ -184,6 +184,6 @@ final class SimFiller
             {
                 present[0] = entry.isPresent() ? 1 : 0;
             }
-        });
+        }));
     }
 }
