@@ -187,27 +187,6 @@ public final class OpenTable
             link(siblingSuffix & descriptor.subtableCount() - 1).memoryNodeId == subtable.memoryNodeId();
     }
 
-    /**
-     * @param entry of the directory as this engine knows it.
-     * @return whether it is that of a subtable with split bit 0 that may be merged with its sibling.
-     */
-    public boolean isFirstToMerge(final int entry)
-    {
-        final int entryDepth = directory.depth(entry);
-        return entryDepth > descriptor.leastDepth() && entry >>> entryDepth - 1 == 0 && mayBeMerged(subtable(entry));
-    }
-
-    /** @return pairs of siblings that may be merged; looks at all entries of the directory. */
-    public int pairsToMerge()
-    {
-        int pairs = 0;
-        for (int entry = 0; entry < 1 << directory.depth() && directory.depth() > descriptor.leastDepth(); entry++)
-        {
-            pairs += isFirstToMerge(entry) ? 1 : 0;
-        }
-        return pairs;
-    }
-
     /** @return blocks that this engine read in vain, because they carried the fingerprint of another key. */
     public long falseMatches()
     {
