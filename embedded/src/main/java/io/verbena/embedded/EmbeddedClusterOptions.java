@@ -48,8 +48,8 @@ public final class EmbeddedClusterOptions
     }
 
     /**
-     * Lets tables grow: what fills up is split while it is used. A table then takes at least a chunk of memory, 256
-     * KiB, at each memory node. Default: yes; where they do not, a full table says so.
+     * Lets tables grow: what fills up is split while it is used, and merged when it is nearly empty. A table then takes
+     * at least a chunk of memory, 256 KiB, at each memory node. Default: yes; where they do not, a full table says so.
      *
      * @param isOn whether they do.
      * @return this.

@@ -13,9 +13,10 @@ import org.slf4j.LoggerFactory;
 import java.util.List;
 
 /**
- * Index chunks of one memory node on their way back: of a table that this node dropped, of subtables whose split it
- * made known, or leased for what came to nothing. Those that others may have used go when no node begins anything on
- * them any more and everything begun on them has ended; a lease whose answer was lost is asked for again first.
+ * Index chunks of one memory node on their way back: of a table that this node dropped, of subtables whose split or
+ * merge it made known, or leased for what came to nothing. Those that others may have used go when no node begins
+ * anything on them any more and everything begun on them has ended; a lease whose answer was lost is asked for again
+ * first.
  *
  * <p>Calls are made until they are answered. That is safe since a return says which leases it means: what was leased
  * later to somebody else is left alone. Owned by the node's thread.

@@ -10,10 +10,10 @@ import io.verbena.table.format.TableDescriptor;
 import java.util.Arrays;
 
 /**
- * Where an engine believes the subtables of a table to be. Begins with the table's descriptor and only ever gets
- * deeper, by split links that operations meet; an old entry costs a round trip and never an answer, because every
- * bucket says which subtable it belongs to, or where that one's slots went. Doubles its arrays when a split goes deeper
- * than they do, which is the only allocation and rare. Owner thread of the engine only.
+ * Where an engine believes the subtables of a table to be. Begins with the table's descriptor and follows newer ones,
+ * and the links of splits and merges that operations meet. An old entry costs a round trip and never an answer, because
+ * every bucket says which subtable it belongs to, or where that one's slots went. Doubles its arrays when a split goes
+ * deeper than they do, which is the only allocation and rare. Owner thread of the engine only.
  */
 final class TableDirectory
 {

@@ -32,9 +32,9 @@ import java.util.concurrent.locks.LockSupport;
         "Verify what must always be true of a table: every slot, block, bucket, chunk header and superblock. Beside " +
         "the cluster's users, by a node that joins for it, or, when all processes have ended without 'down', on the " +
         "memory that they left.",
-        "With --repair: removes undecided inserts that ended nodes left; finishes splits of subtables that nobody " +
-        "goes on with; has living nodes take back memory that no record uses; frees chunks in which nothing is " +
-        "used when no node lives. It never changes a record."},
+        "With --repair: removes undecided inserts that ended nodes left; finishes splits and merges of subtables " +
+        "that nobody goes on with; has living nodes take back memory that no record uses; frees chunks in which " +
+        "nothing is used when no node lives. It never changes a record."},
     footer = {"", "Exit status 0: every invariant holds; 1: one does not; 2: it could not be found out, because a " +
         "memory node does not answer."},
     defaultValueProvider = SettingsProvider.class)
