@@ -37,4 +37,20 @@ final class CollidingKeys
         }
         return keys;
     }
+
+    /** @return the halves of the keys' hashes that choose subtables. */
+    static List<Long> highs(final long hashSeed, final List<byte[]> keys)
+    {
+        final KeyHash hash = new KeyHash();
+        final List<Long> highs = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined())
+        {
+            for (final byte[] key : keys)
+            {
+                hash.compute(KeyHash.function(hashSeed), arena.allocateFrom(ValueLayout.JAVA_BYTE, key));
+                highs.add(hash.high());
+            }
+        }
+        return highs;
+    }
 }

@@ -46,19 +46,25 @@ final class PreparedSubtables
             slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
-    /** A key of one of two subtables whose choices are both the same combined bucket. */
-    MemorySegment keyOfSide(final int side)
+    /**
+     * A key of a subtable whose choices are both the same combined bucket.
+     *
+     * @param suffix of the subtable.
+     * @param number from 0, of those that are such keys.
+     */
+    MemorySegment keyOf(final int suffix, final int depth, final int number)
     {
         final KeyHash hash = new KeyHash();
         try (Arena arena = Arena.ofConfined())
         {
             final MemorySegment bytes = arena.allocate(Long.BYTES);
+            int found = 0;
             for (long i = 0; ; i++)
             {
                 bytes.set(ValueLayout.JAVA_LONG, 0, i);
                 hash.compute(KeyHash.function(hashSeed), bytes);
-                if (KeyHash.suffix(hash.high(), 1) == side && KeyHash.side1(hash.low()) == 0 &&
-                    KeyHash.side2(hash.low()) == 0)
+                if (KeyHash.suffix(hash.high(), depth) == suffix && KeyHash.side1(hash.low()) == 0 &&
+                    KeyHash.side2(hash.low()) == 0 && found++ == number)
                 {
                     return MemorySegment.ofArray(bytes.toArray(ValueLayout.JAVA_BYTE));
                 }
@@ -100,17 +106,18 @@ final class PreparedSubtables
     }
 
     /** As a splitter does that dies then: all slots but the key's, and the first of each bucket. */
-    void moveMostSlots(final int tableAt, final int offset0, final int offset1)
+    void moveMostSlots(final int tableAt, final int offset0, final int offset1, final int depth)
     {
         final long link = SplitLink.of(offset0, offset1);
         for (int side = 0; side < 2; side++)
         {
             final int at = (int)SplitLink.offset(link, side);
-            SubtableDescriptor.write(memory, at, 7, side, 1, 1, hashSeed, tableAt);
+            final int suffix = side << depth;
+            SubtableDescriptor.write(memory, at, 7, suffix, depth + 1, 1, hashSeed, tableAt);
             for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
             {
                 memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
-                    BucketDescriptor.header(7, side, 1), LITTLE_ENDIAN);
+                    BucketDescriptor.header(7, suffix, depth + 1), LITTLE_ENDIAN);
             }
         }
         memory.putLong(tableAt + SubtableDescriptor.SPLIT_OFFSET, link, LITTLE_ENDIAN);

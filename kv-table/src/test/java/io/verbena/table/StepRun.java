@@ -7,8 +7,6 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,7 +36,7 @@ final class StepRun implements AutoCloseable
     private static final int SUBTABLES = 64;
     private static final int MAX_SPLIT_DEPTH = 9;
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
-    private static final List<Long> HIGHS = COLLIDING.stream().map(StepRun::highOf).toList();
+    private static final List<Long> HIGHS = CollidingKeys.highs(HASH_SEED, COLLIDING);
 
     private final long seed;
     private final StepShape shape;
@@ -125,6 +123,11 @@ final class StepRun implements AutoCloseable
                 return;
             }
             engine.poll();
+            if (shape.leavesProposals && merge != null && merge.toString().contains("phase=DECIDE"))
+            {
+                // Before its request is executed, mostly: then the proposal is left.
+                breakConnection(this);
+            }
             if (shape.splitOneIn > 0)
             {
                 goOnSplitting();
@@ -167,8 +170,14 @@ final class StepRun implements AutoCloseable
             {
                 endMerge();
             }
+            else if (split == null && merge == null && shape.leavesProposals && proposal != SplitLink.NONE &&
+                engine.isReusable(proposalEpoch))
+            {
+                mergeMemory = 0;
+                merge = engine.splits().beginMerge(table, restructuredSuffix, 0, deadlineNs());
+            }
             else if (split == null && merge == null && random.nextInt(shape.splitOneIn) == 0 &&
-                !workload.isAllBegun())
+                !workload.isAllBegun() && (!shape.leavesProposals || proposal == SplitLink.NONE))
             {
                 final int suffix = KeyHash.suffix(HIGHS.get(random.nextInt(shape.keys)), table.directory.depth());
                 if (shape.mergeOneIn > 0 && random.nextInt(shape.mergeOneIn) == 0)
@@ -333,16 +342,6 @@ final class StepRun implements AutoCloseable
     private static int fingerprintOfKeys()
     {
         return KeyHash.fingerprint(HIGHS.get(0));
-    }
-
-    private static long highOf(final byte[] key)
-    {
-        final KeyHash hash = new KeyHash();
-        try (Arena arena = Arena.ofConfined())
-        {
-            hash.compute(KeyHash.function(HASH_SEED), arena.allocateFrom(ValueLayout.JAVA_BYTE, key));
-        }
-        return hash.high();
     }
 
     private long safeEpoch()

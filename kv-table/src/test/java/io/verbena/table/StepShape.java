@@ -28,6 +28,8 @@ final class StepShape
     int splitOneIn;
     /** Of so many splits that could begin one is a merge instead; 0: none is. */
     int mergeOneIn;
+    /** The connection of whoever has proposed a merge breaks while it decides it. */
+    boolean leavesProposals;
     int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
 
     static StepShape of(final long seed)
@@ -76,6 +78,17 @@ final class StepShape
         shape.keys = 1 + random.nextInt(6);
         shape.mergeOneIn = 1 + random.nextInt(3);
         shape.splitOneIn = 2 << random.nextInt(4);
+        return shape;
+    }
+
+    /** As {@link #merging}, and proposals are left by who made them. */
+    static StepShape proposing(final long seed)
+    {
+        final StepShape shape = merging(seed);
+        shape.keys = 1 + (int)(seed % 2);
+        shape.splitOneIn = 2;
+        shape.operations = 200;
+        shape.leavesProposals = true;
         return shape;
     }
 

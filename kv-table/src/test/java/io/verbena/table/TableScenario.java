@@ -182,6 +182,7 @@ final class TableScenario implements SimExplorer.Scenario
 
     private final Race race;
     private final Map<String, String> verdicts;
+    private final int depth;
     private final EngineActor[] actors;
     private final SimDevice[] devices;
     private final String[] outcomes;
@@ -202,9 +203,16 @@ final class TableScenario implements SimExplorer.Scenario
      */
     TableScenario(final Race race, final Map<String, String> verdicts)
     {
+        this(race, verdicts, race.merges() ? 1 : 0);
+    }
+
+    /** @param depth of the table; where it is no merge, another key of the raced one's buckets is there from 1 on. */
+    TableScenario(final Race race, final Map<String, String> verdicts, final int depth)
+    {
         this.race = race;
         this.verdicts = verdicts;
-        plan = TablePlan.ofShape("schedule", 7, HASH_SEED, race.merges() ? 1 : 0, 1, new int[]{NODE});
+        this.depth = depth;
+        plan = TablePlan.ofShape("schedule", 7, HASH_SEED, depth, 1, new int[]{NODE});
         final int count = race.kinds.length + 1;
         actors = new EngineActor[count];
         devices = new SimDevice[count];
@@ -224,7 +232,7 @@ final class TableScenario implements SimExplorer.Scenario
         for (int suffix = 0; suffix < plan.subtableCount(); suffix++)
         {
             plan.place(NODE, subtableAt(suffix));
-            subtables.format(subtableAt(suffix), suffix, plan.subtableCount() - 1, SlotWord.EMPTY);
+            subtables.format(subtableAt(suffix), suffix, depth, SlotWord.EMPTY);
         }
         for (int i = 0; i < actors.length; i++)
         {
@@ -252,13 +260,13 @@ final class TableScenario implements SimExplorer.Scenario
 
     private void prepareKey(final SimExploration run)
     {
-        if (race.merges())
+        if (depth > 0)
         {
-            // In the slot of the sibling that the key has, so that the key's word has to go to another one.
-            key = subtables.keyOfSide(0);
+            // Merged: in the slot of the sibling that the key has, so that the key's word has to go to another one.
+            key = subtables.keyOf(0, depth, 0);
             begin(PREPARER, OperationKind.PUT);
             run.finish(actors[PREPARER]);
-            key = subtables.keyOfSide(1);
+            key = race.merges() ? subtables.keyOf(1, depth, 0) : subtables.keyOf(0, depth, 1);
         }
         if (race.isPresent)
         {
@@ -281,7 +289,7 @@ final class TableScenario implements SimExplorer.Scenario
         }
         else if (race.isMoving)
         {
-            subtables.moveMostSlots(TABLE_AT, SUBTABLES_AT, SUBTABLES_AT + (int)plan.subtableBytes());
+            subtables.moveMostSlots(TABLE_AT, SUBTABLES_AT, SUBTABLES_AT + (int)plan.subtableBytes(), depth);
         }
         for (int i = 0; race.isExpired && i < actors.length; i++)
         {

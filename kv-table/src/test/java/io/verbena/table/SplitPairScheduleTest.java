@@ -1,0 +1,132 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.rdma.sim.SimExplorationReport;
+import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.sim.SimExplorerOptions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * More about one pair than {@link SplitScheduleTest}: where windows begin anew and another key is there whose hash is
+ * read, two operations and a splitter, an operation and two splitters. Another splitter has moved most slots before. A
+ * part by default, all with {@code -Dverbena.table.allSplits=true}.
+ */
+class SplitPairScheduleTest
+{
+    private static final boolean ALL = Boolean.getBoolean("verbena.table.allSplits");
+    private static final int SPLIT = TableScenario.SPLIT;
+    private static final int RENEWING_DEPTH = 3;
+    private static final int[] WRITERS = {
+        OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.DELETE, OperationKind.INCREMENT};
+
+    private long races;
+    private long complete;
+    private long states;
+    private long runs;
+    private double schedules;
+
+    private static SimExplorationReport report(
+        final TableScenario.Race race, final int depth, final int crashes, final int steps)
+    {
+        final Map<String, String> verdicts = new HashMap<>();
+        return new SimExplorer(new SimExplorerOptions().mostSteps(steps).mostCrashes(crashes),
+            () -> new TableScenario(race, verdicts, depth)).explore();
+    }
+
+    private void explore(final int[] kinds, final int state, final int depth, final int crashes, final int steps)
+    {
+        final TableScenario.Race race =
+            new TableScenario.Race(kinds, state > 0, state > 1, 0, true, 1, 0, state > 2);
+        final SimExplorationReport report = report(race, depth, crashes, steps);
+        assertThat(report.violation()).as(race + ": " + report).isNull();
+        races++;
+        complete += report.isComplete() ? 1 : 0;
+        states += report.states();
+        runs += report.runs();
+        schedules += report.schedules();
+    }
+
+    private void tell(final String what)
+    {
+        System.out.println(what + ": races=" + races + " complete=" + complete + " states=" + states + " runs=" +
+            runs + " schedules=" + schedules);
+        assertThat(schedules).isGreaterThan(100);
+    }
+
+    /** States 0 and 1: absent, where an insert moves the other key, and present. */
+    @ParameterizedTest
+    @CsvSource({"0, 12, 400", "1, 7, 400"})
+    void shouldBeLinearizableWhereWindowsBeginAnew(final int crashes, final int steps, final int allSteps)
+    {
+        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        {
+            for (int state = 0; state < (ALL ? TableScenario.Race.STATES : 2); state++)
+            {
+                explore(new int[]{kind, SPLIT}, state, RENEWING_DEPTH, crashes, ALL ? allSteps : steps);
+            }
+        }
+        tell("renewing crashes=" + crashes);
+    }
+
+    /** An insert that moves the other key without reading its hash. */
+    @Test
+    void shouldFindViolationWhereWindowsDoNotBeginAnew()
+    {
+        final TableScenario.Race race = new TableScenario.Race(
+            new int[]{OperationKind.PUT, SPLIT}, false, false, Guard.RENEW_WINDOW, true);
+        assertThat(report(race, RENEWING_DEPTH, 0, 8).violation()).isNotNull();
+    }
+
+    private static List<int[]> pairsOfWriters()
+    {
+        final List<int[]> pairs = new ArrayList<>();
+        for (final int one : WRITERS)
+        {
+            for (final int other : WRITERS)
+            {
+                if (one <= other && (ALL || one == OperationKind.PUT))
+                {
+                    pairs.add(new int[]{one, other});
+                }
+            }
+        }
+        return pairs;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 6, 14", "3, 0, 6, 14", "0, 1, 3, 9", "3, 1, 3, 9"})
+    void shouldBeLinearizableWithTwoOperationsAndASplitter(
+        final int depth, final int crashes, final int steps, final int allSteps)
+    {
+        for (final int[] pair : pairsOfWriters())
+        {
+            for (int state = 0; state < 2; state++)
+            {
+                explore(new int[]{pair[0], pair[1], SPLIT}, state, depth, crashes, ALL ? allSteps : steps);
+            }
+        }
+        tell("two operations depth=" + depth + " crashes=" + crashes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 6, 14", "3, 0, 6, 14", "0, 1, 3, 9", "3, 1, 3, 9"})
+    void shouldBeLinearizableWithTwoSplitters(
+        final int depth, final int crashes, final int steps, final int allSteps)
+    {
+        for (final int kind : WRITERS)
+        {
+            for (int state = 0; state < 2; state++)
+            {
+                explore(new int[]{kind, SPLIT, SPLIT}, state, depth, crashes, ALL ? allSteps : steps);
+            }
+        }
+        tell("two splitters depth=" + depth + " crashes=" + crashes);
+    }
+}
