@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,9 +28,11 @@ class RepetitionSystemTest
         final Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try
         {
+            // A read has no deadline: of a process that hangs it would never end, nor hear of an interrupt.
+            final CompletableFuture<List<String>> there = CompletableFuture.supplyAsync(() ->
+                process.inputReader().lines().filter((line) -> line.matches("[0-9a-f]{1,16}")).toList());
             final List<String> here = DigestProgram.digests();
-            assertThat(process.inputReader().lines().filter((line) -> line.matches("[0-9a-f]{1,16}")).toList())
-                .isEqualTo(here).doesNotHaveDuplicates();
+            assertThat(there.get(60, TimeUnit.SECONDS)).isEqualTo(here).doesNotHaveDuplicates();
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
         }
