@@ -2,7 +2,9 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
+import io.verbena.compute.SpaceFigures;
 import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.request.ControlRequest;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.format.TableDescriptor;
 
@@ -115,6 +117,28 @@ class ShrinkingTableSimTest
             tide.assertRight();
             cluster.settle();
             check(cluster, seed);
+        }
+    }
+
+    /** A node that has never reached a memory node has nothing to look at there, and holds nobody up with that. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldPassEpochsWhileAMemoryNodeCannotBeReached(final long seed)
+    {
+        try (SimCluster cluster = SimCluster.shrinking(seed, new SimFabricOptions(), 2, 1))
+        {
+            final SimTide tide = new SimTide(cluster.world(), cluster.createTable("t", 50), TIDE_KEYS);
+            tide.rise();
+            tide.finish();
+            cluster.memoryMachines().getLast().kill();
+            final SimCluster.Compute late = cluster.addComputeNode();
+            cluster.world().runUntil(late::isServing, MAX_STEPS);
+            cluster.runFor(5 * SimCluster.LEASE_NS);
+
+            cluster.control(late, ControlRequest.Kind.SWEEP, null);
+            cluster.runFor(SimCluster.LEASE_NS);
+            assertThat(((SpaceFigures)cluster.control(late, ControlRequest.Kind.SPACE_FIGURES, null)).isReclaiming())
+                .as("seed %d: still reclaiming", seed).isFalse();
         }
     }
 

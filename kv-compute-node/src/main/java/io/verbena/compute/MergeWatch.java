@@ -6,13 +6,15 @@ import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Finds siblings with few records: looks at some groups of one pair after the other, of all open tables, whoever has
- * deleted what was there. A look costs two READs; a round over all pairs takes {@link #LOOKS_PER_ROUND} pauses at most.
+ * deleted what was there. A look costs two READs; a round over all pairs takes {@link #LOOKS_PER_ROUND} pauses, or more
+ * where there are so many pairs that there would be more than {@link #LOOKS_PER_PAUSE} looks in a pause.
  * As long as looks find something, the next one comes at once. Owned by the node's thread.
  *
  * <p>Two are merged when both together take {@link #MERGE_FILL} of the slots of one, and one is split when 0.85 of its
@@ -23,6 +25,7 @@ final class MergeWatch
     /** Part of the slots of one subtable that the records of both may take. Above it few pairs fit in each group. */
     static final double MERGE_FILL = 0.25;
     private static final int LOOKS_PER_ROUND = 64;
+    private static final int LOOKS_PER_PAUSE = 50;
     /** Pauses for which a pair that did not fit is left alone. */
     private static final int PAUSES_WHEN_FULL = 64;
     private static final long LOOK_TIMEOUT_NS = 1_000_000_000;
@@ -36,6 +39,9 @@ final class MergeWatch
     private final long pauseNs;
     private final Map<Pair, Long> fullUntilNs = new HashMap<>();
     private TableRegistry tables;
+    /** Pairs of this round, and which one comes next. */
+    private final List<Pair> round = new ArrayList<>();
+    private int at;
     private int cursor;
     private long nextAtNs;
     private Pair looked;
@@ -85,30 +91,63 @@ final class MergeWatch
         {
             return false;
         }
+        final Pair pair = next(nowNs);
+        // As many looks as a round takes, but a node at rest is to be at rest.
+        nextAtNs = nowNs + Math.max(pauseNs / LOOKS_PER_PAUSE, Math.min(pauseNs,
+            pauseNs * LOOKS_PER_ROUND / Math.max(1, round.size())));
+        if (null == pair)
+        {
+            return false;
+        }
+        looked = pair;
+        cursor++;
+        final int group = (cursor * SPREAD & Integer.MAX_VALUE) % looked.table.descriptor().groupCount();
+        look = engine.splits().beginLook(looked.table, looked.first, group, nowNs + LOOK_TIMEOUT_NS);
+        return true;
+    }
+
+    /** @return the next pair of the round that is still one; null when there is none in all of a round. */
+    private Pair next(final long nowNs)
+    {
+        if (at == round.size())
+        {
+            beginRound(nowNs);
+        }
+        while (at < round.size())
+        {
+            final Pair pair = round.get(at++);
+            if (tables.find(pair.table.descriptor().tableId()) == pair.table && isPair(pair) &&
+                !fullUntilNs.containsKey(pair))
+            {
+                return pair;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isPair(final Pair pair)
+    {
+        return pair.table.subtable(pair.first.suffix()).equals(pair.first) && pair.table.mayBeMerged(pair.first);
+    }
+
+    /** Once for all looks of a round: listing what there is takes milliseconds where there are thousands. */
+    private void beginRound(final long nowNs)
+    {
         fullUntilNs.values().removeIf((until) -> until - nowNs <= 0);
-        final List<Pair> pairs = new ArrayList<>();
+        round.clear();
         for (final OpenTable table : tables.openTables())
         {
             for (final Subtable subtable : table.subtables())
             {
-                final Pair pair = new Pair(table, subtable);
-                if (table.mayBeMerged(subtable) && 0 == subtable.suffix() >>> subtable.depth() - 1 &&
-                    !fullUntilNs.containsKey(pair))
+                if (0 != subtable.depth() && 0 == subtable.suffix() >>> subtable.depth() - 1 &&
+                    table.mayBeMerged(subtable))
                 {
-                    pairs.add(pair);
+                    round.add(new Pair(table, subtable));
                 }
             }
         }
-        nextAtNs = nowNs + Math.min(pauseNs, pauseNs * LOOKS_PER_ROUND / Math.max(1, pairs.size()));
-        if (pairs.isEmpty())
-        {
-            return false;
-        }
-        cursor++;
-        looked = pairs.get((cursor & Integer.MAX_VALUE) % pairs.size());
-        final int group = (cursor * SPREAD & Integer.MAX_VALUE) % looked.table.descriptor().groupCount();
-        look = engine.splits().beginLook(looked.table, looked.first, group, nowNs + LOOK_TIMEOUT_NS);
-        return true;
+        at = 0;
+        Collections.rotate(round, -(cursor & Integer.MAX_VALUE) % Math.max(1, round.size()));
     }
 
     boolean isDone()

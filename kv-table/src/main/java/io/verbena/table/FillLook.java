@@ -94,12 +94,13 @@ public final class FillLook
         {
             return 0;
         }
-        if (nowNs - deadlineNs >= 0 || link.port != null && link.port.isFailed())
+        if (nowNs - deadlineNs >= 0 || link.port == null || !link.port.isReady())
         {
+            // Waiting for the memory node would hold up the epoch, and whatever else is to be split.
             hasEnded = true;
             return 1;
         }
-        if (link.port == null || !link.port.isReady() || link.port.space() < Batch.MAX_REQUESTS)
+        if (link.port.space() < Batch.MAX_REQUESTS)
         {
             return 0;
         }
