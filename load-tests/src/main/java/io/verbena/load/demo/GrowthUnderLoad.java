@@ -41,8 +41,9 @@ public final class GrowthUnderLoad
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long SHRINK_NS = TimeUnit.SECONDS.toNanos(90);
     private static final double NS_PER_S = 1e9;
-    /** Of so many records one stays. */
+    /** Of so many records one stays, or of more, so that no more than so many stay: they fit where the table began. */
     private static final int STAYS_ONE_IN = 100;
+    private static final int MOST_STAY = 5_000;
     private static final String LINE = "cluster_beside_registers";
 
     private final int records;
@@ -94,7 +95,7 @@ public final class GrowthUnderLoad
             fields.put("inserts_per_s", records / seconds);
             fields.put("elapsed_s", seconds);
             fields.put("subtables_count", stat.subtables());
-            fields.put("deletes_per_s", (records - records / STAYS_ONE_IN) / deleteSeconds);
+            fields.put("deletes_per_s", (records - records / staysOneIn(records)) / deleteSeconds);
             fields.put("shrink_s", shrinkSeconds);
             fields.put("first_subtables_count", firstSubtables);
             fields.put("last_subtables_count", lastSubtables);
@@ -166,9 +167,14 @@ public final class GrowthUnderLoad
         return ByteBuffer.allocate(2 * Long.BYTES).putLong(number).array();
     }
 
-    private static boolean stays(final int number)
+    private static long staysOneIn(final long records)
     {
-        return number % STAYS_ONE_IN == 0;
+        return Math.max(STAYS_ONE_IN, records / MOST_STAY);
+    }
+
+    private boolean stays(final int number)
+    {
+        return number % staysOneIn(records) == 0;
     }
 
     private double secondsSince(final long sinceNs)
