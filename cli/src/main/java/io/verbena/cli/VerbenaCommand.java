@@ -271,9 +271,29 @@ public final class VerbenaCommand implements Runnable
             err.println("verbena: " + oneLine(failed.getMessage()));
             return failed.exitStatus();
         }
+        if (isProcessEnding())
+        {
+            // What was open is being closed by the hooks of the process: its failure is no news.
+            err.println("verbena: interrupted");
+            return ExitStatus.INTERRUPTED;
+        }
         err.println("verbena: internal error: " + oneLine(exception.toString()) +
             (stackTrace ? "" : " (run again with --stacktrace for more)"));
         return ExitStatus.INTERNAL;
+    }
+
+    /** @return whether the process was told to end (Ctrl-C, SIGTERM): no hook can be taken back any more. */
+    private static boolean isProcessEnding()
+    {
+        try
+        {
+            Runtime.getRuntime().removeShutdownHook(new Thread());
+            return false;
+        }
+        catch (final IllegalStateException ex)
+        {
+            return true;
+        }
     }
 
     private static String oneLine(final String message)

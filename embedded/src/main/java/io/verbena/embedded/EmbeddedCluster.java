@@ -248,12 +248,12 @@ public final class EmbeddedCluster implements AutoCloseable
         {
             if (servers.clock().nanoTime() - deadlineNs >= 0)
             {
-                throw new EmbeddedClusterException(
-                    "reclamation did not come to rest in time: " + serving().map((node) ->
-                    node.space(closeTimeoutNs).reclaimed()).toList());
+                throw new EmbeddedClusterException("reclamation did not come to rest in time at compute nodes " +
+                    serving().filter((node) -> node.isReclaiming(closeTimeoutNs)).map(ComputeNodeHandle::nodeId)
+                    .toList());
             }
             LockSupport.parkNanos(QUIET_PAUSE_NS);
-            quiet = serving().anyMatch((node) -> node.space(closeTimeoutNs).isReclaiming()) ? 0 : quiet + 1;
+            quiet = serving().anyMatch((node) -> node.isReclaiming(closeTimeoutNs)) ? 0 : quiet + 1;
         }
     }
 

@@ -88,6 +88,13 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
         return (NodeSpace)ask(ControlRequest.Kind.SPACE, timeoutNs);
     }
 
+    /** @return whether something is being reclaimed, as far as can be told: so too while the node does not serve. */
+    boolean isReclaiming(final long timeoutNs)
+    {
+        final LocalRequest request = new LocalRequest(ControlRequest.Kind.SPACE, device.clock().nanoTime() + timeoutNs);
+        return !isAnswered(request, timeoutNs) || ((NodeSpace)request.result()).isReclaiming();
+    }
+
     /** Lets it begin to reclaim what no word names in its own chunks. */
     void sweep(final long timeoutNs)
     {
@@ -97,19 +104,25 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
     private Object ask(final ControlRequest.Kind kind, final long timeoutNs)
     {
         final LocalRequest request = new LocalRequest(kind, device.clock().nanoTime() + timeoutNs);
+        if (isAnswered(request, timeoutNs))
+        {
+            return request.result();
+        }
+        throw new EmbeddedClusterException("compute node " + nodeId() + " did not answer: " + request);
+    }
+
+    private boolean isAnswered(final LocalRequest request, final long timeoutNs)
+    {
         try
         {
-            if (ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) &&
-                request.done.await(timeoutNs, TimeUnit.NANOSECONDS) && ControlRequest.Status.OK == request.status())
-            {
-                return request.result();
-            }
+            return ComputeEndpoint.ACCEPTED == node.endpoint().submit(request) &&
+                request.done.await(timeoutNs, TimeUnit.NANOSECONDS) && ControlRequest.Status.OK == request.status();
         }
         catch (final InterruptedException ex)
         {
             Thread.currentThread().interrupt();
+            return false;
         }
-        throw new EmbeddedClusterException("compute node " + nodeId() + " did not answer: " + request);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.verbena.load.demo;
 
+import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.client.TableStat;
@@ -129,7 +130,7 @@ public final class GrowthUnderLoad
     {
         final Path history = TemporaryHistory.create();
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions().growingTables(true)
-            .memoryNodes(2).computeNodes(computeNodes)
+            .memoryNodes(2).computeNodes(computeNodes).clientOptions(new KvClientOptions().timeoutNs(TIMEOUT_NS))
             .memoryBytesPerNode(Math.max(LEAST_MEMORY_BYTES, (long)records * BYTES_PER_RECORD / 2))))
         {
             final KvTable table = cluster.client().createTable("growth", new TableOptions(FIRST_RECORDS));
