@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -63,6 +64,8 @@ final class GrowthPublisher
     private TableGrowth growth;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
+    /** The descriptor that the publication under way is to replace; that was refused if it comes again. */
+    private byte[] refused;
     private long pauseUntilNs;
     private Outcome outcome = Outcome.NOTHING;
 
@@ -85,6 +88,7 @@ final class GrowthPublisher
         memoryNodeId = onNode;
         wanted = next;
         publishing = null;
+        refused = null;
         outcome = Outcome.RUNNING;
         ask();
     }
@@ -108,6 +112,12 @@ final class GrowthPublisher
         {
             return 0;
         }
+        if (null == asking && null == publishing)
+        {
+            // Only behind the pause: what was answered before it others may have replaced since.
+            ask();
+            return 1;
+        }
         return null == publishing ? pollAsking(nowNs) : pollPublishing(nowNs);
     }
 
@@ -118,7 +128,12 @@ final class GrowthPublisher
             return 0;
         }
         final ControlStatus status = asking.status();
-        if (ControlStatus.OK == status && asking.result().tableId() == table.descriptor().tableId())
+        if (ControlStatus.OK == status && Arrays.equals(asking.result().descriptor(), refused))
+        {
+            // Nobody was faster: the memory node is another one by now, or the meta server cannot write.
+            pause(nowNs);
+        }
+        else if (ControlStatus.OK == status && asking.result().tableId() == table.descriptor().tableId())
         {
             publish(asking.result());
         }
@@ -130,10 +145,16 @@ final class GrowthPublisher
         }
         else
         {
-            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-            ask();
+            pause(nowNs);
         }
         return 1;
+    }
+
+    private void pause(final long nowNs)
+    {
+        pauseUntilNs = nowNs + RETRY_PAUSE_NS;
+        refused = null;
+        asking = null;
     }
 
     private void publish(final TableEntry entry)
@@ -165,9 +186,9 @@ final class GrowthPublisher
         else if (!growth.replaced().isEmpty())
         {
             outcome = Outcome.RUNNING;
-            final byte[] present = entry.descriptor();
+            refused = entry.descriptor();
             final long checksum =
-                ByteBuffer.wrap(present).order(ByteOrder.LITTLE_ENDIAN).getLong(present.length - Long.BYTES);
+                ByteBuffer.wrap(refused).order(ByteOrder.LITTLE_ENDIAN).getLong(refused.length - Long.BYTES);
             publishing = session.metaLink().client().growTable(
                 new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
                 session.timeoutNs());
@@ -188,14 +209,17 @@ final class GrowthPublisher
         }
         else
         {
-            // Somebody else was faster, the memory node is another one by now, or the answer is lost.
             if (publishing.status().isUnknown())
             {
                 doubts.add(new Doubt(growth.replaced(), newestLease));
+                pause(nowNs);
+            }
+            else
+            {
+                // Most likely somebody else was faster: at once, before somebody is again.
+                ask();
             }
             publishing = null;
-            pauseUntilNs = nowNs + RETRY_PAUSE_NS;
-            ask();
         }
         return 1;
     }

@@ -61,7 +61,10 @@ final class Contention
         return true;
     }
 
-    /** A writer does not count while it waits for memory, or for an answer that is late; then it is admitted anew. */
+    /**
+     * A writer does not count while it waits for memory, for a split, or for an answer that is late; then it is
+     * admitted anew.
+     */
     void giveBack(final Operation op)
     {
         if (op.isAdmitted)

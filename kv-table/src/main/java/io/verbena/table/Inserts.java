@@ -55,8 +55,9 @@ final class Inserts
         }
         if (splitSource.requestSplit(op.table, op.subtable()))
         {
-            // As one that has not begun: whoever makes room may wait for epochs.
+            // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
             op.forget();
+            runner.contention.giveBack(op);
             op.awaitSplit(runner.nowNs + (FULL_PAUSE_NS << Math.min(op.fullWaits, MOST_DOUBLED)));
             runner.go(op, Step.START);
         }

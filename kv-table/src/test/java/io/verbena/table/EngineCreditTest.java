@@ -10,6 +10,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 class EngineCreditTest
 {
     private static final long LONG_NS = 1_000_000_000L;
+    private static final long SHORT_NS = 10_000_000;
+
+    /** Promises splits, and does none. */
+    private static final class NeverDone implements SplitSource
+    {
+        @Override
+        public boolean requestSplit(final OpenTable table, final Subtable subtable)
+        {
+            return true;
+        }
+
+        @Override
+        public void onSplitMet(final OpenTable table, final Subtable subtable)
+        {
+            throw new AssertionError("nothing is split");
+        }
+    }
 
     private EngineFixture fixture;
     private EngineFixture rival;
@@ -23,7 +40,7 @@ class EngineCreditTest
     {
         fixture = EngineFixture.single(settings -> settings.locationCacheEntries(0).operationSlots(8)
             .operationListener(operation -> stored += operation.result() == OperationResult.STORED ? 1 : 0)
-            .chunkSource(this::lease));
+            .chunkSource(this::lease).splitSource(new NeverDone()));
         table = fixture.createTable(0, 16);
         elsewhere = fixture.createTable(
             TablePlan.ofShape("elsewhere", 0x77, 42, 0, 16, new int[]{EngineFixture.OTHER_NODE}), 512 * 1024);
@@ -111,6 +128,30 @@ class EngineCreditTest
     }
 
     @Test
+    void shouldLetOthersWriteWhileOneWaitsForASplit()
+    {
+        String noRoom = "";
+        for (int i = 0; 0 == fixture.engine.active(); i++)
+        {
+            noRoom = "key-" + i;
+            begin(elsewhere, noRoom, SHORT_NS);
+            work();
+        }
+        finish();
+        // Those that were stored have raised the credit.
+        loseUntilOneMayWrite();
+        final int before = stored;
+        begin(elsewhere, noRoom, SHORT_NS);
+        begin(table, "k", LONG_NS);
+        work();
+        assertThat(stored).isEqualTo(before + 1);
+        assertThat(fixture.engine.active()).isOne();
+        finish();
+        assertThat(stored).isEqualTo(before + 1);
+        shouldHoldUpAgain();
+    }
+
+    @Test
     void shouldLetOthersWriteWhenAnAnswerIsLate()
     {
         fixture.port.deaf = true;
@@ -129,7 +170,7 @@ class EngineCreditTest
         final int before = stored;
         fixture.port.deaf = true;
         begin(table, "k", LONG_NS);
-        begin(elsewhere, "b", LONG_NS);
+        begin(elsewhere, "key-0", LONG_NS);
         work();
         assertThat(stored).isEqualTo(before);
         fixture.port.deaf = false;
