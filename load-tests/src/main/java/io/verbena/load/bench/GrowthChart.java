@@ -66,7 +66,7 @@ public final class GrowthChart
         add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" " +
             "font-size=\"12\">", WIDTH, HEIGHT);
         add("<rect width=\"%d\" height=\"%d\" fill=\"white\"/>", WIDTH, HEIGHT);
-        final Panel rates = new Panel(TOP, UPPER_END, ceiling(most(samples, GrowthSample::insertsPerS)),
+        final Panel rates = new Panel(TOP, UPPER_END, ceiling(most(samples, GrowthSample::operationsPerS)),
             "operations in a second");
         final Panel subtables = new Panel(UPPER_END + GAP, HEIGHT - BOTTOM,
             ceiling(most(samples, GrowthSample::subtables)), "subtables");
@@ -76,7 +76,7 @@ public final class GrowthChart
         for (final Map.Entry<String, List<GrowthSample>> table : tables.entrySet())
         {
             final String colour = COLOURS[index % COLOURS.length];
-            line(rates, table.getValue(), GrowthSample::insertsPerS, colour);
+            line(rates, table.getValue(), GrowthSample::operationsPerS, colour);
             line(subtables, table.getValue(), GrowthSample::subtables, colour);
             add("<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>", LEFT, 18 + 16 * index, colour,
                 legend(table.getKey(), table.getValue()));
@@ -89,9 +89,9 @@ public final class GrowthChart
     private static String legend(final String table, final List<GrowthSample> samples)
     {
         final GrowthSample last = samples.getLast();
-        return String.format(Locale.ROOT, "%s: %,d records, %,d subtables in %.1f s",
-            table.replace('_', ' ').replace("&", "&amp;").replace("<", "&lt;"), last.records(), last.subtables(),
-            last.elapsedS());
+        return String.format(Locale.ROOT, "%s: up to %,.0f records in %,.0f subtables; %,d in %,d after %.1f s",
+            table.replace('_', ' ').replace("&", "&amp;").replace("<", "&lt;"), most(samples, GrowthSample::records),
+            most(samples, GrowthSample::subtables), last.records(), last.subtables(), last.elapsedS());
     }
 
     private void axes(final Panel panel)

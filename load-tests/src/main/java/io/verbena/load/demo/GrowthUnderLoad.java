@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,24 +37,20 @@ public final class GrowthUnderLoad
     private static final int VALUE_BYTES = 100;
     private static final int BYTES_PER_RECORD = 320;
     private static final long LEAST_MEMORY_BYTES = 64L << 20;
-    private static final long SAMPLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long SHRINK_NS = TimeUnit.SECONDS.toNanos(90);
     private static final double NS_PER_S = 1e9;
     /** Of so many records one stays, or of more, so that no more than so many stay: they fit where the table began. */
     private static final int STAYS_ONE_IN = 100;
     private static final int MOST_STAY = 5_000;
-    private static final String LINE = "cluster_beside_registers";
 
     private final int records;
     private final int computeNodes;
     private final NanoClock clock;
     private final Semaphore window = new Semaphore(WINDOW);
-    private final AtomicLong done = new AtomicLong();
     private final AtomicLong missing = new AtomicLong();
     private final RunCounters counters = new RunCounters();
-    private final List<GrowthSample> samples = new ArrayList<>();
-    private long startNs;
+    private GrowthSampler sampler;
 
     /**
      * What came of it.
@@ -136,24 +131,25 @@ public final class GrowthUnderLoad
             final KvTable table = cluster.client().createTable("growth", new TableOptions(FIRST_RECORDS));
             final RegisterWorkload registers = new RegisterWorkload(table, history, clock, counters);
             final long firstSubtables = table.stat().subtables();
-            startNs = clock.nanoTime();
+            final long startNs = clock.nanoTime();
+            sampler = new GrowthSampler(table, clock);
             final AtomicLong endNs = new AtomicLong(startNs + TIMEOUT_NS);
             final WorkerThreads workers = registers.start(startNs, endNs::get);
-            writeAll(table, records, (number) -> table.putAsync(key(number), new byte[VALUE_BYTES], TIMEOUT_NS), endNs);
+            writeAll((number) -> table.putAsync(key(number), new byte[VALUE_BYTES], TIMEOUT_NS), endNs);
             final double seconds = secondsSince(startNs);
             final TableStat grown = table.stat();
-            readAll(table, true);
+            readAll(table, true, endNs);
             final long deleteNs = clock.nanoTime();
-            writeAll(table, records, (number) -> stays(number) ? CompletableFuture.completedFuture(null) :
+            writeAll((number) -> stays(number) ? CompletableFuture.completedFuture(null) :
                 table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS), endNs);
             final double deleteSeconds = secondsSince(deleteNs);
-            final double shrinkSeconds = awaitShrunk(table, firstSubtables, endNs);
+            final double shrinkSeconds = awaitShrunk(firstSubtables, endNs);
             endNs.set(clock.nanoTime());
             workers.finish(TIMEOUT_NS);
             registers.finishRecording();
-            readAll(table, false);
+            readAll(table, false, endNs);
             final RegisterFigures verdict = RegisterCheck.check(HistoryReader.read(history));
-            return new Result(records, seconds, List.copyOf(samples), grown, deleteSeconds, shrinkSeconds,
+            return new Result(records, seconds, sampler.samples(), grown, deleteSeconds, shrinkSeconds,
                 firstSubtables, table.stat().subtables(), counters.errors.sum(), counters.firstError(), missing.get(),
                 verdict.operations(), verdict.linearizable(), verdict.explanation(), cluster.check(false, TIMEOUT_NS));
         }
@@ -183,75 +179,61 @@ public final class GrowthUnderLoad
         return (clock.nanoTime() - sinceNs) / NS_PER_S;
     }
 
-    private void writeAll(
-        final KvTable table, final int count, final IntFunction<CompletableFuture<?>> write, final AtomicLong endNs)
+    private void writeAll(final IntFunction<CompletableFuture<?>> write, final AtomicLong endNs)
         throws InterruptedException
     {
-        long lastNs = clock.nanoTime();
-        long lastDone = done.get();
-        for (int i = 0; i < count; i++)
+        forAll((number) -> write.apply(number).whenComplete((result, error) ->
+        {
+            if (error != null)
+            {
+                counters.onError("write: " + error.getMessage());
+            }
+        }), endNs);
+    }
+
+    private void readAll(final KvTable table, final boolean isGrown, final AtomicLong endNs) throws InterruptedException
+    {
+        forAll((number) -> table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+        {
+            final boolean isThere = isGrown || stays(number);
+            if (error != null || entry.isPresent() != isThere ||
+                isThere && entry.get().value().length != VALUE_BYTES)
+            {
+                missing.incrementAndGet();
+            }
+        }), endNs);
+    }
+
+    private void forAll(final IntFunction<CompletableFuture<?>> call, final AtomicLong endNs)
+        throws InterruptedException
+    {
+        for (int i = 0; i < records; i++)
         {
             window.acquire();
-            write.apply(i).whenComplete((result, error) ->
+            call.apply(i).whenComplete((result, error) ->
             {
-                if (error != null)
-                {
-                    counters.onError("write: " + error.getMessage());
-                }
-                done.incrementAndGet();
+                sampler.onDone();
                 window.release();
             });
-            final long nowNs = clock.nanoTime();
-            if (nowNs - lastNs >= SAMPLE_NS || i == count - 1)
+            if (sampler.isDue() || i == records - 1)
             {
-                final long nowDone = done.get();
-                sample(table, nowNs, (nowDone - lastDone) * NS_PER_S / (nowNs - lastNs));
-                lastDone = nowDone;
-                lastNs = nowNs;
-                endNs.set(nowNs + TIMEOUT_NS);
+                endNs.set(clock.nanoTime() + TIMEOUT_NS);
+                sampler.take();
             }
         }
         window.acquire(WINDOW);
         window.release(WINDOW);
     }
 
-    private void sample(final KvTable table, final long nowNs, final double writesPerS)
-    {
-        samples.add(new GrowthSample(LINE, (nowNs - startNs) / NS_PER_S, Math.min(done.get(), records),
-            (int)table.stat().subtables(), writesPerS));
-    }
-
     /** @return seconds until it had as few subtables as in the beginning, or until time was up. */
-    private double awaitShrunk(final KvTable table, final long firstSubtables, final AtomicLong endNs)
-        throws InterruptedException
+    private double awaitShrunk(final long firstSubtables, final AtomicLong endNs) throws InterruptedException
     {
         final long beginNs = clock.nanoTime();
-        while (table.stat().subtables() > firstSubtables && clock.nanoTime() - beginNs < SHRINK_NS)
+        while (sampler.take() > firstSubtables && clock.nanoTime() - beginNs < SHRINK_NS)
         {
             endNs.set(clock.nanoTime() + TIMEOUT_NS);
-            TimeUnit.NANOSECONDS.sleep(SAMPLE_NS);
-            sample(table, clock.nanoTime(), 0);
+            TimeUnit.NANOSECONDS.sleep(sampler.pauseNs());
         }
         return secondsSince(beginNs);
-    }
-
-    private void readAll(final KvTable table, final boolean isGrown) throws InterruptedException
-    {
-        for (int i = 0; i < records; i++)
-        {
-            final boolean isThere = isGrown || stays(i);
-            window.acquire();
-            table.getAsync(key(i), TIMEOUT_NS).whenComplete((entry, error) ->
-            {
-                if (error != null || entry.isPresent() != isThere ||
-                    isThere && entry.get().value().length != VALUE_BYTES)
-                {
-                    missing.incrementAndGet();
-                }
-                window.release();
-            });
-        }
-        window.acquire(WINDOW);
-        window.release(WINDOW);
     }
 }
