@@ -157,7 +157,7 @@ final class MemoryLink implements AutoCloseable
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     long passableEpoch()
     {
-        return State.READY == state ? watch.epoch() : Long.MAX_VALUE;
+        return State.READY == state ? Math.min(watch.epoch(), reclaimer.passableEpoch()) : Long.MAX_VALUE;
     }
 
     /**

@@ -68,6 +68,7 @@ final class Reclaimer
     private long freshEpoch = 1;
     private boolean sweepAsked;
     private long waitEpoch;
+    private long killEpoch;
     private long listedVersion;
     private long refusalsSeen;
     private long closedTablesSeen;
@@ -144,6 +145,19 @@ final class Reclaimer
     boolean isShort(final long refusals)
     {
         return null != client && refusals != refusalsSeen && engine.epoch() >= shortageEpoch;
+    }
+
+    /** @return which epoch may be passed: none in which memory may go to somebody else where a word is killed. */
+    long passableEpoch()
+    {
+        return Step.SCANNING == step && scan.isKilling() ? killEpoch - 1 : Long.MAX_VALUE;
+    }
+
+    /** As long as this node has not looked what a newer version is about, it passes no epoch that others wait for. */
+    private boolean mayKill()
+    {
+        killEpoch = engine.epoch();
+        return catalog.version() == listedVersion;
     }
 
     Step step()
@@ -297,7 +311,7 @@ final class Reclaimer
                 watch.view(),
                 chunks,
                 lister.tables(),
-                !session.isDropped(ReclaimGuard.KILL_TENTATIVE));
+                session.isDropped(ReclaimGuard.KILL_TENTATIVE) ? null : this::mayKill);
         }
         return 1;
     }

@@ -10,6 +10,7 @@ import io.verbena.table.format.TableDescriptor;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.LongArrayQueue;
@@ -33,11 +34,12 @@ public final class OrphanScan
     private final RegionAccess access;
     private final OneSidedPort port;
     private final ChunkView view;
-    private final boolean killsTentative;
+    private final BooleanSupplier mayKill;
     private final Int2ObjectHashMap<BitSet> named = new Int2ObjectHashMap<>();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
     private final LongArrayQueue kills = new LongArrayQueue(Long.MIN_VALUE);
     private boolean isReading;
+    private boolean isKilling;
     private boolean failed;
     private Part part;
     private long words;
@@ -50,7 +52,10 @@ public final class OrphanScan
      * @param view         for the places of chunks.
      * @param chunks       indexes of the closed chunks.
      * @param tables       all tables there are.
-     * @param kills        whether tentative words are killed; false in mutation checks only.
+     * @param mayKill      asked before each tentative word is killed: whether no table was dropped, and no subtable
+     *                     replaced, since they were listed, as far as this node knows. If so it does not pass the
+     *                     epoch that it knows now while {@link #isKilling}: what looked like a word stands in memory
+     *                     that is the table's still. If not, the scan fails. Null in mutation checks: none is killed.
      */
     public OrphanScan(
         final RegionAccess access,
@@ -59,12 +64,12 @@ public final class OrphanScan
         final ChunkView view,
         final BitSet chunks,
         final List<TableDescriptor> tables,
-        final boolean kills)
+        final BooleanSupplier mayKill)
     {
         this.access = access;
         this.port = port;
         this.view = view;
-        this.killsTentative = kills;
+        this.mayKill = mayKill;
         chunks.stream().forEach((index) -> named.put(index, new BitSet(view.chunkLengthBytes() / GRANULE_BYTES)));
         for (final TableDescriptor table : tables)
         {
@@ -88,6 +93,12 @@ public final class OrphanScan
     public boolean isComplete()
     {
         return isDone() && !failed;
+    }
+
+    /** @return whether a word is being changed. */
+    public boolean isKilling()
+    {
+        return isKilling;
     }
 
     /** @return words seen that name a block of the chunks. */
@@ -119,15 +130,10 @@ public final class OrphanScan
             return 1;
         }
         isReading = false;
+        isKilling = false;
         if (!kills.isEmpty())
         {
-            if (port.isReady() && port.space() > 0)
-            {
-                killed++;
-                access.swap(port, kills.pollLong(), kills.pollLong(), SlotWord.EMPTY);
-                return 1;
-            }
-            return 0;
+            return kill();
         }
         if (!parts.isEmpty())
         {
@@ -148,9 +154,31 @@ public final class OrphanScan
         return 0;
     }
 
+    /** What was read may have been somebody else's memory, which a scan would not notice before its end. */
+    private int kill()
+    {
+        if (!port.isReady() || port.space() == 0)
+        {
+            return 0;
+        }
+        if (mayKill.getAsBoolean())
+        {
+            killed++;
+            isKilling = true;
+            access.swap(port, kills.pollLong(), kills.pollLong(), SlotWord.EMPTY);
+        }
+        else
+        {
+            failed = true;
+        }
+        return 1;
+    }
+
     /**
      * A subtable that is split or merged, and those that take its place, are read all: words of the closed chunks are
-     * not made any more, so those that move while this goes on are frozen in the old subtable, and seen there.
+     * not made any more, so those that move while this goes on are frozen in the old subtable, and seen there. What a
+     * merge makes is read when it is decided, which the one with split bit 1 tells: memory of a proposal may go to
+     * somebody else at any moment.
      */
     private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
     {
@@ -164,8 +192,10 @@ public final class OrphanScan
         parts.add(new Part(part.table, part.subtable, false));
         if (MergeLink.isLink(link))
         {
-            // Of both that are merged: read twice, which does no harm.
-            parts.add(new Part(part.table, part.subtable.merged(link), true));
+            if (part.subtable.side() == 1)
+            {
+                parts.add(new Part(part.table, part.subtable.merged(link), true));
+            }
             return;
         }
         for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
@@ -199,7 +229,7 @@ public final class OrphanScan
         }
         if (SlotWord.isTentative(word))
         {
-            if (killsTentative)
+            if (mayKill != null)
             {
                 kills.addLong(slotOffset);
                 kills.addLong(word);
