@@ -114,18 +114,16 @@ public final class OpenTable
     public void refresh(final TableDescriptor newer)
     {
         final Set<Subtable> present = new HashSet<>();
-        final boolean isNews = directory.refresh(newer, (suffix, ofDepth, groups) ->
+        directory.refresh(newer, (suffix, ofDepth, groups) ->
         {
             final Subtable subtable = new Subtable(link(suffix & descriptor.subtableCount() - 1).memoryNodeId, suffix,
                 ofDepth, groups - SubtableDescriptor.GROUPS_OFFSET);
             present.add(subtable);
             return splitOf(subtable);
         }, leaver);
-        if (isNews)
-        {
-            // Their memory may be a subtable of the same keys again, which goes another way.
-            splits.keySet().retainAll(present);
-        }
+        // The memory of others may be a subtable of the same keys again, which goes another way. Also when there is no
+        // news: what the descriptor leaves out may be a split, with something behind it that was known before.
+        splits.keySet().retainAll(present);
     }
 
     /** Nobody clears slots of a subtable that may be gone; those of others are cleared still. */

@@ -138,11 +138,9 @@ final class TableDirectory
      * @param newer      descriptor.
      * @param learned    links that were met; asked for those that lead on from subtables of the descriptor.
      * @param superseded takes each subtable that the directory does not name any more, once.
-     * @return whether that was news.
      */
-    boolean refresh(final TableDescriptor newer, final Learned learned, final Superseded superseded)
+    void refresh(final TableDescriptor newer, final Learned learned, final Superseded superseded)
     {
-        boolean isNews = false;
         while (depth < newer.depth())
         {
             grow();
@@ -170,11 +168,9 @@ final class TableDirectory
             }
             if (!isSame || from == 0 && predecessor(entry) != 0)
             {
-                isNews = true;
                 put(entry, groups, from, lastLink, statedDepth);
             }
         }
-        return isNews;
     }
 
     /**
