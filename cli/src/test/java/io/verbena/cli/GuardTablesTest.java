@@ -34,7 +34,7 @@ class GuardTablesTest
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of();
     /** Switches for tests, no guards. */
-    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "SLOW_CATALOG", "WHOLE_CHUNKS");
+    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "SLOW_CATALOG", "WHOLE_CHUNKS", "SHORT_ORDER");
 
     private static Map<String, String> tests()
     {

@@ -11,10 +11,11 @@ import java.util.function.LongFunction;
 
 /**
  * A walk over all records of a table, in no order, while others may write. A key that is there from before the scan was
- * made until {@link #hasNext()} is false is met once, with a value that it had meanwhile; one that is never there is
- * never met; one that is written for the first time, deleted, or deleted and written again meanwhile is met, or not, or
- * twice. Records are fetched by stretches, the next one while this one is read. Nothing is held at the nodes, so a scan
- * can be left at any time, and another one can go on where {@link #cursor()} says. Not thread-safe.
+ * made until {@link #hasNext()} is false is met once, with a value that it had meanwhile, and again only if a subtable
+ * was split while the walk was in it; one that is never there is never met; one that is written for the first time,
+ * deleted, or deleted and written again meanwhile is met, or not, or twice. Records are fetched by stretches, the next
+ * one while this one is read. Nothing is held at the nodes, so a scan can be left at any time, and another one can go
+ * on where {@link #cursor()} says. Not thread-safe.
  */
 public final class KvScan implements Iterator<KvRecord>
 {
@@ -58,8 +59,8 @@ public final class KvScan implements Iterator<KvRecord>
     /**
      * Where the walk stands: behind the record that {@link #next()} returned last, or at its beginning. {@link
      * KvTable#scanFrom(String)} goes on from there, in this process or another one, now or later, also when subtables
-     * were split meanwhile: both walks together meet a key that is there throughout at least once, and once where
-     * nothing was split. Also when a stretch could not be read.
+     * were split and merged meanwhile: both walks together meet a key that is there throughout at least once, and once
+     * where nothing was split. Also when a stretch could not be read.
      *
      * @return text without spaces; it holds as long as the table is not dropped.
      */

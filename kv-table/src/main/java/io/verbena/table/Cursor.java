@@ -1,26 +1,56 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 
 /**
- * Positions in a table that splits do not move, and merges only back. A subtable has the keys of one interval of
- * bit-reversed hashes, and those that take its place when it is split have the lower and the upper half of it: so a
- * position is an interval, and a slot. Whoever has walked some slots of a subtable that is split then goes on behind
- * them in the lower one, and walks the upper one from its first slot on: some is met again, nothing is left out. Who
- * finds a merged subtable walks it from its beginning, or, in the upper of the two, from the group on in which it was.
+ * Where a walk over a table stands, in words that neither splits nor merges change. A subtable has the keys of one
+ * interval of bit-reversed hashes; those it is split into have the halves of it. A key keeps its group as long as it is
+ * there, and in its group a place in the {@link KeyHash#order} of the keys there. So a position is an interval, a
+ * group, as many bits of that order as there is room for, and, for the case that several records of the group have
+ * equal ones, a number of slots: all before it was met, of the interval and of those below.
  *
- * <p>An interval is told by the bit in its middle, which also tells its length. Owner thread only.
+ * <pre>
+ *   63  62  61       57 56                                                  5 4       0
+ *  +---+---+-----------+----------------+------------------+------------------+--------+
+ *  | 0 | 1 |   depth   |    interval    |      group       |      order       | slots  |
+ *  +---+---+-----------+----------------+------------------+------------------+--------+
+ *    1   1       5       depth many bits   of groupCount     all that is left     5
+ * </pre>
+ *
+ * <p>Whoever finds the subtable of an interval split goes on in the lower half, behind the same place of the same
+ * group, and walks what is above it from its beginning: some is met again. Who finds it merged into a longer one
+ * goes on there, and passes by what is not of the interval; then it walks that one again for the interval behind.
+ *
+ * <p>0 is the beginning. Positions without bit 62 are of earlier versions, the middle of an interval times its slots,
+ * and a slot: they are understood as the beginning of that slot's group. Owner thread only.
  */
 final class Cursor
 {
-    /** One more than the deepest subtable needs, so that the shortest interval has a middle. */
-    private static final int INTERVAL_BITS = BucketDescriptor.MAX_DEPTH + 1;
+    /** Of 64 bits of the order, what a position may keep where {@link MergeGuard#SHORT_ORDER} says so. */
+    static final int SHORT_ORDER_BITS = SlotWord.FINGERPRINT_BITS + 2;
+
+    private static final int MAX_DEPTH = BucketDescriptor.MAX_DEPTH;
+    private static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
+    private static final int SLOTS_BITS = 5;
+    private static final int DEPTH_BITS = 5;
+    /** Bits of interval, group and order together. */
+    private static final int PLACE_BITS = 52;
+    private static final int DEPTH_SHIFT = SLOTS_BITS + PLACE_BITS;
+    private static final long MARK = 1L << DEPTH_SHIFT + DEPTH_BITS;
+    private static final int FINGERPRINT_SHIFT = Long.SIZE - SlotWord.FINGERPRINT_BITS;
 
     private final int droppedGuards;
-    private long slots;
-    private int interval;
+    private int groupCount;
+    private int from;
+    private int intervalDepth;
+    private int group;
+    private long doneOrder;
+    private int doneBits;
+    private int doneSlots;
     private int suffix;
     private int depth;
     private long groupsOffset;
@@ -37,31 +67,95 @@ final class Cursor
 
     static long slotsPerSubtable(final OpenTable table)
     {
-        return (long)table.groupCount * BucketDescriptor.SLOTS_PER_GROUP;
+        return (long)table.groupCount * SLOTS;
     }
 
-    static long positions(final OpenTable table)
-    {
-        return slotsPerSubtable(table) << INTERVAL_BITS;
-    }
-
+    /** Between a directory suffix and the lower end of its interval, in 2^20ths of all; both ways. */
     private static int reversed(final int bits)
     {
-        return Integer.reverse(bits) >>> Integer.SIZE - INTERVAL_BITS;
+        return Integer.reverse(bits) >>> Integer.SIZE - MAX_DEPTH;
+    }
+
+    private static int groupBits(final int groupCount)
+    {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(groupCount - 1);
+    }
+
+    private int orderBits(final int atDepth)
+    {
+        if ((droppedGuards & MergeGuard.HASH_ORDER) != 0)
+        {
+            return 0;
+        }
+        final int bits = PLACE_BITS - atDepth - groupBits(groupCount);
+        return (droppedGuards & MergeGuard.SHORT_ORDER) != 0 ? Math.min(bits, SHORT_ORDER_BITS) : bits;
+    }
+
+    private static long prefix(final long order, final int bits)
+    {
+        return bits == 0 ? 0 : order >>> Long.SIZE - bits;
+    }
+
+    /** @return whether a table can have this position. */
+    boolean isPosition(final OpenTable table, final long position)
+    {
+        groupCount = table.groupCount;
+        if (position < MARK)
+        {
+            final long middle = position / slotsPerSubtable(table);
+            return position == 0 || middle > 0 && middle < 2L << MAX_DEPTH;
+        }
+        final int atDepth = (int)(position - MARK >>> DEPTH_SHIFT);
+        return atDepth <= MAX_DEPTH && (position & (1 << SLOTS_BITS) - 1) <= SLOTS &&
+            groupOf(position, atDepth) < groupCount;
+    }
+
+    private int groupOf(final long position, final int atDepth)
+    {
+        return (int)(position >>> SLOTS_BITS + orderBits(atDepth) & (1L << groupBits(groupCount)) - 1);
+    }
+
+    private void decode(final long position)
+    {
+        if (position < MARK)
+        {
+            decodeEarlier(position);
+            return;
+        }
+        intervalDepth = (int)(position - MARK >>> DEPTH_SHIFT);
+        doneBits = orderBits(intervalDepth);
+        from = (int)(position >>> SLOTS_BITS + doneBits + groupBits(groupCount) & (1L << intervalDepth) - 1) <<
+            MAX_DEPTH - intervalDepth;
+        group = groupOf(position, intervalDepth);
+        doneOrder = position >>> SLOTS_BITS & (1L << doneBits) - 1;
+        doneSlots = (int)position & (1 << SLOTS_BITS) - 1;
+    }
+
+    private void decodeEarlier(final long position)
+    {
+        final long slots = (long)groupCount * SLOTS;
+        final int middle = position == 0 ? 1 : (int)(position / slots);
+        final int half = Integer.lowestOneBit(middle);
+        intervalDepth = MAX_DEPTH - Integer.numberOfTrailingZeros(half);
+        from = middle - half >>> 1;
+        group = (int)(position % slots / SLOTS);
+        doneBits = 0;
+        doneOrder = 0;
+        doneSlots = 0;
     }
 
     /**
-     * Finds the subtable of a position, as far as the engine knows.
+     * Finds the subtable of a position, as far as the engine knows, and the interval that is walked in it.
      *
-     * @return the position; another one in that subtable, if it is not the one that the position was found in.
+     * @param table         that is walked.
+     * @param position      of which {@link #isPosition} says yes.
+     * @param takesAllOfIt  whether all of the subtable is walked that is behind the place in it, for walks that count.
      */
-    long resolve(final OpenTable table, final long position)
+    void resolve(final OpenTable table, final long position, final boolean takesAllOfIt)
     {
         final TableDirectory directory = table.directory;
-        slots = slotsPerSubtable(table);
-        final int middle = position == 0 ? 1 : (int)(position / slots);
-        final int half = Integer.lowestOneBit(middle);
-        final int from = middle - half;
+        groupCount = table.groupCount;
+        decode(position);
         final int entry = reversed(from) & (1 << directory.depth()) - 1;
         suffix = directory.suffix(entry);
         depth = directory.depth(entry);
@@ -70,25 +164,16 @@ final class Cursor
         splitLink = directory.splitLink(entry);
         siblingSide = 1 - (entry >>> depth & 1);
         bucketHeader = directory.bucketHeader(entry);
-        interval = reversed(suffix);
-        return begin() + slotToGoOnFrom(from, half, position % slots);
-    }
-
-    /** In an interval that is longer than that of the position, not all before it was walked. */
-    private long slotToGoOnFrom(final int from, final int half, final long slot)
-    {
-        if (half() <= half || (droppedGuards & MergeGuard.WALK_AGAIN) != 0)
+        if (takesAllOfIt || depth >= intervalDepth || (droppedGuards & MergeGuard.WALK_AGAIN) != 0)
         {
-            return slot;
+            from = reversed(suffix);
+            intervalDepth = depth;
         }
-        final boolean isLast = from + 2 * half == interval + 2 * half();
-        return isLast ? slot - slot % BucketDescriptor.SLOTS_PER_GROUP : 0;
-    }
-
-    /** @return half the length of the subtable's interval. */
-    private int half()
-    {
-        return 1 << INTERVAL_BITS - 1 - depth;
+        else if (group == 0 && doneOrder == 0 && doneSlots == 0)
+        {
+            // Nothing of it was met: the longest of the subtable that begins there.
+            intervalDepth = Math.max(depth, MAX_DEPTH - Integer.numberOfTrailingZeros(from));
+        }
     }
 
     /** Takes note of a split or merge of the present subtable. */
@@ -97,29 +182,75 @@ final class Cursor
         table.learn(suffix, depth, groupsOffset, link);
     }
 
-    /** @return first position of the subtable. */
-    long begin()
+    /** @return the group in which the walk stands, 0 to one less than the subtable has. */
+    int group()
     {
-        return (interval + half()) * slots;
+        return group;
     }
 
-    /** @return position behind the last one of the subtable. */
-    long end()
+    /** @return slots of that group that a walk which counts has behind it. */
+    int slotsCounted()
     {
-        return begin() + slots;
+        return doneSlots;
     }
 
-    /** @return first position of the subtable behind, or {@link TableScan#END}. */
-    long next()
+    /** @return the least order that the record of a word can have, as far as positions tell. */
+    long leastOrder(final long word)
     {
-        // The shortest interval that begins there: which one it is will be found out.
-        final int behind = interval + 2 * half();
-        return behind == 1 << INTERVAL_BITS ? TableScan.END : (behind + 1) * slots;
+        return prefix((long)SlotWord.fingerprint(word) << FINGERPRINT_SHIFT, orderBits(intervalDepth));
     }
 
-    int slot(final long position)
+    /** @return order of a record, as far as positions tell. */
+    long order(final long keyHash)
     {
-        return (int)(position - begin());
+        return prefix(KeyHash.order(keyHash), orderBits(intervalDepth));
+    }
+
+    /** @return whether the record of a word was met already, whatever its order is. */
+    boolean isBehind(final int ofGroup, final long word)
+    {
+        final long most = ((long)SlotWord.fingerprint(word) + 1 << FINGERPRINT_SHIFT) - 1;
+        return ofGroup == group && prefix(most, doneBits) < doneOrder;
+    }
+
+    /** @return whether a record is yet to be met. */
+    boolean isAhead(final int ofGroup, final int slot, final long keyHash)
+    {
+        if (KeyHash.suffix(keyHash, intervalDepth) != reversed(from))
+        {
+            return false;
+        }
+        final long order = prefix(KeyHash.order(keyHash), doneBits);
+        return ofGroup != group || order > doneOrder || order == doneOrder && slot >= doneSlots;
+    }
+
+    /**
+     * @param inGroup where records are yet to be met.
+     * @param order   of the first of them, as far as positions tell.
+     * @param slots   of those with this order, how many slots of the group are behind.
+     * @return the position in the interval.
+     */
+    long position(final int inGroup, final long order, final int slots)
+    {
+        return position(from, intervalDepth, inGroup, order, slots);
+    }
+
+    private long position(
+        final int begin, final int atDepth, final int inGroup, final long order, final int slots)
+    {
+        final long place = (begin >>> MAX_DEPTH - atDepth) * (1L << groupBits(groupCount)) + inGroup;
+        return MARK | (long)atDepth << DEPTH_SHIFT | (place << orderBits(atDepth) | order) << SLOTS_BITS | slots;
+    }
+
+    /** @return where a group begins; behind the last one where the interval behind does, or {@link TableScan#END}. */
+    long begin(final int ofGroup)
+    {
+        if (ofGroup < groupCount)
+        {
+            return position(ofGroup, 0, 0);
+        }
+        final int behind = from + (1 << MAX_DEPTH - intervalDepth);
+        return behind == 1 << MAX_DEPTH ? TableScan.END : position(behind, MAX_DEPTH, 0, 0, 0);
     }
 
     int suffix()

@@ -5,9 +5,7 @@ import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
-import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -15,17 +13,18 @@ import io.verbena.table.format.SubtableDescriptor;
 import org.agrona.DirectBuffer;
 
 /**
- * Walks the slots of a table in the order in which they lie in memory, a stretch at a time: one READ for many groups,
- * then one doorbell for many of the blocks that their words name.
+ * Walks the records of a table, a stretch at a time: one READ for many groups, then one doorbell for many of the blocks
+ * that their words name. Groups come in the order in which they lie in memory, the records of a group in that of their
+ * hashes, see {@link Cursor}.
  *
- * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met once,
- * with a value that it had at some instant of that stretch's turn; a key that is never there is never met. A key that
- * is written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
- * slot as long as it is present, an update swaps the word in that slot, a split moves it to the same slot of a subtable
- * that comes no earlier, a merge to another slot of its group, which is walked again, and each slot is read once, or
- * again where its subtable was split meanwhile; and the scan
- * belongs to the epoch in which its stretch began, so that no block named by a word it has read is used again before
- * it has read the block.
+ * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met at least
+ * once, with a value that it had at some instant of that stretch's turn, and once only unless its subtable was split
+ * after the walk had come to it and before it had left it; a key that is never there is never met. A key that is
+ * written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
+ * group and its hash as long as it is present, an update swaps the word in its slot, a split moves it to the same slot
+ * and a merge to another one of the same group, whose words are all read at a time and none of which is passed by
+ * because of its slot; and the scan belongs to the epoch in which its stretch began, so that no block named by a word
+ * it has read is used again before it has read the block.
  *
  * <p>Owner thread of the engine only; one stretch at a time. Made by {@link TableEngine#scan()}.
  */
@@ -46,27 +45,28 @@ public final class TableScan
         boolean onRecord(DirectBuffer block, int blockOffset, long behind);
     }
 
-    /** {@link #position()} when all slots have been walked. */
+    /** {@link #position()} when all was walked. */
     public static final long END = -1;
     /** Cookie of its batches. */
     static final int COOKIE = TableCreator.COOKIE | 4;
-    /** Groups in one READ. */
-    public static final int GROUPS_PER_READ = 320;
-    private static final int MAX_BLOCKS = 64;
-    /** The same groups of the subtable that the words come from, while it is split. */
-    private static final int OLD_GROUPS_AT = GROUPS_PER_READ * BucketDescriptor.GROUP_BYTES;
-    private static final int BLOCKS_AT = 2 * OLD_GROUPS_AT;
-    private static final int BLOCKS_CAPACITY = 4 * SizeClasses.MAX_BLOCK_BYTES;
     /** READs of groups in one stretch, so that a walk over an empty table lets others have their turn. */
     private static final int MAX_GROUP_READS = 64;
     private static final int MAX_DAMAGED_LOOKS = 3;
+
+    /** What is done with the groups that the position is in. */
+    private enum Step
+    {
+        READ_GROUPS, COMPLETE_UNIT, READ_BLOCKS
+    }
 
     private final ProtectionDomain protectionDomain;
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int droppedGuards;
-    private final long[] words = new long[MAX_BLOCKS];
-    private final long[] positions = new long[MAX_BLOCKS];
+    private final Cursor cursor;
+    private final ScanGroups groups;
+    private final ScanBlocks blocks;
+    private final ScanCounts counts;
     private Scratch scratch;
     private OpenTable table;
     private Sink sink;
@@ -76,24 +76,16 @@ public final class TableScan
     private boolean inFlight;
     private NodeLink link;
     private int result;
+    private long begunAt;
     private long position;
-    private final Cursor cursor;
-    private boolean readsOldGroups;
+    private Step step;
+    /** The record whose block is read next. */
+    private int record;
     private ScanRequests unitRequests;
     private MergeUnit unit;
-    private boolean completesUnit;
-    private long groupsBegin;
-    private long groupsEnd;
-    private int blockCount;
     private int groupReads;
     private int damagedLooks;
-    private long damagedPosition;
-    private long recordCount;
-    private long blockBytes;
-    private long tentativeCount;
-    private long splitCount;
-    private long frozenCount;
-    private long uninitialisedCount;
+    private long damagedAt;
     private int verbs;
     private int doorbells;
 
@@ -104,24 +96,21 @@ public final class TableScan
         final int droppedGuards, final int droppedMergeGuards)
     {
         this.droppedGuards = droppedGuards;
-        cursor = new Cursor(droppedMergeGuards);
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
-    }
-
-    /** @return how many positions a table can have: one for each slot, were it as deep as it can be. */
-    public static long positions(final OpenTable table)
-    {
-        return Cursor.positions(table);
+        cursor = new Cursor(droppedMergeGuards);
+        groups = new ScanGroups(cursor);
+        blocks = new ScanBlocks(groups, ScanGroups.MEMORY_BYTES);
+        counts = new ScanCounts(cursor, groups);
     }
 
     /**
      * Begins a stretch; {@link #isRunning()} until it has ended, by the engine's polls.
      *
      * @param scanned    opened by the engine.
-     * @param from       first position, 0 or {@link #position()} of the stretch before; any other one that the table
-     *                   does not have is its end.
+     * @param from       where it begins: 0, {@link #position()} of the stretch before, or what the sink was told; any
+     *                   other one that the table does not have is its end.
      * @param deadline   instant of the engine's clock at which it ends at the latest.
      * @param records    takes records, or null: then words are counted, and no block is read.
      */
@@ -133,26 +122,23 @@ public final class TableScan
         }
         if (scratch == null)
         {
-            scratch = new Scratch(protectionDomain, attributes, BLOCKS_AT + BLOCKS_CAPACITY);
-            unitRequests = new ScanRequests(scratch, OLD_GROUPS_AT + MergeUnit.MEMORY_BYTES);
+            scratch = new Scratch(
+                protectionDomain, attributes, ScanGroups.MEMORY_BYTES + ScanBlocks.MEMORY_BYTES);
+            unitRequests = new ScanRequests(scratch, ScanGroups.OLD_AT + MergeUnit.MEMORY_BYTES);
+            groups.use(scratch);
+            blocks.use(scratch);
         }
         table = scanned;
         sink = records;
         deadlineNs = deadline;
         beginEpoch = epochs.epoch();
         isRunning = true;
-        position = from >= 0 && from < positions(scanned) ? from : END;
-        groupsBegin = 0;
-        groupsEnd = 0;
+        begunAt = cursor.isPosition(scanned, from) ? from : END;
+        position = begunAt;
+        step = Step.READ_GROUPS;
         groupReads = 0;
-        completesUnit = false;
         damagedLooks = 0;
-        recordCount = 0;
-        blockBytes = 0;
-        tentativeCount = 0;
-        splitCount = 0;
-        frozenCount = 0;
-        uninitialisedCount = 0;
+        counts.clear();
         verbs = 0;
         doorbells = 0;
     }
@@ -184,37 +170,37 @@ public final class TableScan
     /** @return committed words met in the stretch; when records were asked for, records taken. */
     public long recordCount()
     {
-        return recordCount;
+        return counts.records;
     }
 
     /** @return bytes of the blocks that these words name. */
     public long blockBytes()
     {
-        return blockBytes;
+        return counts.blockBytes;
     }
 
-    /** @return undecided inserts, and remains of deletes, met in the stretch. */
+    /** @return undecided inserts, and remains of deletes, met in a stretch that counts words; as all that follow. */
     public long tentativeCount()
     {
-        return tentativeCount;
+        return counts.tentative;
     }
 
     /** @return splits and merges not known to be complete, of which the first slots were met in the stretch. */
     public long splitCount()
     {
-        return splitCount;
+        return counts.splits;
     }
 
     /** @return slots met that a split has not initialised yet. */
     public long uninitialisedCount()
     {
-        return uninitialisedCount;
+        return counts.uninitialised;
     }
 
     /** @return frozen slots that were met beside those that take their place. */
     public long frozenCount()
     {
-        return frozenCount;
+        return counts.frozen;
     }
 
     /** @return requests posted for the stretch. */
@@ -249,7 +235,7 @@ public final class TableScan
         if (nowNs - deadlineNs >= 0)
         {
             // What was met counts: the next stretch goes on behind it.
-            end(recordCount > 0 ? OperationResult.FOUND : OperationResult.TIMED_OUT_NOT_APPLIED);
+            end(position != begunAt ? OperationResult.FOUND : OperationResult.TIMED_OUT_NOT_APPLIED);
             return 1;
         }
         return inFlight ? 0 : goOn();
@@ -257,15 +243,14 @@ public final class TableScan
 
     private int goOn()
     {
-        if (position == END || groupReads == MAX_GROUP_READS && position >= groupsEnd && !completesUnit)
+        if (position == END || groupReads == MAX_GROUP_READS && step == Step.READ_GROUPS)
         {
             end(OperationResult.FOUND);
             return 1;
         }
-        final boolean needsGroups = position >= groupsEnd && !completesUnit;
-        if (needsGroups)
+        if (step == Step.READ_GROUPS)
         {
-            position = cursor.resolve(table, position);
+            cursor.resolve(table, position, sink == null);
         }
         link = table.link(cursor.suffix() & table.descriptor().subtableCount() - 1);
         if (link.port != null && link.port.isFailed())
@@ -273,72 +258,45 @@ public final class TableScan
             end(OperationResult.NODE_UNAVAILABLE);
             return 1;
         }
-        if (link.port == null || !link.port.isReady() ||
-            link.port.space() < (completesUnit ? Batch.MAX_REQUESTS : 2))
+        if (link.port == null || !link.port.isReady() || link.port.space() < leastSpace())
         {
             return 0;
         }
-        if (completesUnit)
-        {
-            link.port.begin();
-            unit.stage(unitRequests.begin(link.port));
-            post(unitRequests.count());
-        }
-        else if (needsGroups)
-        {
-            readGroups();
-        }
-        else
-        {
-            readBlocks();
-        }
+        link.port.begin();
+        post(stage());
         return 1;
     }
 
-    /** From the group of the position on, within its subtable. */
-    private void readGroups()
+    private int leastSpace()
     {
-        final int group = cursor.slot(position) / BucketDescriptor.SLOTS_PER_GROUP;
-        final int groups = Math.min(GROUPS_PER_READ, table.groupCount - group);
-        groupsBegin = cursor.begin() + (long)group * BucketDescriptor.SLOTS_PER_GROUP;
-        groupsEnd = groupsBegin + (long)groups * BucketDescriptor.SLOTS_PER_GROUP;
-        blockCount = 0;
-        readsOldGroups = cursor.predecessor() != 0 && !cursor.isMerging();
-        link.port.begin();
-        link.port.read(scratch.region, 0, groups * BucketDescriptor.GROUP_BYTES,
-            cursor.groupsOffset() + (long)group * BucketDescriptor.GROUP_BYTES);
-        if (readsOldGroups)
+        return switch (step)
         {
-            link.port.read(scratch.region, OLD_GROUPS_AT, groups * BucketDescriptor.GROUP_BYTES,
-                cursor.predecessor() + (long)group * BucketDescriptor.GROUP_BYTES);
-        }
-        post(readsOldGroups ? 2 : 1);
-        groupReads++;
+            case READ_GROUPS -> 2;
+            case COMPLETE_UNIT -> Batch.MAX_REQUESTS;
+            case READ_BLOCKS -> ScanBlocks.LEAST_SPACE;
+        };
     }
 
-    private void readBlocks()
+    /** @return requests staged. */
+    private int stage()
     {
-        final int most = Math.min(MAX_BLOCKS, link.port.space() / 2);
-        link.port.begin();
-        int used = 0;
-        blockCount = 0;
-        for (long at = position; at < groupsEnd && blockCount < most; at++)
+        switch (step)
         {
-            final long word = word(at);
-            if (SlotWord.isCommitted(word))
+            case READ_GROUPS ->
             {
-                final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-                if (used + length > BLOCKS_CAPACITY)
-                {
-                    break;
-                }
-                link.port.read(scratch.region, BLOCKS_AT + used, length, SlotWord.blockOffset(word));
-                words[blockCount] = word;
-                positions[blockCount++] = at;
-                used += length;
+                groupReads++;
+                return groups.read(link.port, table.groupCount);
+            }
+            case COMPLETE_UNIT ->
+            {
+                unit.stage(unitRequests.begin(link.port));
+                return unitRequests.count();
+            }
+            default ->
+            {
+                return blocks.read(link.port, record);
             }
         }
-        post(blockCount);
     }
 
     private void post(final int requests)
@@ -371,74 +329,93 @@ public final class TableScan
         if (status != WorkCompletionStatus.SUCCESS)
         {
             end(OperationResult.NODE_UNAVAILABLE);
+            return;
         }
-        else if (completesUnit)
+        switch (step)
         {
-            onUnit();
-        }
-        else if (blockCount == 0)
-        {
-            onGroups();
-        }
-        else
-        {
-            onBlocks();
+            case READ_GROUPS -> onGroups();
+            case COMPLETE_UNIT -> onUnit();
+            default -> onBlocks();
         }
     }
 
     private void onGroups()
     {
-        final int lengthBytes = (int)((groupsEnd - groupsBegin) / BucketDescriptor.SLOTS_PER_BUCKET) *
-            BucketDescriptor.BUCKET_BYTES;
-        for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
+        final long header = groups.strangeHeader();
+        if (SplitLink.isLink(header) || MergeLink.isLink(header))
         {
-            final long header = scratch.word(bucket + BucketDescriptor.HEADER_OFFSET);
-            if (SplitLink.isLink(header) || MergeLink.isLink(header))
-            {
-                // Split meanwhile: the same slots of those that take its place come next; merged: all of that one.
-                cursor.follow(table, header);
-                groupsEnd = 0;
-                return;
-            }
-            if (header != cursor.bucketHeader())
-            {
-                end(OperationResult.TABLE_CHANGED);
-                return;
-            }
+            // Split or merged meanwhile: what takes its place comes next.
+            cursor.follow(table, header);
+            return;
         }
-        for (long at = position; at < groupsEnd; at++)
+        if (header != cursor.bucketHeader())
         {
-            final long word = word(at);
-            if (word == SlotWord.UNINITIALISED && cursor.isMerging())
-            {
-                beginUnit(at);
-                return;
-            }
-            if (SlotWord.isRestructuring(word))
-            {
-                // The line was torn where the link is, or else nobody says where the word is.
-                lookAgain(at, sink == null ? at : position, OperationResult.RESTRUCTURING);
-                return;
-            }
-            count(word);
+            end(OperationResult.TABLE_CHANGED);
+            return;
         }
-        countUnderWay(groupsEnd);
-        skip(sink == null ? groupsEnd : position);
+        final int from = sink == null ? cursor.slotsCounted() : 0;
+        final int settled = countAsFarAsSettled(from);
+        final boolean areSettled = settled == groups.slotCount();
+        if (sink == null)
+        {
+            counts.underWay(from, settled);
+            // What was counted is not counted again.
+            position = areSettled ? groups.behind() : groups.counted(settled);
+        }
+        if (!areSettled)
+        {
+            onUnsettled(settled);
+        }
+        else if (sink != null)
+        {
+            groups.order();
+            record = 0;
+            onRecordsUpTo(0);
+        }
     }
 
-    /** Where a word goes is not settled before its group is complete, so that no position would hold. */
-    private void beginUnit(final long at)
+    /** @return the first slot with a word that may have gone elsewhere, or how many slots there are. */
+    private int countAsFarAsSettled(final int from)
+    {
+        int slot = from;
+        for (; slot < groups.slotCount(); slot++)
+        {
+            final long word = groups.word(slot);
+            if (SlotWord.isRestructuring(word))
+            {
+                return slot;
+            }
+            if (sink == null)
+            {
+                counts.word(word);
+            }
+        }
+        return slot;
+    }
+
+    private void onUnsettled(final int slot)
+    {
+        if (groups.word(slot) == SlotWord.UNINITIALISED && cursor.isMerging())
+        {
+            beginUnit(groups.group(slot));
+        }
+        else
+        {
+            // The line was torn where the link is, or else nobody says where the word is.
+            lookAgain(slot, OperationResult.RESTRUCTURING);
+        }
+    }
+
+    /** Where words go is not settled before their group is complete. */
+    private void beginUnit(final int group)
     {
         if (unit == null || unit.tableId() != table.tableId)
         {
             unit = new MergeUnit(table.tableId, 0);
         }
         unit.begin(cursor.suffix(), cursor.depth(), cursor.merged(0), cursor.merged(1),
-            cursor.groupsOffset() - SubtableDescriptor.GROUPS_OFFSET,
-            cursor.slot(at) / BucketDescriptor.SLOTS_PER_GROUP, OLD_GROUPS_AT);
-        countUnderWay(sink == null ? at : position);
-        position = sink == null ? at : position; // what was counted is not counted again
-        completesUnit = true;
+            cursor.groupsOffset() - SubtableDescriptor.GROUPS_OFFSET, group, ScanGroups.OLD_AT);
+        step = Step.COMPLETE_UNIT;
     }
 
     private void onUnit()
@@ -450,122 +427,86 @@ public final class TableScan
         }
         else if (unit.isDone())
         {
-            completesUnit = false;
-            groupsEnd = 0;
-        }
-    }
-
-    private void count(final long word)
-    {
-        if (SlotWord.isTentative(word))
-        {
-            tentativeCount++;
-        }
-        else if (sink == null && SlotWord.isCommitted(word))
-        {
-            recordCount++;
-            blockBytes += SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-        }
-    }
-
-    /** What is under way from the position on; each old slot of a split counts once, with those of split bit 0. */
-    private void countUnderWay(final long until)
-    {
-        if (cursor.predecessor() == 0 || until == position)
-        {
-            return;
-        }
-        splitCount += (cursor.isMerging() || cursor.side() == 0) && position == cursor.begin() ? 1 : 0;
-        for (long at = position; readsOldGroups && at < until; at++)
-        {
-            uninitialisedCount += scratch.word(wordAt(at)) == SlotWord.UNINITIALISED ? 1 : 0;
-            frozenCount += cursor.side() == 0 && SlotWord.isFrozen(scratch.word(OLD_GROUPS_AT + wordAt(at))) ? 1 : 0;
+            step = Step.READ_GROUPS;
         }
     }
 
     private void onBlocks()
     {
-        int block = BLOCKS_AT;
-        for (int i = 0; i < blockCount; i++)
+        while (record < blocks.end())
         {
-            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words[i]));
-            if (!BlockDescriptor.isValid(scratch.buffer, block, length, words[i]) ||
-                BlockDescriptor.tableId(scratch.buffer, block) != table.tableId)
+            final int begin = record;
+            final int end = groups.runEnd(begin);
+            if (!isValid(begin, end))
             {
-                if ((droppedGuards & Guard.SCAN_LOOKS_AGAIN) != 0)
+                return;
+            }
+            blocks.settle(begin, end);
+            for (; record < end; record++)
+            {
+                if (!take(record))
                 {
-                    block += length;
-                    continue;
+                    end(OperationResult.FOUND);
+                    return;
                 }
-                lookAgain(positions[i], positions[i], OperationResult.CORRUPT);
-                return;
             }
-            if (!sink.onRecord(scratch.buffer, block, behind(positions[i])))
-            {
-                position = positions[i];
-                end(OperationResult.FOUND);
-                return;
-            }
-            recordCount++;
-            blockBytes += length;
-            block += length;
         }
-        skip(positions[blockCount - 1] + 1);
+        onRecordsUpTo(record);
     }
 
-    /** The block is not what the word read published: damaged, or this node was late. The slot is read again. */
-    private void lookAgain(final long at, final long goOnAt, final int otherwise)
+    private void onRecordsUpTo(final int end)
     {
-        damagedLooks = at == damagedPosition ? damagedLooks + 1 : 1;
-        damagedPosition = at;
-        position = goOnAt;
-        groupsEnd = 0;
+        final boolean isOver = end == groups.records();
+        step = isOver ? Step.READ_GROUPS : Step.READ_BLOCKS;
+        position = isOver ? groups.behind() : position;
+    }
+
+    private boolean isValid(final int begin, final int end)
+    {
+        for (int i = begin; i < end; i++)
+        {
+            if (!blocks.isValid(i, table.tableId) && (droppedGuards & Guard.SCAN_LOOKS_AGAIN) == 0)
+            {
+                lookAgain(groups.slot(i), OperationResult.CORRUPT);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** @return false if there is no room for a record that the walk had not come to. */
+    private boolean take(final int met)
+    {
+        final long behind = groups.behind(met);
+        if (groups.isAhead(met, blocks.keyHash(met)) && !isLeftOut(met))
+        {
+            if (!sink.onRecord(scratch.buffer, blocks.at(met), behind))
+            {
+                return false;
+            }
+            counts.records++;
+            counts.blockBytes += blocks.length(met);
+        }
+        position = behind;
+        return true;
+    }
+
+    private boolean isLeftOut(final int met)
+    {
+        return (droppedGuards & Guard.SCAN_LOOKS_AGAIN) != 0 && !blocks.isValid(met, table.tableId);
+    }
+
+    /** What was read is not what was published: damaged, or this node was late. The groups are read again. */
+    private void lookAgain(final int slot, final int otherwise)
+    {
+        final long at = groups.offset(slot);
+        damagedLooks = at == damagedAt ? damagedLooks + 1 : 1;
+        damagedAt = at;
+        step = Step.READ_GROUPS;
         if (damagedLooks == MAX_DAMAGED_LOOKS)
         {
             end(otherwise);
         }
-    }
-
-    /** Goes to the next committed word of the groups read, or behind them. */
-    private void skip(final long from)
-    {
-        long at = from;
-        while (at < groupsEnd && !SlotWord.isCommitted(word(at)))
-        {
-            at++;
-        }
-        position = at < cursor.end() ? at : behind(cursor.end() - 1);
-        if (position == END)
-        {
-            groupsEnd = Long.MAX_VALUE;
-        }
-    }
-
-    /** @return the position behind one of the present subtable. */
-    private long behind(final long at)
-    {
-        return at + 1 < cursor.end() ? at + 1 : cursor.next();
-    }
-
-    /** The word that counts: where a split has not come to yet, what it will bring. */
-    private long word(final long at)
-    {
-        final int wordAt = wordAt(at);
-        final long word = scratch.word(wordAt);
-        if (word != SlotWord.UNINITIALISED || !readsOldGroups)
-        {
-            return word;
-        }
-        return SlotMoves.moved(SlotWord.frozen(scratch.word(OLD_GROUPS_AT + wordAt)), cursor.depth(), cursor.side(),
-            false, 0);
-    }
-
-    /** @return where the word of a position is among the groups read. */
-    private int wordAt(final long at)
-    {
-        final int slot = (int)(at - groupsBegin);
-        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     private void end(final int howItEnded)
@@ -594,6 +535,6 @@ public final class TableScan
     public String toString()
     {
         return "TableScan{running=" + isRunning + " inFlight=" + inFlight + " position=" + position + " records=" +
-            recordCount + " result=" + OperationResult.name(result) + '}';
+            counts.records + " result=" + OperationResult.name(result) + '}';
     }
 }

@@ -123,10 +123,37 @@ class TableScanTest
         assertThat(scan.position()).isEqualTo(TableScan.END);
     }
 
+    /** An interval's middle in 2^21ths of all, times the slots of a subtable, and a slot: its group is walked anew. */
+    @Test
+    void shouldGoOnFromPositionsOfEarlierVersions()
+    {
+        fill(400);
+        final long slots = 21L * GROUPS;
+        final long quarter = slots << 19;
+        begin(fixture, table, 0);
+        finish(fixture);
+        final List<String> all = List.copyOf(met);
+        final int[] left = new int[5];
+        final long[] from = {
+            quarter, quarter + slots / 2, quarter + slots / 2 + 20, 3 * quarter, 3 * quarter + slots - 1};
+        for (int i = 0; i < from.length; i++)
+        {
+            met.clear();
+            begin(fixture, table, from[i]);
+            finish(fixture);
+            left[i] = met.size();
+            assertThat(met).isEqualTo(all.subList(all.size() - met.size(), all.size()));
+        }
+        assertThat(left[0]).isEqualTo(400);
+        assertThat(left[1]).as("half of the first subtable").isBetween(250, 350).isEqualTo(left[2]);
+        assertThat(left[3]).as("the second one").isBetween(150, 250);
+        assertThat(left[4]).as("its last group").isBetween(1, 20);
+    }
+
     @Test
     void shouldEndAtOnceWhereThereIsNothing()
     {
-        for (final long from : new long[]{TableScan.END, TableScan.positions(table), Long.MAX_VALUE, Long.MIN_VALUE})
+        for (final long from : new long[]{TableScan.END, 1, 21L * GROUPS << 21, Long.MAX_VALUE, Long.MIN_VALUE})
         {
             final TableScan scan = begin(fixture, table, from);
             finish(fixture);

@@ -126,6 +126,12 @@ public final class KeyHash
         return (int)(high >>> DIRECTORY_SHIFT + first) & (1 << SlotWord.WINDOW_BITS) - 1;
     }
 
+    /** @return the bits in another order: fingerprint, spare ones, directory; by that scans walk a group. */
+    public static long order(final long high)
+    {
+        return Long.rotateLeft(high, DIRECTORY_BITS);
+    }
+
     /** @return fingerprint for the slot word. */
     public static int fingerprint(final long high)
     {
