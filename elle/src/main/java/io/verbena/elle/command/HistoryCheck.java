@@ -192,7 +192,8 @@ public final class HistoryCheck
         {
             text.append("  Ruled out: ").append(String.join(", ", words(verdict.ruledOut())));
             text.append("; strongest that remain: ");
-            text.append(String.join(", ", words(verdict.strongestRemaining()))).append('\n');
+            final List<String> remaining = words(verdict.strongestRemaining());
+            text.append(remaining.isEmpty() ? "none" : String.join(", ", remaining)).append('\n');
         }
         verdict.anomalies().forEach(anomaly -> append(text, verdict, anomaly));
         return text.toString();

@@ -1,6 +1,7 @@
 package io.verbena.elle.history;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
@@ -23,7 +24,7 @@ public final class HistoryReader
      * Reads a file.
      *
      * @param file EDN (maps one after the other or one vector) or JSON (lines or one array), in UTF-8 and up to
-     *             2 GiB; or what a {@link HistoryRecorder} wrote.
+     *             2 GiB, also from a pipe; or what a {@link HistoryRecorder} wrote.
      * @return the history; its source is the name of the file.
      * @throws IOException      if the file cannot be read.
      * @throws HistoryException if it is no well-formed history; names file and line.
@@ -31,6 +32,10 @@ public final class HistoryReader
     public static History read(final Path file) throws IOException
     {
         final String source = file.toString();
+        if (!Files.isRegularFile(file))
+        {
+            return parse(source, decode(source, unsized(source, file)));
+        }
         try (FileChannel channel = FileChannel.open(file))
         {
             if (RecordingReader.isRecording(channel))
@@ -95,6 +100,20 @@ public final class HistoryReader
             }
         }
         return false;
+    }
+
+    /** What is no file on a disk, such as a pipe, can be read once only, and does not say how much it holds. */
+    private static byte[] unsized(final String source, final Path file) throws IOException
+    {
+        try (InputStream in = Files.newInputStream(file))
+        {
+            final byte[] bytes = in.readNBytes((int)MAX_TEXT_BYTES);
+            if (RecordingReader.isRecording(bytes))
+            {
+                throw new HistoryException(source, 0, "is a recording, which must be a file, not a pipe");
+            }
+            return bytes;
+        }
     }
 
     private static String decode(final String source, final byte[] bytes)

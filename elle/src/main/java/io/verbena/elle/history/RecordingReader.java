@@ -50,6 +50,12 @@ final class RecordingReader
         return channel.read(start, 0) == Long.BYTES && start.getLong(0) == MAGIC;
     }
 
+    static boolean isRecording(final byte[] content)
+    {
+        return content.length >= Long.BYTES &&
+            ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getLong(0) == MAGIC;
+    }
+
     static History read(final Path file, final FileChannel channel) throws IOException
     {
         return new RecordingReader(file.toString()).read(channel);

@@ -149,7 +149,7 @@ final class TextCursor
         }
         if (start == position)
         {
-            throw broken("unexpected " + show(peek()));
+            throw broken(show(peek()) + " was not expected");
         }
         final int slot = (hash ^ hash >>> 16) & TOKEN_CACHE_LENGTH - 1;
         final String cached = tokens[slot];

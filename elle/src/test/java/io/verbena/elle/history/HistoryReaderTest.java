@@ -1,20 +1,24 @@
 package io.verbena.elle.history;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -37,6 +41,39 @@ class HistoryReaderTest
     {
         return HistoryReader.parse("t", "{:process 0 :type :invoke :f :x :value " + edn + "}")
             .operations().getFirst().input();
+    }
+
+    /** A pipe can be read once only, and not from its beginning again. */
+    @Test
+    @Timeout(60)
+    void shouldReadAHistoryButNoRecordingFromAPipe(@TempDir final Path directory) throws Exception
+    {
+        final byte[] text = EDN.getBytes(StandardCharsets.UTF_8);
+        assertThat(piped(directory.resolve("text"), text).operations()).hasSize(3);
+        final Path recording = directory.resolve("recording");
+        HistoryRecorder.create(recording).close();
+        final byte[] recorded = Files.readAllBytes(recording);
+        assertThatThrownBy(() -> piped(directory.resolve("binary"), recorded)).isInstanceOf(HistoryException.class)
+            .hasMessageEndingWith("is a recording, which must be a file, not a pipe");
+    }
+
+    private static History piped(final Path pipe, final byte[] content) throws Exception
+    {
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+        final CompletableFuture<Void> writer = CompletableFuture.runAsync(() ->
+        {
+            try
+            {
+                Files.write(pipe, content, StandardOpenOption.WRITE);
+            }
+            catch (final IOException ex)
+            {
+                throw new UncheckedIOException(ex);
+            }
+        });
+        final History history = HistoryReader.read(pipe);
+        writer.join();
+        return history;
     }
 
     @Test
@@ -128,7 +165,7 @@ class HistoryReaderTest
         "{:process 0 :type :invoke :f :read} ~ {:process 0 :type :ok :f :write} | 2 | had called read (line 1)",
         "{:process 0 :type :invoke :f :a :key 1} ~ {:process 0 :type :ok :key 2} | 2 | had called it with key 1",
         "{:process 0 :type :invoke :f :a :index 7} ~ {:process 0 :type :ok :f :a :index 7} | 2 | index 7 after index 7",
-        "~ {:process 0 :type :invoke :f :read :value [1 2} | 2 | unexpected '}'",
+        "~ {:process 0 :type :invoke :f :read :value [1 2} | 2 | '}' was not expected",
         "{:process 0 ~~ :type :invoke :f :read :value [1 2 | 3 | ends where ']' is missing",
         "{:process 0 :type :invoke :f :read :value \"abc | 1 | ends within a string",
         "{:process 0 :type :invoke :f :read :value 12x} | 1 | not a number: 12x",
