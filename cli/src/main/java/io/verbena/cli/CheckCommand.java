@@ -67,7 +67,7 @@ final class CheckCommand implements Callable<Integer>
         description = "Seconds for each history, after which it is unknown. Default: ${DEFAULT-VALUE}.")
     private long timeoutSeconds;
 
-    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Histories to check.")
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Histories to check; - is standard input.")
     private List<Path> files;
 
     @Override
@@ -121,7 +121,7 @@ final class CheckCommand implements Callable<Integer>
     {
         try
         {
-            return check.run(file);
+            return check.run(StandardStream.input(file));
         }
         catch (final HistoryException ex)
         {

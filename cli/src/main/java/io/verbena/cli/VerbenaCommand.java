@@ -57,7 +57,8 @@ import java.util.TreeSet;
         "70:an error in Verbena itself, or the build failed",
         "73:memory or a file could not be made (/dev/shm full, output not writable)",
         "74:standard output could not be written; what the command did is done",
-        "130:interrupted (Ctrl-C)"})
+        "130:interrupted (Ctrl-C)",
+        "143:told to end (SIGTERM)"})
 public final class VerbenaCommand implements Runnable
 {
     /** In the order of the help. Names stand here too, so that a start need not ask each class for its own. */
@@ -159,7 +160,16 @@ public final class VerbenaCommand implements Runnable
     public static Set<String> settings()
     {
         final Set<String> names = new TreeSet<>();
-        collectSettings(commandLine(false), names);
+        // Without settings: the library asks for values while it builds commands, and who asks for names reads a file.
+        collectSettings(commandLine(false, "", new CommandLine.IFactory()
+        {
+            @Override
+            public <K> K create(final Class<K> type) throws Exception
+            {
+                return SettingsProvider.class == type ?
+                    type.cast(SettingsProvider.none()) : CommandLine.defaultFactory().create(type);
+            }
+        }), names);
         return names;
     }
 
@@ -197,8 +207,14 @@ public final class VerbenaCommand implements Runnable
      */
     static CommandLine commandLine(final boolean debug, final String first)
     {
+        return commandLine(debug, first, CommandLine.defaultFactory());
+    }
+
+    private static CommandLine commandLine(
+        final boolean debug, final String first, final CommandLine.IFactory factory)
+    {
         final VerbenaCommand root = new VerbenaCommand();
-        final CommandLine line = new CommandLine(root);
+        final CommandLine line = new CommandLine(root, factory);
         final boolean isOne = COMMANDS.stream().anyMatch((command) -> command.getKey().equals(first));
         for (final Map.Entry<String, Class<?>> command : COMMANDS)
         {
@@ -209,6 +225,10 @@ public final class VerbenaCommand implements Runnable
         }
         return line
             .registerConverter(Path.class, VerbenaCommand::path)
+            .registerConverter(int.class, UsageWords::wholeInt)
+            .registerConverter(Integer.class, UsageWords::wholeInt)
+            .registerConverter(long.class, UsageWords::wholeLong)
+            .registerConverter(Long.class, UsageWords::wholeLong)
             .setCaseInsensitiveEnumValuesAllowed(true)
             // A key may begin with '@', and be the name of a file.
             .setExpandAtFiles(false)
@@ -249,7 +269,7 @@ public final class VerbenaCommand implements Runnable
             // Where settings come from; the library would repeat all words in its message, values too.
             return onFailure(failed, err, false);
         }
-        err.println("verbena: " + oneLine(exception.getMessage()) + " (see " +
+        err.println("verbena: " + oneLine(UsageWords.of(exception)) + " (see " +
             commandLine.getCommandSpec().qualifiedName() + " --help)");
         return ExitStatus.USAGE;
     }

@@ -105,6 +105,40 @@ class VerbenaCommandTest
     }
 
     @Test
+    void shouldSayWhatIsMeantInWordsOfTheCommandLine()
+    {
+        assertOneLine(ExitStatus.USAGE, "there is no command 'statu', but status (see verbena --help)", run("statu"));
+        assertOneLine(ExitStatus.USAGE, "there is no command 'bogus' (see verbena table --help)",
+            run("table", "bogus"));
+        assertOneLine(ExitStatus.USAGE, "'too' is a word too many (see verbena status --help)", run("status", "too"));
+        assertOneLine(ExitStatus.USAGE, "there is no option '-x'; a word that begins with '-' and is none stands " +
+            "behind -- (see verbena put --help)", run("put", "-x", "y"));
+        assertOneLine(ExitStatus.USAGE, "'--memory': 'much' is no whole number (see", run("up", "--memory", "much"));
+        assertOneLine(ExitStatus.USAGE, "'99999999999' is too large", run("up", "--memory", "99999999999"));
+        assertOneLine(ExitStatus.USAGE, "'1.5' is no whole number", run("delete", "k", "--if-version", "1.5"));
+        assertOneLine(ExitStatus.USAGE, "'99999999999999999999' is no whole number of 64 bits",
+            run("delete", "k", "--if-version", "99999999999999999999"));
+    }
+
+    @Test
+    void shouldRefuseAnAddressOrAFolderBeforeAnythingIsStarted() throws Exception
+    {
+        final String cluster = folder.resolve("cluster").toString();
+        assertOneLine(ExitStatus.USAGE, "--listen: not the address of a cluster: 'verbena://127.0.0.1:99999'",
+            run("up", "--listen", "verbena://127.0.0.1:99999", "--data", cluster));
+        final Path file = Files.createFile(folder.resolve("file"));
+        assertOneLine(ExitStatus.CANNOT_CREATE, "folder of the cluster " + file + " cannot be used (there is " +
+            "something else in its place): give --data DIR", run("up", "--data", file.toString()));
+    }
+
+    @Test
+    void shouldNotReadAValueThatHasNoEnd()
+    {
+        assertOneLine(ExitStatus.USAGE, "--file /dev/zero: a value has at most 16384 bytes, and this file more",
+            run("put", "k", "--file", "/dev/zero"));
+    }
+
+    @Test
     void shouldAnswerABadPropertyFileWithOneLine() throws Exception
     {
         assertOneLine(ExitStatus.BAD_DATA, "no such file", run("demo", "-P", folder.resolve("none").toString()));

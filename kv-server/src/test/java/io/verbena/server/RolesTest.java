@@ -334,6 +334,10 @@ class RolesTest
         assertThatThrownBy(() -> MetaServerRole.open(
             fabric, fabricName(), meta.address(), token, directory.resolve("other"), true))
             .isInstanceOf(BootstrapException.class).hasMessageContaining("is another cluster running there?");
+        assertThatThrownBy(() -> MetaServerRole.open(
+            fabric, fabricName(), new ClusterAddress("192.0.2.1", 0), token, directory.resolve("other"), true))
+            .as("not an address of this host, but of documentation").isInstanceOf(BootstrapException.class)
+            .hasMessageContaining("give an address of this host").hasMessageNotContaining("another cluster");
         assertThatThrownBy(this::openMeta).as("the data folder is in use").isInstanceOf(RuntimeException.class)
             .hasMessageContaining(directory.toString());
     }

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
+import io.verbena.cli.StandardStream;
 import io.verbena.cli.Terminal;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvScan;
@@ -66,7 +67,7 @@ public final class DumpCommand implements Callable<Integer>
     private String cursor;
 
     @Parameters(paramLabel = "FILE", description = "Made, or replaced when all records are in it; what " +
-        "is no file on a disk, such as a named pipe, is written as it stands.")
+        "is no file on a disk, such as a named pipe, is written as it stands; - is standard output.")
     private Path file;
 
     @Override
@@ -81,7 +82,7 @@ public final class DumpCommand implements Callable<Integer>
         final Progress progress = Terminal.progress();
         final long startNs = clock.nanoTime();
         // Before the work: nobody wants to hear after it that there is nowhere to write to.
-        try (DumpFile target = DumpFile.open(file))
+        try (DumpFile target = DumpFile.open(StandardStream.output(file)))
         {
             return clientOptions.with((client) ->
             {

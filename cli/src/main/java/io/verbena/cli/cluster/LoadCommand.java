@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
+import io.verbena.cli.StandardStream;
 import io.verbena.cli.Terminal;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
@@ -44,7 +45,7 @@ public final class LoadCommand implements Callable<Integer>
         description = "JSON lines or CSV. Default: as the file's name ends.")
     private RecordFile.Format format;
 
-    @Parameters(paramLabel = "FILE", description = "With the records.")
+    @Parameters(paramLabel = "FILE", description = "With the records; - is standard input.")
     private Path file;
 
     @Override
@@ -60,7 +61,7 @@ public final class LoadCommand implements Callable<Integer>
                 new RecordLoader(loaded, clientOptions.timeoutNs(), Terminal.progress(), clock);
             try
             {
-                loader.load(file, chosen);
+                loader.load(StandardStream.input(file), chosen);
             }
             catch (final IOException ex)
             {

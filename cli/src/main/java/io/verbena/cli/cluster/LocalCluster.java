@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
+import io.verbena.cli.FileErrors;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.memory.MemoryFolder;
@@ -91,7 +92,8 @@ final class LocalCluster implements AutoCloseable
         catch (final IOException ex)
         {
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE,
-                "folder of the cluster cannot be used: " + ex + "; give --data DIR that can be written", ex);
+                "folder of the cluster " + folder.path() + " cannot be used (" +
+                FileErrors.reason(ex) + "): give --data DIR that can be written", ex);
         }
     }
 

@@ -37,7 +37,8 @@ public final class PutCommand implements Callable<Integer>
     @Parameters(index = "1", arity = "0..1", paramLabel = "VALUE", description = "Value of the record.")
     private String value;
 
-    @Option(names = "--file", paramLabel = "FILE", description = "The value is the content of this file.")
+    @Option(names = "--file", paramLabel = "FILE",
+        description = "The value is the content of this file; - is standard input.")
     private Path file;
 
     @Option(names = "--if-absent", description = "Only if there is no such record.")

@@ -139,7 +139,7 @@ final class RecordFile
         }
         catch (final IllegalArgumentException ex)
         {
-            throw bad(line, "not an even number of hex digits");
+            throw bad(line, "not hex digits, two for each byte");
         }
     }
 

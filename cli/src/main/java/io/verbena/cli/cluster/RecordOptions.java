@@ -4,13 +4,16 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.CommandOutput;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
+import io.verbena.cli.StandardStream;
 import io.verbena.client.KvEntry;
+import io.verbena.client.KvLimits;
 
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +59,7 @@ final class RecordOptions
         catch (final IllegalArgumentException ex)
         {
             throw new CommandFailedException(
-                ExitStatus.USAGE, what + " '" + text + "': not an even number of hex digits", ex);
+                ExitStatus.USAGE, what + " '" + text + "': not hex digits, two for each byte", ex);
         }
         if (text.indexOf(REPLACEMENT) >= 0 || !RecordFile.isEncodable(text))
         {
@@ -102,12 +105,27 @@ final class RecordOptions
         }
         try
         {
-            return Files.readAllBytes(file);
+            return content(StandardStream.input(file));
         }
         catch (final IOException ex)
         {
             throw new CommandFailedException(
                 ExitStatus.BAD_DATA, "--file " + file + ": cannot be read (" + FileErrors.reason(ex) + ")", ex);
+        }
+    }
+
+    /** No more than tells whether it is too long: the file may be one without an end. */
+    private static byte[] content(final Path file) throws IOException
+    {
+        try (InputStream in = Files.newInputStream(file))
+        {
+            final byte[] bytes = in.readNBytes(KvLimits.MAX_VALUE_BYTES + 1);
+            if (bytes.length > KvLimits.MAX_VALUE_BYTES)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--file " + file + ": a value has at most " +
+                    KvLimits.MAX_VALUE_BYTES + " bytes, and this file more", null);
+            }
+            return bytes;
         }
     }
 }

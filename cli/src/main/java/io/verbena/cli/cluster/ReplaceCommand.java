@@ -36,7 +36,8 @@ public final class ReplaceCommand implements Callable<Integer>
     @Parameters(index = "1", arity = "0..1", paramLabel = "VALUE", description = "New value of the record.")
     private String value;
 
-    @Option(names = "--file", paramLabel = "FILE", description = "The value is the content of this file.")
+    @Option(names = "--file", paramLabel = "FILE",
+        description = "The value is the content of this file; - is standard input.")
     private Path file;
 
     @Option(names = "--if-version", paramLabel = "VERSION", description = "Only if the record has this version.")

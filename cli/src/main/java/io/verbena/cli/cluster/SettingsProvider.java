@@ -44,6 +44,12 @@ public final class SettingsProvider implements IDefaultValueProvider
         this.environment = environment;
     }
 
+    /** @return one that has no settings, whatever the environment. */
+    public static SettingsProvider none()
+    {
+        return new SettingsProvider(Map.of());
+    }
+
     @Override
     public String defaultValue(final ArgSpec argument)
     {

@@ -54,7 +54,7 @@ public final class TableCommand implements Runnable
         private String name;
 
         @Option(names = "--records", paramLabel = "N", defaultValue = "100000",
-            description = "Most records it is to hold at once; it does not grow. Default: ${DEFAULT-VALUE}.")
+            description = "Records to make room for now; beyond that it grows as it fills. Default: ${DEFAULT-VALUE}.")
         private long records;
 
         @Override
@@ -121,11 +121,13 @@ public final class TableCommand implements Runnable
                 final TableStat stat = client.table(name).stat();
                 final PrintWriter out = spec.commandLine().getOut();
                 out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
-                    "records     %,d%nfill        %.3f of %,d slots%ngroups      %,d in %,d subtables%n" +
-                    "depth       %d%nrecords'    %,d bytes%nindex       %,d bytes%nundecided   %,d%n" +
-                    "growth      %,d splits and merges under way: %,d slots frozen, %,d not initialised; " +
+                    "records          %,d%nfill             %.3f of %,d slots%n" +
+                    "groups           %,d in %,d subtables%ndepth            %d%n" +
+                    "bytes            %,d of records, %,d of the index%n" +
+                    "undecided        %,d inserts under way, or left of deletes%n" +
+                    "growth           %,d splits and merges under way: %,d slots frozen, %,d not initialised; " +
                     "%,d pairs helped%n" +
-                    "false       %,d fingerprint matches%n",
+                    "false matches    %,d of fingerprints%n",
                     stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.depth(),
                     stat.blockBytes(), stat.indexBytes(), stat.undecided(), stat.splitsUnderWay(), stat.frozen(),
                     stat.uninitialised(), stat.pairsHelped(), stat.falseMatches()));

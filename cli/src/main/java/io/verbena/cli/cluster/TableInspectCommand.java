@@ -120,8 +120,9 @@ final class TableInspectCommand implements Callable<Integer>
         };
         if (needsNone != (null == which))
         {
-            throw usage(needsNone ? what + " takes no number: '" + which + "'" :
-                what + " which one: give its " + ("slot".equals(what) || "block".equals(what) ? "offset" : "number"));
+            throw usage(needsNone ? what + " takes no number: '" + which + "'" +
+                ("directory".equals(what) ? "; --table names the table" : "; --memory-node names the memory node") :
+                "which " + what + ": give its " + ("slot".equals(what) || "block".equals(what) ? "offset" : "number"));
         }
         try
         {

@@ -5,7 +5,10 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
+import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.TableOptions;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.ClusterAddress;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -61,6 +64,7 @@ public final class UpCommand implements Callable<Integer>
         check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
         check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
         check("--memory", orOne(memoryMib), 1, MAX_MIB);
+        checkAddress();
         final PrintWriter out = spec.commandLine().getOut();
         final ClusterFolder folder = ClusterFolder.of(data);
         try (LocalCluster cluster = LocalCluster.open(folder))
@@ -74,6 +78,18 @@ public final class UpCommand implements Callable<Integer>
         say(out, "token: " + folder.token());
         say(out, "try: ./verbena put hello world" + (null == data ? "" : " --data " + data));
         return ExitStatus.OK;
+    }
+
+    private void checkAddress()
+    {
+        try
+        {
+            ClusterAddress.parse(null == listen ? LocalCluster.ANY_PORT : listen);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--listen: " + ex.getMessage(), ex);
+        }
     }
 
     private static int orOne(final Integer count)
@@ -114,6 +130,12 @@ public final class UpCommand implements Callable<Integer>
             {
                 client.createTable("default", TableOptions.DEFAULTS);
             }
+        }
+        catch (final KvOutOfMemoryException ex)
+        {
+            throw new CommandFailedException(ClientOptions.status(ex.category()), "the cluster is up, but has no " +
+                "room for table default (" + ex.getMessage() + "): 'verbena table create default --records' fewer, " +
+                "or 'verbena down' and 'verbena up --memory' more", ex);
         }
         catch (final KvException ex)
         {

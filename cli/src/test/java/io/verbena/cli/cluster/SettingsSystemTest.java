@@ -54,6 +54,19 @@ class SettingsSystemTest
         assertThat(status).isEqualTo(ExitStatus.BAD_DATA);
     }
 
+    @Test
+    void shouldTakeSettingsFromAFile() throws Exception
+    {
+        final Path file = Files.writeString(directory.resolve("settings"), "records=0\n");
+        assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders"))
+            .startsWith("verbena: --records 0: must be 1 to ").hasLineCount(1);
+        assertThat(status).isEqualTo(ExitStatus.USAGE);
+        Files.writeString(file, "recrods=0\n");
+        assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders"))
+            .isEqualTo("verbena: VERBENA_CONFIG=" + file + ": no command has an option --recrods\n");
+        assertThat(status).isEqualTo(ExitStatus.BAD_DATA);
+    }
+
     /** It is a setting of one role; processes of {@code up} are many. */
     @Test
     void shouldGiveEachProcessAHealthPortOfItsOwn() throws Exception

@@ -19,9 +19,10 @@ class TableInspectCommandTest
     @ParameterizedTest
     @CsvSource({
         "inspect nonsense, 64, is none of superblock",
-        "inspect superblock 3, 64, superblock takes no number",
-        "inspect bucket, 64, bucket which one: give its number",
-        "inspect slot, 64, slot which one: give its offset",
+        "inspect superblock 3, 64, superblock takes no number: '3'; --memory-node names",
+        "inspect directory orders, 64, directory takes no number: 'orders'; --table names the table",
+        "inspect bucket, 64, which bucket: give its number",
+        "inspect slot, 64, which slot: give its offset",
         "inspect slot zz, 64, is no number of 0 or more",
         "inspect bucket -1, 64, is no number of 0 or more",
         "check, 64, no table given",

@@ -69,10 +69,21 @@ public final class BootstrapServer implements AutoCloseable
         catch (final IOException ex)
         {
             closeQuietly(socket);
-            final String why = ex instanceof UnknownHostException ? "unknown host" : ex.getMessage();
-            throw new BootstrapException(BootstrapException.Reason.UNREACHABLE, "cannot listen at " + address + ": " +
-                why + "; is another cluster running there? choose another port", ex);
+            throw new BootstrapException(
+                BootstrapException.Reason.UNREACHABLE, "cannot listen at " + address + ": " + why(ex), ex);
         }
+    }
+
+    private static String why(final IOException ex)
+    {
+        if (ex instanceof UnknownHostException)
+        {
+            return "unknown host; give an address of this host";
+        }
+        final String why = String.valueOf(ex.getMessage());
+        return why + (why.contains("assign") ? "; give an address of this host" :
+            why.contains("in use") ? "; is another cluster running there? choose another port" :
+            "; choose another port");
     }
 
     /** @return where it listens, with the port that was chosen. */

@@ -1,0 +1,65 @@
+package io.verbena.cli;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+import java.util.List;
+
+/** What is said of a command line that cannot be, where the library's words are of programs. Stateless. */
+final class UsageWords
+{
+    private UsageWords()
+    {
+    }
+
+    /** @return what is wrong with a command line. */
+    static String of(final ParameterException exception)
+    {
+        if (!(exception instanceof final UnmatchedArgumentException unmatched) || unmatched.getUnmatched().isEmpty())
+        {
+            return exception.getMessage();
+        }
+        final CommandSpec spec = exception.getCommandLine().getCommandSpec();
+        final String word = "'" + unmatched.getUnmatched().getFirst() + "'";
+        if (unmatched.isUnknownOption())
+        {
+            return "there is no option " + word + (spec.positionalParameters().isEmpty() ? guess(unmatched) :
+                guess(unmatched) + "; a word that begins with '-' and is none stands behind --");
+        }
+        return spec.subcommands().isEmpty() ? word + " is a word too many" :
+            "there is no command " + word + guess(unmatched);
+    }
+
+    private static String guess(final UnmatchedArgumentException unmatched)
+    {
+        final List<String> guesses = unmatched.getSuggestions();
+        return guesses.isEmpty() ? "" : ", but " + guesses.getFirst();
+    }
+
+    /** @return the number that a word is. */
+    static int wholeInt(final String word)
+    {
+        final long number = wholeLong(word);
+        if (number != (int)number)
+        {
+            throw new TypeConversionException("'" + word + "' is too large");
+        }
+        return (int)number;
+    }
+
+    /** @return the number that a word is. */
+    static long wholeLong(final String word)
+    {
+        try
+        {
+            return Long.parseLong(word);
+        }
+        catch (final NumberFormatException ex)
+        {
+            throw new TypeConversionException("'" + word + "' is no whole number" +
+                (word.matches("[+-]?\\d+") ? " of 64 bits" : ""));
+        }
+    }
+}
