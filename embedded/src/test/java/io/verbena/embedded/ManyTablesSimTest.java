@@ -7,7 +7,11 @@ import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,6 +27,9 @@ class ManyTablesSimTest
     private static final long STILL_NS = SimCluster.LEASE_NS * 11 / 20;
     private static final long TIMEOUT_NS = 20_000_000;
     private static final long MAX_STEPS = 50_000_000;
+    private static final int ASKED_TABLES = 28;
+    private static final int DROPPED_TABLES = 20;
+    private static final long BUSY_HEARTBEAT_NS = 5_000;
 
     @Test
     void shouldPassEpochsAndReuseBlocksWhenTheVersionHasChanged()
@@ -84,6 +91,38 @@ class ManyTablesSimTest
         cluster.metaMachine().pause();
         cluster.runFor(STILL_NS);
         cluster.metaMachine().resume();
+    }
+
+    /**
+     * A node has asked for many tables and stands still for a moment, in which some of them are dropped: the answers of
+     * before wait for it, and it hears of the drops while it opens one after the other. Seeds for which that is so.
+     */
+    @ParameterizedTest
+    @CsvSource({"81, 18400", "339, 21600", "1, 20000"})
+    void shouldNotOpenWhatItHasHeardToBeDropped(final long seed, final long askingNs)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, TABLES, 0))
+        {
+            cluster.heartbeatNs(BUSY_HEARTBEAT_NS);
+            final SimCluster.Compute late = addComputeNode(cluster);
+            final List<KvTable> tables = new ArrayList<>();
+            for (int i = 0; i < ASKED_TABLES; i++)
+            {
+                tables.add(cluster.createTable("t-" + i, 50));
+            }
+            cluster.forget(cluster.computes().getFirst());
+            tables.forEach((table) -> table.putAsync(new byte[]{1}, new byte[]{1}, TIMEOUT_NS));
+            cluster.runFor(askingNs);
+            late.machine().pause();
+            for (int i = 0; i < DROPPED_TABLES; i++)
+            {
+                cluster.dropTable("t-" + i);
+            }
+            late.machine().resume();
+            cluster.runFor(TIMEOUT_NS);
+
+            assertThat(SplitRepairs.openTables(late.node())).isEqualTo(ASKED_TABLES - DROPPED_TABLES);
+        }
     }
 
     private static SimCluster.Compute addComputeNode(final SimCluster cluster)

@@ -24,6 +24,7 @@ final class CatalogWatch
     private boolean isLooking;
     private long heardVersion;
     private long heardEpoch;
+    private long news;
     private long version = -1;
     private long comingVersion;
     private long comingEpoch;
@@ -43,6 +44,7 @@ final class CatalogWatch
     /** Takes what a registration or heartbeat said. */
     void onHeard(final long newEpoch, final long newVersion)
     {
+        news += newEpoch == heardEpoch && newVersion == heardVersion ? 0 : 1;
         heardEpoch = newEpoch;
         heardVersion = newVersion;
         if (newVersion == version && !isLooking)
@@ -60,6 +62,12 @@ final class CatalogWatch
     void lookAgain()
     {
         version = -1;
+    }
+
+    /** @return how often an epoch or a version was heard that is another than the one before. */
+    long news()
+    {
+        return news;
     }
 
     /** @return epoch heard with the newest version that was looked after. */
@@ -129,7 +137,7 @@ final class CatalogWatch
         return isLate;
     }
 
-    private boolean onAnswer(final OpenTable table, final TableEntry entry, final long askedEpoch)
+    private boolean onAnswer(final OpenTable table, final TableEntry entry, final long askedNews)
     {
         final int tableId = table.descriptor().tableId();
         if (null == entry || entry.tableId() != tableId)

@@ -61,7 +61,7 @@ final class CreateTableTask extends ControlTask
     private TableCreator creator;
     private TableEntry entry;
     private int tableId;
-    private long publishedEpoch;
+    private long publishedNews;
 
     CreateTableTask(
         final ControlRequest request, final SessionParts session, final TableRegistry tables,
@@ -291,7 +291,7 @@ final class CreateTableTask extends ControlTask
         // What this node has leased is returned by others once it has ended: then it makes no table known.
         members.add(session.identity());
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
-        publishedEpoch = tables.epoch();
+        publishedNews = tables.news();
         publishCall = metaLink.client().createTable(entry, members, remainingNs(nowNs));
         step = Step.PUBLISH;
     }
@@ -339,7 +339,7 @@ final class CreateTableTask extends ControlTask
     private void endCreated()
     {
         leases.forEach((lease) -> session.numbers().end(lease.requestId));
-        tables.openIfFresh(entry, publishedEpoch);
+        tables.openIfFresh(entry, publishedNews);
         end(Status.OK, new TableReference(entry.name(), tableId), null);
     }
 

@@ -12,14 +12,14 @@ final class FindTableTask extends ControlTask
 {
     private final TableRegistry tables;
     private final MetaRead<TableEntry> found;
-    private final long askedEpoch;
+    private final long askedNews;
 
     FindTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables, final long nowNs)
     {
         super(request);
         this.tables = tables;
-        askedEpoch = tables.epoch();
+        askedNews = tables.news();
         found = new MetaRead<>(metaLink, (client, timeoutNs) -> client.table(request.tableName(), timeoutNs),
             request.deadlineNs(), nowNs);
     }
@@ -39,7 +39,7 @@ final class FindTableTask extends ControlTask
         final TableEntry entry = found.call().result();
         try
         {
-            tables.openIfFresh(entry, askedEpoch);
+            tables.openIfFresh(entry, askedNews);
             end(Status.OK, new TableReference(entry.name(), entry.tableId()), null);
         }
         catch (final FormatException ex)

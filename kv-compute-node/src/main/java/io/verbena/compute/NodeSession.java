@@ -311,7 +311,7 @@ final class NodeSession implements AutoCloseable
         engine = TableEngine.open(
             raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
         engine.onEpoch(registration().epoch(), registration().safeEpoch());
-        tables = new TableRegistry(metaLink, this::openTable, engine::epoch, configuration.callTimeoutNs());
+        tables = new TableRegistry(metaLink, this::openTable, () -> catalog.news(), configuration.callTimeoutNs());
         desk.open(engine, tables);
         catalog = new CatalogWatch(
             metaLink, tables, configuration.callTimeoutNs(), configuration.droppedGuards());

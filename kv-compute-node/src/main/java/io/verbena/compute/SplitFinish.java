@@ -53,13 +53,13 @@ final class SplitFinish
     }
 
     /** @return false when the answer is too old by now: the table is not open then. */
-    private boolean open(final TableDescriptor table, final TableEntry entry, final long askedEpoch)
+    private boolean open(final TableDescriptor table, final TableEntry entry, final long askedNews)
     {
         if (null == entry || entry.tableId() != table.tableId())
         {
             return true;
         }
-        tables.openIfFresh(entry, askedEpoch);
+        tables.openIfFresh(entry, askedNews);
         final OpenTable open = tables.find(table.tableId());
         if (null != open)
         {

@@ -33,17 +33,17 @@ final class TableInquiry<T>
          *
          * @param asked      the table.
          * @param entry      what has its name, or null when nothing has.
-         * @param askedEpoch newest epoch heard when it was asked.
+         * @param askedNews  {@link TableRegistry#news()} when it was asked.
          * @return whether that will do; if not, it is asked again.
          */
-        boolean take(T asked, TableEntry entry, long askedEpoch);
+        boolean take(T asked, TableEntry entry, long askedNews);
     }
 
     private record Question<T>(T table, String name)
     {
     }
 
-    private record Asked<T>(Question<T> question, ControlCall<TableEntry> call, long epoch)
+    private record Asked<T>(Question<T> question, ControlCall<TableEntry> call, long news)
     {
     }
 
@@ -58,7 +58,7 @@ final class TableInquiry<T>
     private String failure = "";
 
     /**
-     * @param tables    knows the epoch.
+     * @param tables    knows what was heard.
      * @param timeoutNs of a call.
      * @param taker     of answers, in {@link #poll}.
      */
@@ -108,7 +108,7 @@ final class TableInquiry<T>
         final boolean isThere = ControlStatus.OK == call.status();
         if (isThere || ControlStatus.NO_SUCH_TABLE == call.status())
         {
-            if (taker.take(ended.question().table(), isThere ? call.result() : null, ended.epoch()))
+            if (taker.take(ended.question().table(), isThere ? call.result() : null, ended.news()))
             {
                 return;
             }
@@ -134,7 +134,7 @@ final class TableInquiry<T>
         {
             final Question<T> question = waiting.poll();
             asked.add(new Asked<>(
-                question, metaLink.client().table(question.name(), timeoutNs), tables.epoch()));
+                question, metaLink.client().table(question.name(), timeoutNs), tables.news()));
             workCount++;
         }
         return workCount;

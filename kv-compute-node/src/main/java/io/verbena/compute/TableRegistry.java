@@ -28,7 +28,7 @@ final class TableRegistry
     {
         private final TableReference table;
         private ControlCall<TableEntry> call;
-        private long epoch;
+        private long askedNews;
         private final ArrayDeque<OperationRequest> waiting = new ArrayDeque<>();
 
         Fetch(final TableReference table)
@@ -51,14 +51,15 @@ final class TableRegistry
     private final Int2ObjectHashMap<Fetch> fetches = new Int2ObjectHashMap<>();
     private final MetaLink metaLink;
     private final Function<TableDescriptor, OpenTable> opener;
-    private final LongSupplier epoch;
+    private final LongSupplier news;
     private final long timeoutNs;
 
+    /** @param news {@link CatalogWatch#news()}. */
     TableRegistry(
-        final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final LongSupplier epoch,
+        final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final LongSupplier news,
         final long timeoutNs)
     {
-        this.epoch = epoch;
+        this.news = news;
         this.metaLink = metaLink;
         this.opener = opener;
         this.timeoutNs = timeoutNs;
@@ -87,22 +88,24 @@ final class TableRegistry
         }
     }
 
-    /** @return newest epoch heard; an answer is too old to be opened when it was asked for in an earlier one. */
-    long epoch()
+    /** @return how often anything new was heard; an answer is too old to be opened when it was asked for before. */
+    long news()
     {
-        return epoch.getAsLong();
+        return news.getAsLong();
     }
 
     /**
      * Opens a table, unless the answer may be older than an epoch that this node may have passed since: subtables that
-     * were split, and then named no more, may be something else by now. Then the first operation asks again.
+     * were split, and then named no more, may be something else by now. Nor if it may be older than a version that was
+     * heard since: what that one is about is looked for in tables that were open by then, and not again. Then the first
+     * operation asks again.
      *
-     * @param entry      as the meta server knew it.
-     * @param askedEpoch {@link #epoch()} when it was asked.
+     * @param entry     as the meta server knew it.
+     * @param askedNews {@link #news()} when it was asked.
      */
-    void openIfFresh(final TableEntry entry, final long askedEpoch)
+    void openIfFresh(final TableEntry entry, final long askedNews)
     {
-        if (askedEpoch == epoch.getAsLong())
+        if (askedNews == news.getAsLong())
         {
             open(entry);
         }
@@ -168,7 +171,7 @@ final class TableRegistry
         while (pending.hasNext())
         {
             final Fetch fetch = pending.next();
-            if (fetch.call.isDone() && ControlStatus.OK == fetch.call.status() && fetch.epoch != epoch.getAsLong())
+            if (fetch.call.isDone() && ControlStatus.OK == fetch.call.status() && fetch.askedNews != news.getAsLong())
             {
                 ask(fetch);
                 workCount++;
@@ -196,7 +199,7 @@ final class TableRegistry
 
     private void ask(final Fetch fetch)
     {
-        fetch.epoch = epoch.getAsLong();
+        fetch.askedNews = news.getAsLong();
         fetch.call = metaLink.client().table(fetch.table.name(), timeoutNs);
     }
 
