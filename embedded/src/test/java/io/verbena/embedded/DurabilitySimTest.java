@@ -71,6 +71,14 @@ class DurabilitySimTest
         DurabilityRun.growingInLittleMemory(seed, Flaw.NONE);
     }
 
+    /** No put is told that the table is full while chunks are on their way back. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldWaitForChunksThatComeBackWhenSplittersEnd(final long seed)
+    {
+        DurabilityRun.growingWhileSplittersEndInLittleMemory(seed, Flaw.NONE);
+    }
+
     @ParameterizedTest
     @MethodSource("seeds")
     void shouldRestoreATableWhoseMergersEnd(final long seed)

@@ -77,6 +77,7 @@ final class SimCluster implements AutoCloseable
     private final Flaw flaw;
     private SimNode metaMachine;
     private MetaServer metaServer;
+    private final long leaseNs;
     private final int chunksPerNode;
     private final int droppedGuards;
     private final List<Compute> computes = new ArrayList<>();
@@ -91,7 +92,7 @@ final class SimCluster implements AutoCloseable
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, null, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, 127, 0, LEASE_NS);
     }
 
     /** Memory nodes have folders on simulated disks. */
@@ -100,7 +101,8 @@ final class SimCluster implements AutoCloseable
         final Flaw flaw)
     {
         return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards());
+            seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards(),
+            LEASE_NS);
     }
 
     /** Memory nodes have folders on simulated disks, and memory for tables that grow. */
@@ -109,7 +111,8 @@ final class SimCluster implements AutoCloseable
         final Flaw flaw, final int chunksPerNode)
     {
         return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, flaw, chunksPerNode, flaw.computeGuards());
+            seed, options, memoryNodeCount, computeNodeCount, false, flaw, chunksPerNode, flaw.computeGuards(),
+            LEASE_NS);
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -117,14 +120,14 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, null, 127, 0);
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, null, 127, 0, LEASE_NS);
     }
 
     SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final int chunksPerNode, final int droppedGuards)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, droppedGuards);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, droppedGuards, LEASE_NS);
     }
 
     /** With memory for tables that grow much. */
@@ -140,7 +143,16 @@ final class SimCluster implements AutoCloseable
     {
         return new SimCluster(
             seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
-            droppedGuards);
+            droppedGuards, LEASE_NS);
+    }
+
+    /** As {@link #growing}, with leases that last as long as is said. */
+    static SimCluster growingOnLeases(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final long leaseNs)
+    {
+        return new SimCluster(
+            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS, 0, leaseNs);
     }
 
     /** As {@link #growing}, with nodes that look all the time for subtables to be merged. */
@@ -171,8 +183,9 @@ final class SimCluster implements AutoCloseable
 
     private SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards)
+        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards, final long leaseNs)
     {
+        this.leaseNs = leaseNs;
         this.isRemote = isRemote;
         this.flaw = flaw;
         this.chunksPerNode = chunksPerNode;
@@ -271,7 +284,7 @@ final class SimCluster implements AutoCloseable
     {
         metaMachine = world.addNode("meta-server");
         metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
-            .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
+            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
             .idleEpochIntervalNs(null == flaw ? IDLE_EPOCH_NS : 200_000).fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);
     }

@@ -3,7 +3,6 @@ package io.verbena.compute;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.TableEntry;
-import io.verbena.table.OpenTable;
 import io.verbena.table.Subtable;
 import io.verbena.table.TableGrowth;
 import io.verbena.table.format.FormatException;
@@ -55,42 +54,38 @@ final class GrowthPublisher
 
     private final Int2ObjectHashMap<MemoryLink> links;
     private final SplitDesk.Retirement retirement;
+    private final SessionParts session;
+    private final TableDescriptor table;
+    private final int memoryNodeId;
+    private final Growth wanted;
     private final List<Doubt> doubts = new ArrayList<>();
     private long newestLease;
-    private SessionParts session;
-    private OpenTable table;
-    private int memoryNodeId;
-    private Growth wanted;
     private TableGrowth growth;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
     /** The descriptor that the publication under way is to replace; that was refused if it comes again. */
     private byte[] refused;
+    private boolean isPausing;
     private long pauseUntilNs;
-    private Outcome outcome = Outcome.NOTHING;
+    private Outcome outcome = Outcome.RUNNING;
 
-    GrowthPublisher(final Int2ObjectHashMap<MemoryLink> links, final SplitDesk.Retirement retirement)
+    /**
+     * @param table        as it was when this node opened it.
+     * @param memoryNodeId of all subtables that are replaced.
+     * @param newestLease  older than any by which somebody else can have the memory of what is replaced; 0 if none is
+     *                     known.
+     */
+    GrowthPublisher(
+        final Int2ObjectHashMap<MemoryLink> links, final SplitDesk.Retirement retirement, final SessionParts session,
+        final TableDescriptor table, final int memoryNodeId, final long newestLease, final Growth wanted)
     {
         this.links = links;
         this.retirement = retirement;
-    }
-
-    /**
-     * @param onNode memory node of all subtables that are replaced.
-     * @param lease  older than any by which somebody else can have the memory of what is replaced; 0 if none is known.
-     */
-    void begin(
-        final SessionParts parts, final OpenTable of, final int onNode, final long lease, final Growth next)
-    {
-        newestLease = lease;
-        session = parts;
-        table = of;
-        memoryNodeId = onNode;
-        wanted = next;
-        publishing = null;
-        refused = null;
-        outcome = Outcome.RUNNING;
-        ask();
+        this.session = session;
+        this.table = table;
+        this.memoryNodeId = memoryNodeId;
+        this.newestLease = newestLease;
+        this.wanted = wanted;
     }
 
     Outcome outcome()
@@ -103,15 +98,22 @@ final class GrowthPublisher
     {
         final MemoryLink link = links.get(memoryNodeId);
         newestLease = null == link ? newestLease : Math.max(newestLease, link.newestLease());
-        asking = session.metaLink().client().table(table.descriptor().name(), session.timeoutNs());
+        asking = session.metaLink().client().table(table.name(), session.timeoutNs());
+    }
+
+    /** @return whether it waits for nothing but time. */
+    boolean isPausing(final long nowNs)
+    {
+        return isPausing && pauseUntilNs - nowNs > 0;
     }
 
     int poll(final long nowNs)
     {
-        if (Outcome.RUNNING != outcome || pauseUntilNs - nowNs > 0)
+        if (Outcome.RUNNING != outcome || isPausing(nowNs))
         {
             return 0;
         }
+        isPausing = false;
         if (null == asking && null == publishing)
         {
             // Only behind the pause: what was answered before it others may have replaced since.
@@ -133,7 +135,7 @@ final class GrowthPublisher
             // Nobody was faster: the memory node is another one by now, or the meta server cannot write.
             pause(nowNs);
         }
-        else if (ControlStatus.OK == status && asking.result().tableId() == table.descriptor().tableId())
+        else if (ControlStatus.OK == status && asking.result().tableId() == table.tableId())
         {
             publish(asking.result());
         }
@@ -152,6 +154,7 @@ final class GrowthPublisher
 
     private void pause(final long nowNs)
     {
+        isPausing = true;
         pauseUntilNs = nowNs + RETRY_PAUSE_NS;
         refused = null;
         asking = null;
@@ -241,7 +244,7 @@ final class GrowthPublisher
 
     private void retire(final List<Subtable> subtables, final long olderLease)
     {
-        retirement.retire(table.descriptor().name(), subtables, (node) -> olderLease);
+        retirement.retire(table.name(), subtables, (node) -> olderLease);
     }
 
     /** Nothing is published any more: what is in doubt is swept if nobody uses it. */

@@ -21,23 +21,21 @@ import java.util.function.IntToLongFunction;
 
 /**
  * Splits subtables that fill up, and merges siblings that have become nearly empty ({@link MergeWatch}), one at a time:
- * leases memory, lets the engine work, publishes the descriptor that names what was made, and gives the old memory back
- * when nobody can look there any more. Also ends what others began, if nobody has after a while: whoever met it looks.
- * Owned by the node's thread.
+ * leases memory, lets the engine work, and hands what was made to {@link Publications}, by which the descriptor comes
+ * to name it, and the old memory goes back when nobody can look there any more. Also ends what others began, if nobody
+ * has after a while: whoever met it looks. Owned by the node's thread.
  */
 final class SplitDesk implements SplitSource
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
     /** How long a split or merge that was met is left to who began it: 250 ms. */
     private static final long FINISH_AFTER_NS = 250_000_000;
-    /** How long nothing is split or merged at a memory node that had no memory for it: 500 ms. */
-    private static final long NO_MEMORY_PAUSE_NS = 500_000_000;
     private static final long RETRY_PAUSE_NS = 5_000_000;
     private static final long WORK_TIMEOUT_NS = 10_000_000_000L;
 
     private enum Step
     {
-        IDLE, LOOKING, LEASING, WORKING, PUBLISHING
+        IDLE, LOOKING, LEASING, WORKING
     }
 
     /** Gives subtables back that no descriptor names, when nobody can look there any more. */
@@ -53,13 +51,12 @@ final class SplitDesk implements SplitSource
     }
 
     private final Int2ObjectHashMap<MemoryLink> links;
-    private final Retirement retirement;
     private final IndexLease lease;
-    private final GrowthPublisher publisher;
+    private final MemoryShortage shortage;
+    private final Publications publications;
     private final ArrayDeque<SplitWork> queue = new ArrayDeque<>();
     /** Looked at whether something of them has begun, and then finished. */
     private final ArrayDeque<SplitWork> unfinished = new ArrayDeque<>();
-    private final Int2ObjectHashMap<Long> refusedUntilNs = new Int2ObjectHashMap<>();
     private SessionParts session;
     private TableRegistry tables;
     private MergeWatch watch;
@@ -82,10 +79,10 @@ final class SplitDesk implements SplitSource
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
         final Retirement retirement)
     {
-        this.retirement = retirement;
         lease = new IndexLease(links, returns);
         this.links = links;
-        publisher = new GrowthPublisher(links, retirement);
+        shortage = new MemoryShortage(new LinkedChunks(links, returns)::mayFindMemory);
+        publications = new Publications(links, retirement, this::publishLater);
     }
 
     /** @param isBeginning whether it begins splits and merges; what has begun it finishes and publishes always. */
@@ -93,6 +90,7 @@ final class SplitDesk implements SplitSource
         final SessionParts parts, final TableRegistry registry, final boolean isBeginning, final MergeWatch mergeWatch)
     {
         session = parts;
+        shortage.open(parts.engine());
         tables = registry;
         beginsSplits = isBeginning;
         beginsMerges = isBeginning;
@@ -109,7 +107,7 @@ final class SplitDesk implements SplitSource
     @Override
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
-        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isRefused(subtable))
+        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isDenied(subtable))
         {
             return false;
         }
@@ -180,10 +178,10 @@ final class SplitDesk implements SplitSource
         return mergeCount;
     }
 
-    /** @return whether something waits until nobody can decide a merge any more. */
+    /** @return whether something waits until nobody can decide a merge any more, or for memory to come back. */
     boolean wantsEpochs()
     {
-        return !queue.isEmpty() && queue.stream().anyMatch(SplitWork::waitsForEpochs) ||
+        return shortage.wantsEpochs() || !queue.isEmpty() && queue.stream().anyMatch(SplitWork::waitsForEpochs) ||
             !unfinished.isEmpty() && unfinished.stream().anyMatch(SplitWork::waitsForEpochs);
     }
 
@@ -193,10 +191,22 @@ final class SplitDesk implements SplitSource
         return splitCount;
     }
 
-    /** @return whether something is under way. */
+    /** @return whether something is under way, or not known to others yet. */
     boolean isBusy()
     {
-        return Step.IDLE != step || !unfinished.isEmpty();
+        return Step.IDLE != step || !unfinished.isEmpty() || !publications.isEmpty();
+    }
+
+    /** @return whether a subtable is being split or merged just now. */
+    boolean isWorking()
+    {
+        return Step.WORKING == step;
+    }
+
+    /** @return splits and merges that are complete and not made known yet. */
+    int unpublished()
+    {
+        return publications.size();
     }
 
     /** @return when something is to begin, or {@link Long#MAX_VALUE}. */
@@ -217,18 +227,17 @@ final class SplitDesk implements SplitSource
         {
             finishing.poll(nowNs);
         }
-        if (Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty() &&
+        if (Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty() && publications.isEmpty() &&
             (!beginsMerges || watch.nextAtNs() - nowNs > 0))
         {
             return 0;
         }
-        return switch (step)
+        return publications.poll(nowNs) + switch (step)
         {
-            case IDLE -> pollIdle();
+            case IDLE -> publications.isFull() ? 0 : pollIdle();
             case LOOKING -> pollLooking();
             case LEASING -> pollLeasing();
             case WORKING -> pollWorking();
-            case PUBLISHING -> pollPublishing();
         };
     }
 
@@ -237,6 +246,10 @@ final class SplitDesk implements SplitSource
         for (int i = queue.size(); i > 0; i--)
         {
             final SplitWork wanted = queue.poll();
+            if (0 != wanted.chunks() && isDenied(wanted.subtable()))
+            {
+                continue; // who wants it asks again
+            }
             if (!isDue(wanted))
             {
                 queue.add(wanted.notBeforeNs() - nowNs > 0 ? wanted : wanted.at(nowNs + RETRY_PAUSE_NS));
@@ -272,7 +285,8 @@ final class SplitDesk implements SplitSource
     private boolean isDue(final SplitWork wanted)
     {
         return wanted.notBeforeNs() - nowNs <= 0 &&
-            (!wanted.waitsForEpochs() || session.engine().isReusable(wanted.proposalEpoch()));
+            (!wanted.waitsForEpochs() || session.engine().isReusable(wanted.proposalEpoch())) &&
+            (0 == wanted.chunks() || shortage.isDue(wanted.subtable().memoryNodeId(), nowNs));
     }
 
     /** A table that is dropped is forgotten before an epoch is passed in which its memory may go to another one. */
@@ -289,7 +303,7 @@ final class SplitDesk implements SplitSource
         }
         step = Step.IDLE;
         final MergeWatch.Pair found = watch.found();
-        if (null != found && !isRefused(found.first()))
+        if (null != found && !isDenied(found.first()))
         {
             want(new SplitWork(found.table(), found.first(), Kind.MERGE, nowNs));
         }
@@ -300,10 +314,9 @@ final class SplitDesk implements SplitSource
         return 1;
     }
 
-    private boolean isRefused(final Subtable subtable)
+    private boolean isDenied(final Subtable subtable)
     {
-        final Long refusedUntil = refusedUntilNs.get(subtable.memoryNodeId());
-        return null != refusedUntil && refusedUntil - nowNs > 0;
+        return shortage.isDenied(subtable.memoryNodeId(), nowNs);
     }
 
     private void begin(final SplitWork wanted)
@@ -331,19 +344,25 @@ final class SplitDesk implements SplitSource
                 return workCount;
             }
             case LEASED -> onLeased();
-            case REFUSED ->
-            {
-                refusedUntilNs.put(current.subtable().memoryNodeId(), (Long)(nowNs + NO_MEMORY_PAUSE_NS));
-                end();
-            }
+            case REFUSED -> onRefused();
             case AWAY -> end();
         }
         return 1;
     }
 
+    /** Again when there may be memory; dropped where splits are denied then. */
+    private void onRefused()
+    {
+        final SplitWork refused = current;
+        shortage.onRefused(refused.subtable().memoryNodeId(), nowNs);
+        end();
+        want(refused.at(nowNs + RETRY_PAUSE_NS));
+    }
+
     private void onLeased()
     {
         final List<Long> offsets = lease.offsets();
+        shortage.onLeased(current.subtable().memoryNodeId());
         if (offsets.size() < current.chunks() || !isKnown(current) || !current.isStillWanted())
         {
             lease.giveBack();
@@ -453,6 +472,11 @@ final class SplitDesk implements SplitSource
     {
         final boolean isOfFinishing = isFinishing;
         end();
+        goOn(wanted, isOfFinishing);
+    }
+
+    private void goOn(final SplitWork wanted, final boolean isOfFinishing)
+    {
         if (isOfFinishing)
         {
             unfinished.add(wanted);
@@ -547,51 +571,22 @@ final class SplitDesk implements SplitSource
         publish((published) -> TableGrowth.to(published, table, made));
     }
 
+    /** Beside what comes next: others can follow the links that stand. */
     private void publish(final GrowthPublisher.Growth growth)
     {
-        publisher.begin(session, current.table(), current.subtable().memoryNodeId(), newestLease, growth);
-        step = Step.PUBLISHING;
-    }
-
-    private int pollPublishing()
-    {
-        final int workCount = publisher.poll(nowNs);
-        switch (publisher.outcome())
-        {
-            case RUNNING ->
-            {
-                return workCount;
-            }
-            case PUBLISHED, NOTHING -> end();
-            case AWAY ->
-                // What was made is in its memory, if that is still the same when it is back.
-                later(null != split ? Kind.FINISH_SPLIT : Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS);
-            case DROPPED -> onDropped();
-        }
-        return 1;
-    }
-
-    /**
-     * What was made is named by nothing but the old ones, whose memory goes with the table; or a publication has named
-     * it whose answer was lost, and who dropped the table returns it too. Of two returns of the same lease one is
-     * nothing, and what somebody leased in between is newer.
-     */
-    private void onDropped()
-    {
-        if (hasLease)
-        {
-            final int memoryNodeId = current.subtable().memoryNodeId();
-            final long olderLease = newestLease;
-            retirement.retire(current.table().descriptor().name(), lease.offsets().stream()
-                .map((offset) -> new Subtable(memoryNodeId, 0, 0, offset)).toList(), (node) -> olderLease);
-        }
+        publications.add(
+            session, current, isFinishing, hasLease ? lease.offsets() : List.of(), newestLease, growth);
         end();
+    }
+
+    private void publishLater(final SplitWork rest, final boolean isOfFinishing)
+    {
+        goOn(rest.at(nowNs + FINISH_AFTER_NS), isOfFinishing);
     }
 
     private void end()
     {
         isFinishing = false;
-        publisher.end();
         lease.end();
         current = null;
         hasLease = false;

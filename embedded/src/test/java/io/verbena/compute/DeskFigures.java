@@ -1,0 +1,30 @@
+package io.verbena.compute;
+
+/** Lets tests of a whole cluster see what a node has split. */
+public final class DeskFigures
+{
+    /** Most splits and merges of a node that are complete and not made known. */
+    public static final int MOST_UNPUBLISHED = Publications.MOST;
+
+    private DeskFigures()
+    {
+    }
+
+    /** @return splits that the present session of a node has brought to their ends. */
+    public static long splitCount(final ComputeNode node)
+    {
+        return node.session().splits().splitCount();
+    }
+
+    /** @return whether a node splits or merges just now. */
+    public static boolean isWorking(final ComputeNode node)
+    {
+        return node.session().splits().isWorking();
+    }
+
+    /** @return splits and merges that are complete and not made known. */
+    public static int unpublished(final ComputeNode node)
+    {
+        return node.session().splits().unpublished();
+    }
+}
