@@ -114,6 +114,24 @@ class LauncherSystemTest
         }
     }
 
+    /** A cluster that is up has them open. */
+    @Test
+    void shouldNotWriteOverTheJarsOfTheBuildBefore() throws IOException
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.run("version");
+        final Path jar = tree.root().resolve("cli/target/cli.jar");
+        Files.writeString(jar, "of before");
+        final Path held = Files.createLink(folder.resolve("held"), jar);
+        final Path source = tree.root().resolve("cli/src/main/java/A.java");
+        Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(1)));
+
+        assertThat(tree.run("version").err()).contains("building");
+
+        assertThat(held).hasContent("of before");
+        assertThat(jar).exists().isEmptyFile();
+    }
+
     @Test
     void shouldBuildAgainWhenASourceOrAJarIsGone() throws IOException
     {

@@ -41,6 +41,10 @@ public interface KvClient extends AutoCloseable
     static KvClient connect(final String address, final KvClientOptions options)
     {
         JvmFlags.require();
+        if (null == address || null == options)
+        {
+            throw new KvInvalidRequestException((null == address ? "address" : "options") + " is null");
+        }
         return RemoteKvClient.connect(address, options);
     }
 

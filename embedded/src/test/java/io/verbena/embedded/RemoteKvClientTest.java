@@ -191,6 +191,10 @@ class RemoteKvClientTest
     @Test
     void shouldSayWhatIsMissingToConnect()
     {
+        assertThatThrownBy(() -> KvClient.connect(null))
+            .isInstanceOf(KvInvalidRequestException.class).hasMessage("address is null");
+        assertThatThrownBy(() -> KvClient.connect("verbena://localhost:1", null))
+            .isInstanceOf(KvInvalidRequestException.class).hasMessage("options is null");
         assertThatThrownBy(() -> KvClient.connect("http://x"))
             .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("verbena://host:7373");
         assertThatThrownBy(() ->

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
@@ -17,8 +18,9 @@ final class InspectedFields
 {
     private static final int BYTES_PER_LINE = 16;
     private static final int MAX_TEXT_BYTES = 64;
+    private static final Pattern NO_WORD = Pattern.compile("[^a-z0-9]+");
 
-    private record Field(String name, int offset, String value)
+    private record Field(String name, int offset, Object value)
     {
     }
 
@@ -46,15 +48,22 @@ final class InspectedFields
         return this;
     }
 
+    /** A number that was taken from there already. */
+    InspectedFields add(final String name, final int offset, final long value)
+    {
+        fields.add(new Field(name, offset, value));
+        return this;
+    }
+
     /** A little-endian number of 1, 4 or 8 bytes. */
     InspectedFields number(final String name, final int offset, final int length)
     {
-        return add(name, offset, Long.toString(switch (length)
+        return add(name, offset, switch (length)
         {
-            case Byte.BYTES -> bytes.getByte(offset) & 0xFF;
-            case Integer.BYTES -> bytes.getInt(offset, LITTLE_ENDIAN);
+            case Byte.BYTES -> bytes.getByte(offset) & 0xFFL;
+            case Integer.BYTES -> (long)bytes.getInt(offset, LITTLE_ENDIAN);
             default -> bytes.getLong(offset, LITTLE_ENDIAN);
-        }));
+        });
     }
 
     /** Eight bytes that are no count. */
@@ -156,7 +165,7 @@ final class InspectedFields
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("what", title);
         final Map<String, Object> values = new LinkedHashMap<>();
-        fields.forEach((field) -> values.put(field.name, field.value));
+        fields.forEach((field) -> values.put(NO_WORD.matcher(field.name).replaceAll("_"), field.value));
         figures.put("fields", values);
         figures.put("damage", isWhole() ? null : damage);
         if (hex)

@@ -282,12 +282,12 @@ final class TableInspectCommand implements Callable<Integer>
         final UnsafeBuffer content = new UnsafeBuffer(bytes);
         final InspectedFields fields = new InspectedFields("directory of table " + tableName, content, bytes.length);
         fields.add("table id", TableDescriptor.TABLE_ID_OFFSET, String.format("0x%08x", table.tableId()))
-            .add("depth", TableDescriptor.DEPTH_OFFSET, Integer.toString(table.depth()))
-            .add("groups each", TableDescriptor.GROUP_COUNT_OFFSET, Integer.toString(table.groupCount()))
+            .add("depth", TableDescriptor.DEPTH_OFFSET, table.depth())
+            .add("groups each", TableDescriptor.GROUP_COUNT_OFFSET, table.groupCount())
             .hexNumber("hash seed", TableDescriptor.HASH_SEED_OFFSET);
         final int memoryNodes = content.getShort(TableDescriptor.NODES_OFFSET, LITTLE_ENDIAN);
         fields.number("subtables", TableDescriptor.SUBTABLES_OFFSET, Integer.BYTES)
-            .add("memory nodes", TableDescriptor.NODES_OFFSET, Integer.toString(memoryNodes));
+            .add("memory nodes", TableDescriptor.NODES_OFFSET, memoryNodes);
         final int treeOffset = TableDescriptor.NODE_IDS_OFFSET + memoryNodes * Short.BYTES;
         for (int suffix = 0; suffix < table.subtableCount(); suffix++)
         {
@@ -370,8 +370,8 @@ final class TableInspectCommand implements Callable<Integer>
         if (word != SlotWord.EMPTY && word != SlotWord.UNINITIALISED)
         {
             fields.add("fingerprint", 0, String.format("0x%04x", SlotWord.fingerprint(word)))
-                .add("window", 0, Integer.toString(SlotWord.window(word)))
-                .add("version bits", 0, Integer.toString(SlotWord.versionBits(word)))
+                .add("window", 0, SlotWord.window(word))
+                .add("version bits", 0, SlotWord.versionBits(word))
                 .add("size class", 0, SlotWord.sizeClass(word) + ", " +
                     SizeClasses.lengthBytes(SlotWord.sizeClass(word)) + " bytes")
                 .add("block offset", 0, String.format("0x%x", SlotWord.blockOffset(word)));
@@ -398,8 +398,8 @@ final class TableInspectCommand implements Callable<Integer>
         fields.hexNumber("checksum", BlockDescriptor.CHECKSUM_OFFSET)
             .number("format", BlockDescriptor.FORMAT_OFFSET, Byte.BYTES)
             .number("flags", BlockDescriptor.FLAGS_OFFSET, Byte.BYTES)
-            .add("key length", BlockDescriptor.KEY_LENGTH_OFFSET, Integer.toString(keyLength))
-            .add("value length", BlockDescriptor.VALUE_LENGTH_OFFSET, Integer.toString(valueLength))
+            .add("key length", BlockDescriptor.KEY_LENGTH_OFFSET, keyLength)
+            .add("value length", BlockDescriptor.VALUE_LENGTH_OFFSET, valueLength)
             .add("table id", BlockDescriptor.TABLE_ID_OFFSET,
                 String.format("0x%08x", BlockDescriptor.tableId(block, 0)))
             .number("client id", BlockDescriptor.CLIENT_ID_OFFSET, Integer.BYTES)
