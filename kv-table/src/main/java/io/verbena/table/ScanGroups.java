@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 
 /**
  * The groups that one READ of a scan brought: the word of each slot that counts, and in which order their records are
@@ -76,19 +77,27 @@ final class ScanGroups
         return cursor.groupsOffset() + (long)first * BucketDescriptor.GROUP_BYTES + wordAt(slot);
     }
 
-    /** @return the first header that is not the one that all should have; that one if all have it. */
+    /**
+     * @return the header that the subtable has, if no other was read; else the one that stands in place of it, as links
+     *         do, or {@link SplitLink#NONE} if several do.
+     */
     long strangeHeader()
     {
+        long strange = cursor.bucketHeader();
         final int lengthBytes = groups * BucketDescriptor.GROUP_BYTES;
         for (int bucket = 0; bucket < lengthBytes; bucket += BucketDescriptor.BUCKET_BYTES)
         {
             final long header = scratch.word(bucket + BucketDescriptor.HEADER_OFFSET);
-            if (header != cursor.bucketHeader())
+            if (header != cursor.bucketHeader() && header != strange)
             {
-                return header;
+                if (strange != cursor.bucketHeader())
+                {
+                    return SplitLink.NONE;
+                }
+                strange = header;
             }
         }
-        return cursor.bucketHeader();
+        return strange;
     }
 
     /** @return the word that counts: where a split has not come to yet, what it will bring. */

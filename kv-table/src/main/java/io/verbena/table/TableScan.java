@@ -339,10 +339,17 @@ public final class TableScan
         }
     }
 
+    /** What was never an index of this table, or is none any more, may hold words that look like a link. */
+    private boolean isLink(final long header)
+    {
+        return (SplitLink.isLink(header) || MergeLink.isLink(header)) &&
+            table.mayLead(cursor.groupsOffset(), header, link.port.regionLengthBytes());
+    }
+
     private void onGroups()
     {
         final long header = groups.strangeHeader();
-        if (SplitLink.isLink(header) || MergeLink.isLink(header))
+        if (isLink(header))
         {
             // Split or merged meanwhile: what takes its place comes next.
             cursor.follow(table, header);
