@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.load.bench.LadderBenchmark;
 import io.verbena.load.bench.TableBenchmark;
 import io.verbena.load.bench.TableFigure;
 import io.verbena.load.report.JsonWriter;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 
 /**
  * {@code verbena bench table}: how fast a table is.
@@ -41,6 +43,10 @@ final class BenchTableCommand implements Callable<Integer>
             "2.5 GB of /dev/shm and 2 GB of heap.")
     private int records;
 
+    @Option(names = "--ladder", description = "Measure where the time of a cached GET goes instead, from the bare " +
+        "loads to the engine; nothing is judged.")
+    private boolean isLadder;
+
     @Override
     public Integer call() throws IOException
     {
@@ -49,14 +55,21 @@ final class BenchTableCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--records " + records + ": must be " +
                 TableBenchmark.MIN_RECORDS + " to " + TableBenchmark.FULL_RECORDS, null);
         }
-        final boolean isJudged = records == TableBenchmark.FULL_RECORDS;
+        final boolean isJudged = isJudged();
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
         out.println("figure                                      this store unit              bare    judged goal");
-        final List<TableFigure> figures = new TableBenchmark(
-            records, SystemNanoClock.INSTANCE, figure -> print(out, figure, isJudged)).run();
+        final Consumer<TableFigure> progress = figure -> print(out, figure, isJudged);
+        final List<TableFigure> figures = isLadder ?
+            new LadderBenchmark(records, SystemNanoClock.INSTANCE, progress).run() :
+            new TableBenchmark(records, SystemNanoClock.INSTANCE, progress).run();
         output.write(json(figures));
         return !isJudged || figures.stream().allMatch(TableFigure::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+
+    private boolean isJudged()
+    {
+        return records == TableBenchmark.FULL_RECORDS && !isLadder;
     }
 
     private static void print(final PrintWriter out, final TableFigure figure, final boolean isJudged)
@@ -76,11 +89,11 @@ final class BenchTableCommand implements Callable<Integer>
     private String json(final List<TableFigure> figures)
     {
         final Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("benchmark", "table");
+        fields.put("benchmark", isLadder ? "ladder" : "table");
         fields.put("jvm", Runtime.version().toString());
         fields.put("processors_count", Runtime.getRuntime().availableProcessors());
         fields.put("records", records);
-        fields.put("judged", records == TableBenchmark.FULL_RECORDS);
+        fields.put("judged", isJudged());
         fields.put("rows", figures.stream().map(TableFigure::fields).toList());
         return JsonWriter.write(fields);
     }

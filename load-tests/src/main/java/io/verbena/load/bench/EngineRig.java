@@ -1,6 +1,7 @@
 package io.verbena.load.bench;
 
 import io.verbena.raas.Admission;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
@@ -10,9 +11,15 @@ import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
@@ -29,6 +36,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -42,6 +51,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     private static final int PORT = 7;
     private static final long FIRST_CHUNK = 4096;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(64, 1, 0, 16);
     private static final int OPERATIONS_PER_DEADLINE = 1 << 10;
 
     private final Path directory;
@@ -66,6 +76,8 @@ final class EngineRig implements AutoCloseable, OperationListener
     private int mostRoundTrips;
     private RoundTripCounts roundTripCounts;
     private Runnable turn = () -> { };
+    /** Of connections beside the engine's, in the order in which they are to be closed. */
+    private final List<Runnable> extras = new ArrayList<>();
 
     EngineRig(final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries)
         throws IOException
@@ -145,6 +157,57 @@ final class EngineRig implements AutoCloseable, OperationListener
                 throw new IllegalStateException("the engine did not get ready in " + TIMEOUT_NS + " ns");
             }
         }
+    }
+
+    /** @return where the engine's side registers memory and makes queue pairs. */
+    ProtectionDomain clientDomain()
+    {
+        return client.protectionDomain();
+    }
+
+    /** @return a completion queue of the engine's side, to be closed. */
+    CompletionQueue createCompletionQueue()
+    {
+        return clientDevice.createCompletionQueue(2 * CAPABILITIES.maxSendRequests());
+    }
+
+    /** @return what peers need to reach all of the memory. */
+    RemoteRegion remoteRegion()
+    {
+        return RemoteRegion.of(region);
+    }
+
+    /** @return another virtual queue pair to the memory, to be closed. */
+    VirtualQp connect(final BatchListener listener)
+    {
+        final VirtualQp connected = client.connect(
+            new PeerAddress(serverDevice.address(), PORT, NODE, 1), listener, TIMEOUT_NS);
+        runUntil(() -> connected.state() == VirtualQp.State.READY);
+        return connected;
+    }
+
+    /** @return a queue pair to the memory, to be closed; its peer is never used. */
+    QueuePair connectQueuePair(final CompletionQueue completions)
+    {
+        final QueuePair requester = client.protectionDomain().createQueuePair(completions, completions, CAPABILITIES);
+        final CompletionQueue unused = serverDevice.createCompletionQueue(2 * CAPABILITIES.maxSendRequests());
+        final QueuePair responder = server.protectionDomain().createQueuePair(unused, unused, CAPABILITIES);
+        try (ConnectionListener connections = serverDevice.listen(PORT + 1))
+        {
+            final ConnectionAttempt attempt = clientDevice.connect(
+                requester, serverDevice.address(), PORT + 1, 0, new byte[0], TIMEOUT_NS);
+            connections.poll().accept(responder, AccessFlags.ALL_REMOTE, new byte[0]);
+            runUntil(() -> attempt.poll() == ConnectionAttempt.State.ESTABLISHED);
+        }
+        extras.add(responder::close);
+        extras.add(unused::close);
+        return requester;
+    }
+
+    /** Tells completions to who waits for them. */
+    void pollConnections()
+    {
+        client.poll();
     }
 
     TableEngine engine()
@@ -336,6 +399,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     {
         vqp.close();
         engine.close();
+        extras.forEach(Runnable::run);
         client.close();
         rpcServer.close();
         region.close();

@@ -1,6 +1,5 @@
 package io.verbena.load.bench;
 
-import com.sun.management.ThreadMXBean;
 import io.verbena.table.OpenTable;
 import io.verbena.table.OperationKind;
 import io.verbena.table.OperationResult;
@@ -11,7 +10,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,29 +31,22 @@ public final class TableBenchmark
     public static final int MIN_RECORDS = 1_000;
     static final int KEY_BYTES = 16;
     static final int VALUE_BYTES = 100;
+    static final int BLOCK_BYTES = SizeClasses.lengthBytes(
+        SizeClasses.classFor(BlockDescriptor.recordLength(KEY_BYTES, VALUE_BYTES)));
     private static final int MAX_OPERATIONS = 2_000_000;
     private static final int ROUNDS = 3;
-    private static final int BATCH = 16;
     private static final double PEER_GET = 2.5;
     private static final double PEER_UPDATE = 3;
     private static final int LOAD_GROUPS = 4_000;
     private static final double LOAD = 0.90;
     private static final long SEED = 20261121;
-    /** Never anything but 0, which the compiler does not know. */
-    private static volatile long zero;
-    private static final ThreadMXBean THREADS = (ThreadMXBean)ManagementFactory.getThreadMXBean();
 
     private final int records;
     private final int operations;
     private final NanoClock clock;
     private final Consumer<TableFigure> progress;
     private final List<TableFigure> figures = new ArrayList<>();
-    private final int blockBytes = SizeClasses.lengthBytes(
-        SizeClasses.classFor(BlockDescriptor.recordLength(KEY_BYTES, VALUE_BYTES)));
-    private MemorySegment key;
-    private MemorySegment value;
     private int[] order;
-    private double allocatedBytes;
     private final Map<String, Double> least = new HashMap<>();
 
     /**
@@ -74,27 +65,27 @@ public final class TableBenchmark
     /** @return the figures. */
     public List<TableFigure> run() throws IOException
     {
-        final long chunkBytes = Math.clamp((long)records * blockBytes / 64, 1L << 20, 64L << 20);
-        final long regionBytes = (long)records * (blockBytes + 16L) + (long)operations * blockBytes +
-            16 * chunkBytes;
         order = shuffled(records);
-        try (Arena arena = Arena.ofConfined();
-            EngineRig rig = new EngineRig(regionBytes, chunkBytes, 16, 2 * records))
+        try (Arena arena = Arena.ofConfined(); EngineRig rig = rig(records, operations))
         {
-            key = arena.allocate(KEY_BYTES, Long.BYTES);
-            value = arena.allocate(VALUE_BYTES, Long.BYTES);
-            rig.target(arena.allocate(VALUE_BYTES, Long.BYTES));
             final OpenTable table = rig.createTable(records);
-            for (int i = 0; i < records; i++)
-            {
-                one(rig, OperationKind.PUT, table, i, OperationResult.STORED);
-            }
-            measure(rig, table, arena.allocate(blockBytes, Long.BYTES));
+            final OperationLoops loops = new OperationLoops(rig, table, order, arena, clock);
+            loops.load();
+            measure(rig, table, loops, arena.allocate(BLOCK_BYTES, Long.BYTES));
         }
         final ChronicleMapProcess.Figures peer = ChronicleMapProcess.run(records, operations, ROUNDS);
         addPeer(peer);
         measureLoad();
         return figures;
+    }
+
+    /** @return with memory for a table of records, and for new values of many of them before the old ones are free. */
+    static EngineRig rig(final int records, final int operations) throws IOException
+    {
+        final long chunkBytes = Math.clamp((long)records * BLOCK_BYTES / 64, 1L << 20, 64L << 20);
+        final long regionBytes = (long)records * (BLOCK_BYTES + 16L) + (long)operations * BLOCK_BYTES +
+            16 * chunkBytes;
+        return new EngineRig(regionBytes, chunkBytes, OperationLoops.GROUP, 2 * records);
     }
 
     /** One after the other for latency; for throughput, what either store does when no operation waits for another. */
@@ -109,28 +100,29 @@ public final class TableBenchmark
             peer.updateNs(), PEER_UPDATE));
     }
 
-    private void measure(final EngineRig rig, final OpenTable table, final MemorySegment block)
+    private void measure(
+        final EngineRig rig, final OpenTable table, final OperationLoops loops, final MemorySegment block)
     {
         // From here on new values come into blocks that were used before, in no order, as in a store that is in use.
-        update(rig, table);
+        loops.update(operations);
         for (int round = 0; round < ROUNDS; round++)
         {
             // The least of some rounds: what else runs on the machine only ever adds.
-            operationNs(rig, OperationKind.GET, table, records);
-            least("cached_get", operationNs(rig, OperationKind.GET, table, operations));
-            least("allocation_per_get", allocatedBytes);
-            least("cached_get_in_batches", batchesNs(rig, table, OperationKind.GET));
-            least("cached_update", update(rig, table));
-            least("allocation_per_put", allocatedBytes);
-            operationNs(rig, OperationKind.GET, table, records);
-            least("cached_update_in_batches", batchesNs(rig, table, OperationKind.PUT));
+            loops.oneByOneNs(OperationKind.GET, records);
+            least("cached_get", loops.oneByOneNs(OperationKind.GET, operations));
+            least("allocation_per_get", loops.allocatedBytes());
+            least("cached_get_in_batches", loops.groupsNs(OperationKind.GET, operations));
+            least("cached_update", loops.update(operations));
+            least("allocation_per_put", loops.allocatedBytes());
+            loops.oneByOneNs(OperationKind.GET, records);
+            least("cached_update_in_batches", loops.groupsNs(OperationKind.PUT, operations));
             rig.reuseBlocks();
             rig.expireLocations();
-            least("get_some_epochs_later", operationNs(rig, OperationKind.GET, table, operations));
+            least("get_some_epochs_later", loops.oneByOneNs(OperationKind.GET, operations));
             rig.expireLocations();
-            least("update_some_epochs_later", update(rig, table));
-            least("cold_get", coldGetNs(rig, table));
-            final BareAccess bare = new BareAccess(rig.memory(), table, records, blockBytes, clock);
+            least("update_some_epochs_later", loops.update(operations));
+            least("cold_get", coldGetNs(rig, loops));
+            final BareAccess bare = new BareAccess(rig.memory(), table, records, BLOCK_BYTES, clock);
             least("bare_get", bare.loadNs(order, operations));
             least("bare_get_in_batches", bare.loadIndependentNs(order, operations));
             least("bare_cold_get", bare.loadColdNs(order, operations));
@@ -157,16 +149,8 @@ public final class TableBenchmark
         add(TableFigure.told(name, least.get(name), least.get(bare)));
     }
 
-    /** Updates records; no epoch passes meanwhile, so that what is cached stays current. @return ns for one. */
-    private double update(final EngineRig rig, final OpenTable table)
-    {
-        final double ns = operationNs(rig, OperationKind.PUT, table, operations);
-        rig.reuseBlocks();
-        return ns;
-    }
-
     /** GETs whose location is not known. @return nanoseconds for one. */
-    private double coldGetNs(final EngineRig rig, final OpenTable table)
+    private double coldGetNs(final EngineRig rig, final OperationLoops loops)
     {
         double ns = 0;
         // A round through the keys meets each of them once: nothing that it caches is met in it again.
@@ -174,57 +158,9 @@ public final class TableBenchmark
         {
             rig.coolDown();
             final int count = Math.min(order.length, operations - done);
-            ns += count * operationNs(rig, OperationKind.GET, table, count);
+            ns += count * loops.oneByOneNs(OperationKind.GET, count);
         }
         return ns / operations;
-    }
-
-    /** Runs operations one after the other, each GET deciding about the next key. @return nanoseconds for one. */
-    private double operationNs(final EngineRig rig, final int kind, final OpenTable table, final int count)
-    {
-        final int expected = kind == OperationKind.GET ? OperationResult.FOUND : OperationResult.STORED;
-        final long mask = zero;
-        final long bytesBefore = THREADS.getCurrentThreadAllocatedBytes();
-        final long start = clock.nanoTime();
-        for (int i = 0; i < count; i++)
-        {
-            one(rig, kind, table, order[i % order.length] + (rig.seen() & mask), expected);
-        }
-        final long elapsed = clock.nanoTime() - start;
-        // Less than a byte for each is what the measuring itself, and a figure of the JVM, may cost.
-        allocatedBytes = Math.floor((double)(THREADS.getCurrentThreadAllocatedBytes() - bytesBefore) / count);
-        return (double)elapsed / count;
-    }
-
-    /** Runs operations on cached keys that do not wait for each other, in groups. @return nanoseconds for one. */
-    private double batchesNs(final EngineRig rig, final OpenTable table, final int kind)
-    {
-        final int batches = operations / BATCH;
-        final long start = clock.nanoTime();
-        for (int batch = 0; batch < batches; batch++)
-        {
-            final long before = rig.completed();
-            rig.engine().beginGroup();
-            for (int i = 0; i < BATCH; i++)
-            {
-                key.set(ValueLayout.JAVA_LONG, 0, order[(batch * BATCH + i) % order.length]);
-                rig.begin(kind, table, key, value, 0);
-            }
-            rig.engine().endGroup();
-            rig.await(before + BATCH);
-        }
-        return (double)(clock.nanoTime() - start) / ((long)batches * BATCH);
-    }
-
-    private void one(
-        final EngineRig rig, final int kind, final OpenTable table, final long number, final int expected)
-    {
-        key.set(ValueLayout.JAVA_LONG, 0, number);
-        final int result = rig.run(kind, table, key, value, 0);
-        if (result != expected)
-        {
-            throw new IllegalStateException(OperationKind.name(kind) + " ended with " + OperationResult.name(result));
-        }
     }
 
     /** Fills a table to its first failed insert. */
@@ -232,8 +168,8 @@ public final class TableBenchmark
     {
         try (Arena arena = Arena.ofConfined(); EngineRig rig = new EngineRig(64L << 20, 1L << 20, 16, 0))
         {
-            key = arena.allocate(KEY_BYTES, Long.BYTES);
-            value = arena.allocate(0, Long.BYTES);
+            final MemorySegment key = arena.allocate(KEY_BYTES, Long.BYTES);
+            final MemorySegment value = arena.allocate(0, Long.BYTES);
             final TablePlan plan = TablePlan.ofShape("load", 2, 31, 0, LOAD_GROUPS, new int[]{1});
             final OpenTable table = rig.createTable(plan);
             long stored = -1;
