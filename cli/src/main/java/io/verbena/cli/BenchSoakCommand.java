@@ -21,7 +21,7 @@ import java.util.concurrent.Callable;
     name = "soak",
     description = "Fill a table to nine tenths of its slots, overwrite its records many times, read all of them " +
         "back, and account for every byte of memory.",
-    footer = {"", "Exit status 0: no record and no byte was lost; 1: one was."})
+    footer = {"", "Exit status 0: the table was full, and no record and no byte was lost; 1: one was."})
 final class BenchSoakCommand implements Callable<Integer>
 {
     private static final long MOST = 1_000_000_000L;
@@ -59,16 +59,25 @@ final class BenchSoakCommand implements Callable<Integer>
         }
         final OutputFile output = OutputFile.open("--json", json);
         final Soak.Result result = new Soak(records, overwrites, threads, computeNodes).run();
-        final MemoryCheck check = result.check();
-        spec.commandLine().getOut().println(String.format(Locale.ROOT,
-            "%,d overwrites in %,.1f s on a table filled to %.3f; %d records wrong%n" +
-            "leased %,d = records %,d + free %,d + quarantined %,d + in flight %,d; lost %,d; not reclaimed %,d%n%s",
-            result.overwrites(), result.seconds(), result.fill(), result.wrong(), check.leasedBytes(),
-            check.namedBytes(), check.heldFreeBytes(), check.quarantinedBytes(), check.inFlightBytes(),
-            check.lostBytes(), check.unreclaimedBytes(),
-            check.problems().isEmpty() ? "no invariant is broken" : String.join("\n", check.problems())));
+        spec.commandLine().getOut().println(text(result));
         output.write(JsonWriter.write(figures(result)));
         return result.passed() ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+
+    private static String text(final Soak.Result result)
+    {
+        final MemoryCheck check = result.check();
+        return String.format(Locale.ROOT,
+            "%,d records in %,d slots, %.4f of them; %,d overwrites in %,.1f s; %,d records wrong, %,d found%n" +
+            "leased %,d bytes = records %,d + free %,d + quarantined %,d + in flight %,d + lost %,d; " +
+            "not reclaimed %,d; undecided inserts %,d%n" +
+            "%,d bytes were written: each leased one %.1f times%n%s%n%s",
+            result.filled(), check.slots(), result.fill(), result.overwrites(), result.seconds(), result.wrong(),
+            check.records(), check.leasedBytes(), check.namedBytes(), check.heldFreeBytes(),
+            check.quarantinedBytes(), check.inFlightBytes(), check.lostBytes(), check.unreclaimedBytes(),
+            check.tentative(), result.writtenBytes(), result.turnover(),
+            check.problems().isEmpty() ? "no invariant is broken" : String.join("\n", check.problems()),
+            result.passed() ? "passed: the table was full, and not one record and not one byte was lost" : "failed");
     }
 
     private static Map<String, Object> figures(final Soak.Result result)
@@ -76,7 +85,11 @@ final class BenchSoakCommand implements Callable<Integer>
         final MemoryCheck check = result.check();
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("fill", result.fill());
+        figures.put("filled", result.filled());
+        figures.put("slots", check.slots());
         figures.put("overwrites", result.overwrites());
+        figures.put("written_bytes", result.writtenBytes());
+        figures.put("turnover", result.turnover());
         figures.put("seconds", result.seconds());
         figures.put("records", check.records());
         figures.put("records_wrong", result.wrong());

@@ -74,6 +74,12 @@ final class ComputedValues
         return isAnyAdded || !op.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
     }
 
+    /** @return the sum in the own block of an INCREMENT; 0 for other kinds. */
+    long lastSum(final Operation op)
+    {
+        return op.kind == OperationKind.INCREMENT ? op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : 0;
+    }
+
     private static long addTo(final long counter, final Operation op)
     {
         final long sum = counter + op.delta;

@@ -109,9 +109,10 @@ public final class IndexWalk
         final Part read = part;
         part = null;
         if (SubtableDescriptor.tableId(buffer, 0) != read.table.tableId() ||
-            SubtableDescriptor.depth(buffer, 0) != read.subtable.depth())
+            SubtableDescriptor.depth(buffer, 0) != read.subtable.depth() ||
+            SubtableDescriptor.suffix(buffer, 0) != read.subtable.suffix())
         {
-            failed = true; // another table's by now, or damaged
+            failed = true; // another subtable's by now, or damaged
             return;
         }
         mark(offset, SubtableDescriptor.lengthBytes(read.table.groupCount()));

@@ -90,16 +90,20 @@ final class Inserts
     /** A block sealed for an insert before is as good as it was, unless its value is another one now. */
     private boolean prepareBlock(final Operation op)
     {
+        boolean isSealed = op.blockWritten && op.sealedOver == SlotWord.EMPTY;
         if (OperationKind.computesValue(op.kind))
         {
+            final long sum = runner.computedValues().lastSum(op);
             final int made = runner.computedValues().makeFromNothing(op);
             if (made != ComputedValues.OK)
             {
                 runner.endUnmade(op, made);
                 return false;
             }
+            // What it appends to nothing is the same always; a sum changes with the members of its batch.
+            isSealed &= op.blockWritten && sum == runner.computedValues().lastSum(op);
         }
-        if (!op.blockWritten || op.sealedOver != SlotWord.EMPTY || OperationKind.computesValue(op.kind))
+        if (!isSealed)
         {
             runner.records.seal(op, 0, SlotWord.EMPTY);
         }

@@ -148,6 +148,7 @@ final class Starts
         {
             op.link.allocator.free(op.blockOffset, op.blockClass);
             op.blockOffset = BlockAllocator.NONE;
+            op.blockWritten = false;
         }
         op.blockClass = needed;
         return op.blockOffset != BlockAllocator.NONE || takeBlock(op);

@@ -15,6 +15,9 @@ import java.util.Map;
 final class ExplorationTotals
 {
     static final int MOST_STEPS = Integer.getInteger("verbena.table.mostSteps", 18);
+    /** Also what has no end, as long as there are states not met before. */
+    static final boolean GOES_TO_THE_END = Boolean.getBoolean("verbena.table.toTheEnd");
+    static final int NO_BOUND = Integer.MAX_VALUE;
     static final int ALL_STEPS = 60;
 
     private long races;
@@ -71,9 +74,26 @@ final class ExplorationTotals
     static SimExplorationReport explore(
         final TableScenario.Race race, final int mostCrashes, final boolean weakOrder, final int mostSteps)
     {
-        final Map<String, String> verdicts = new HashMap<>();
+        // In weak order a state is looked at with every step, which costs less by what engines saw.
+        return explore(race, mostCrashes, weakOrder, mostSteps, !weakOrder, new HashMap<>());
+    }
+
+    /** @param verdicts by the outcomes that were met, filled in. */
+    static SimExplorationReport explore(
+        final TableScenario.Race race,
+        final int mostCrashes,
+        final boolean weakOrder,
+        final int mostSteps,
+        final boolean byState,
+        final Map<String, String> verdicts)
+    {
         final SimExplorerOptions options =
             new SimExplorerOptions().mostSteps(mostSteps).mostCrashes(mostCrashes).weakOrder(weakOrder);
-        return new SimExplorer(options, () -> new TableScenario(race, verdicts)).explore();
+        return new SimExplorer(options, () ->
+        {
+            final TableScenario scenario = new TableScenario(race, verdicts);
+            scenario.byState = byState;
+            return scenario;
+        }).explore();
     }
 }

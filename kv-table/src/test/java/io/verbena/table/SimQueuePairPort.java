@@ -19,6 +19,8 @@ import io.verbena.rdma.verbs.WorkCompletions;
 final class SimQueuePairPort implements OneSidedPort
 {
     private static final int DEPTH = 64;
+    private static final int COOKIE_BITS = 12;
+    private static final int OPERATION_BITS = 30;
     private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(DEPTH, 1, 0, 16);
     private static final byte[] NOTHING = {};
 
@@ -37,7 +39,9 @@ final class SimQueuePairPort implements OneSidedPort
     private Runnable staged;
     private int flags;
     private int nextFlags;
-    private int cookie;
+    /** Of the batches under way, by the operation that is their first: numbers that do not count on. */
+    private final int[] cookies = new int[1 << COOKIE_BITS];
+    private int wrId;
 
     SimQueuePairPort(
         final SimFabric fabric,
@@ -87,7 +91,9 @@ final class SimQueuePairPort implements OneSidedPort
         final int count = completions.poll(polled);
         for (int i = 0; i < count; i++)
         {
-            listener.onComplete((int)polled.wrId(i), polled.status(i));
+            final int number = (int)polled.wrId(i);
+            listener.onComplete(
+                number >= 0 && number < cookies.length ? cookies[number] : number, polled.status(i));
         }
         return count;
     }
@@ -134,14 +140,14 @@ final class SimQueuePairPort implements OneSidedPort
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        stage(() -> queuePair.read(cookie, flags, local.address() + localOffset, lengthBytes, local.localKey(),
+        stage(() -> queuePair.read(wrId, flags, local.address() + localOffset, lengthBytes, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey()));
     }
 
     @Override
     public void write(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        stage(() -> queuePair.write(cookie, flags, local.address() + localOffset, lengthBytes, local.localKey(),
+        stage(() -> queuePair.write(wrId, flags, local.address() + localOffset, lengthBytes, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey()));
     }
 
@@ -153,7 +159,7 @@ final class SimQueuePairPort implements OneSidedPort
         final long expected,
         final long desired)
     {
-        stage(() -> queuePair.compareSwap(cookie, flags, local.address() + localOffset, local.localKey(),
+        stage(() -> queuePair.compareSwap(wrId, flags, local.address() + localOffset, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey(), expected, desired));
     }
 
@@ -166,7 +172,12 @@ final class SimQueuePairPort implements OneSidedPort
     @Override
     public int complete(final int newCookie)
     {
-        cookie = newCookie;
+        // What splits and scans post keeps its number.
+        wrId = newCookie >>> OPERATION_BITS == 0 ? newCookie & cookies.length - 1 : newCookie;
+        if (newCookie >>> OPERATION_BITS == 0)
+        {
+            cookies[wrId] = newCookie;
+        }
         post(SendFlags.SIGNALED);
         return queuePair.complete();
     }

@@ -20,10 +20,10 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -174,6 +174,13 @@ final class TableScenario implements SimExplorer.Scenario
         }
 
         @Override
+        public long stateHash()
+        {
+            return byState && !splits() ? outcomesHash(index) * 31 + (isDone() ? 1 : EngineState.of(engine)) << 1 | 1 :
+                HISTORY;
+        }
+
+        @Override
         public String roleName()
         {
             return "engine-" + index;
@@ -192,6 +199,8 @@ final class TableScenario implements SimExplorer.Scenario
     private MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
     /** Dropped as well. */
     int mergeGuards;
+    /** Engines are told apart by what they are, not by what they saw; those of splits by what they saw always. */
+    boolean byState = true;
     private UnsafeBuffer memory;
     private PreparedSubtables subtables;
     private long initialVersion;
@@ -298,6 +307,16 @@ final class TableScenario implements SimExplorer.Scenario
                 actors[i].engine.onEpoch(actors[i].engine.epoch() + 2, 0);
             }
         }
+    }
+
+    private long outcomesHash(final int engine)
+    {
+        long hash = 0;
+        for (int n = 0; n < race.combined; n++)
+        {
+            hash = hash * 0x9E37_79B9_7F4A_7C15L + Objects.hashCode(outcomes[operation(engine, n)]);
+        }
+        return hash;
     }
 
     /** Number of the n-th operation of an engine, from 0. */
@@ -410,7 +429,7 @@ final class TableScenario implements SimExplorer.Scenario
         outputs[i] = switch (op.result())
         {
             case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
-                true : Arrays.asList(valueOf(op), op.version());
+                true : Arrays.asList(ClientView.value(op), op.version());
             case OperationResult.NOT_FOUND -> switch (op.kind())
             {
                 case OperationKind.GET -> null;
@@ -426,23 +445,6 @@ final class TableScenario implements SimExplorer.Scenario
             default -> throw new AssertionError(OperationResult.name(op.result()));
         };
         outcomes[i] = OperationResult.name(op.result()) + outputs[i];
-    }
-
-    /** One word, or a list: a first word if there is one, and what was appended, which is two words each time. */
-    private static Object valueOf(final Operation op)
-    {
-        final long[] words = new long[op.valueLength() / Long.BYTES];
-        op.copyValueTo(MemorySegment.ofArray(words), 0);
-        if (words.length == 1)
-        {
-            return words[0];
-        }
-        final List<Object> list = new ArrayList<>();
-        for (int i = words.length - 1; i >= 0; i -= 2)
-        {
-            list.addFirst(words[i]);
-        }
-        return list;
     }
 
     private void begin(final int i, final int kind)
@@ -471,7 +473,7 @@ final class TableScenario implements SimExplorer.Scenario
         }
         if (kind == OperationKind.INCREMENT)
         {
-            engine.beginIncrement(actors[i].table, key, 0, 8, deltaOf(operation), deadlineNs, operation);
+            engine.beginIncrement(actors[i].table, key, 0, 8, ClientView.delta(operation), deadlineNs, operation);
         }
         else if (OperationKind.storesValue(kind))
         {
@@ -483,12 +485,6 @@ final class TableScenario implements SimExplorer.Scenario
         {
             engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, deadlineNs, operation);
         }
-    }
-
-    /** Each sum of some of them tells which. */
-    private static long deltaOf(final int operation)
-    {
-        return 1000L << operation;
     }
 
     @Override
@@ -564,7 +560,7 @@ final class TableScenario implements SimExplorer.Scenario
         {
             if (isClient(i / race.combined))
             {
-                history.invoke(i, function(race.kinds[i / race.combined - 1]), 0, input(i));
+                history.invoke(i, ClientView.function(race.kinds[i / race.combined - 1]), 0, input(i));
             }
         }
         for (int i = race.combined; i < outcomes.length; i++)
@@ -579,19 +575,13 @@ final class TableScenario implements SimExplorer.Scenario
         return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
     }
 
-    private static String function(final int kind)
-    {
-        return List.of("get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
-            "append", "put-if-present").get(kind);
-    }
-
     private Object input(final int i)
     {
         return switch (race.kinds[i / race.combined - 1])
         {
             case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
                 OperationKind.APPEND -> 100L + i;
-            case OperationKind.INCREMENT -> deltaOf(i);
+            case OperationKind.INCREMENT -> ClientView.delta(i);
             case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
             case OperationKind.DELETE_VERSION -> initialVersion;
             default -> null;

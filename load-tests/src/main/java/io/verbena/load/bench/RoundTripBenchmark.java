@@ -60,8 +60,14 @@ public final class RoundTripBenchmark
     private void measureAll()
     {
         onBoth("get", 1, 2, i -> one(OperationKind.GET, i, 0, OperationResult.FOUND));
+        measureStale("get_stale", 2, i -> one(OperationKind.GET, i, 0, OperationResult.FOUND));
+        measureSomeEpochsLater(
+            "get_some_epochs_later", 1, i -> one(OperationKind.GET, i, 0, OperationResult.FOUND));
         measure("get_absent", false, 1, i -> one(OperationKind.GET, ABSENT_FROM + i, 0, OperationResult.NOT_FOUND));
         onBoth("update", 1, 3, i -> one(OperationKind.PUT, i, 0, OperationResult.STORED));
+        measureStale("update_stale", 3, i -> one(OperationKind.PUT, i, 0, OperationResult.STORED));
+        measureSomeEpochsLater(
+            "update_some_epochs_later", 2, i -> one(OperationKind.PUT, i, 0, OperationResult.STORED));
         measureReplace(true, 1);
         measureReplace(false, 3);
         measure("insert", false, 3, i -> one(OperationKind.PUT, ABSENT_FROM + i, 0, OperationResult.STORED));
@@ -70,6 +76,7 @@ public final class RoundTripBenchmark
         onBoth("delete", 1, 3, i -> one(OperationKind.DELETE, i, 0, OperationResult.DELETED));
         onBoth("increment", 1, 3,
             i -> one(OperationKind.INCREMENT, COUNTERS_FROM + i, 1, OperationResult.STORED));
+        onBoth("append", 2, 3, i -> one(OperationKind.APPEND, i, 0, OperationResult.STORED));
         onBoth("multi_get", 1, 2, this::getMany);
     }
 
@@ -87,19 +94,53 @@ public final class RoundTripBenchmark
             i -> one(OperationKind.REPLACE, i, version, OperationResult.STORED));
     }
 
-    /** Takes keys that nothing was measured on before. */
+    /** Locations are cached, but another engine has put these records since. */
+    private void measureStale(final String operation, final int budget, final LongConsumer work)
+    {
+        warmUp();
+        try (SplitterRig other = rig.splitter())
+        {
+            key.set(ValueLayout.JAVA_LONG, 0, next);
+            other.put(table.descriptor(), key, value, rig.takeChunk(), CHUNK_BYTES);
+        }
+        count(operation, false, budget, work);
+    }
+
+    private void measureSomeEpochsLater(final String operation, final int budget, final LongConsumer work)
+    {
+        warmUp();
+        rig.expireLocations();
+        count(operation, false, budget, work);
+    }
+
     private void measure(final String operation, final boolean isCached, final int budget, final LongConsumer work)
+    {
+        if (isCached)
+        {
+            warmUp();
+        }
+        else
+        {
+            next += MULTI_GET_KEYS;
+            rig.coolDown();
+        }
+        count(operation, isCached, budget, work);
+    }
+
+    /** Takes keys that nothing was measured on before, and has their locations cached. */
+    private void warmUp()
     {
         next += MULTI_GET_KEYS;
         rig.coolDown();
-        if (isCached)
+        for (int i = next; i < next + MULTI_GET_KEYS; i++)
         {
-            for (int i = next; i < next + MULTI_GET_KEYS; i++)
-            {
-                one(OperationKind.GET, i, 0, OperationResult.FOUND);
-                one(OperationKind.GET, COUNTERS_FROM + i, 0, OperationResult.FOUND);
-            }
+            one(OperationKind.GET, i, 0, OperationResult.FOUND);
+            one(OperationKind.GET, COUNTERS_FROM + i, 0, OperationResult.FOUND);
         }
+    }
+
+    private void count(final String operation, final boolean isCached, final int budget, final LongConsumer work)
+    {
         rig.mostRoundTrips();
         final VerbCounters before = new VerbCounters().add(rig.counters());
         work.accept(next);

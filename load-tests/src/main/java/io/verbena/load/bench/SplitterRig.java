@@ -9,12 +9,16 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.table.OpenTable;
+import io.verbena.table.OperationKind;
+import io.verbena.table.OperationResult;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
 import io.verbena.table.TableMerge;
 import io.verbena.table.TableSplit;
 import io.verbena.table.VirtualQpPort;
+import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.TableDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -72,6 +76,29 @@ final class SplitterRig implements AutoCloseable
     {
         final OpenTable table = engine.openTable(descriptor);
         return engine.splits().beginMerge(table, 0, offset, context.clock().nanoTime() + TIMEOUT_NS);
+    }
+
+    /**
+     * Puts a record, as another compute node would.
+     *
+     * @param descriptor of the table.
+     * @param key        of the record.
+     * @param value      of the record.
+     * @param chunk      of memory for the block, which nothing uses.
+     * @param chunkBytes its length.
+     */
+    void put(
+        final TableDescriptor descriptor, final MemorySegment key, final MemorySegment value, final long chunk,
+        final long chunkBytes)
+    {
+        engine.chunkLeased(DirectoryEntry.memoryNodeId(descriptor.entry(0)), chunk, chunkBytes);
+        engine.begin(OperationKind.PUT, engine.openTable(descriptor), key, 0, (int)key.byteSize(), value, 0,
+            (int)value.byteSize(), 0, context.clock().nanoTime() + TIMEOUT_NS, 0);
+        runUntil(() -> engine.active() == 0);
+        if (engine.counters().results[OperationResult.STORED] == 0)
+        {
+            throw new IllegalStateException("nothing was stored: " + engine);
+        }
     }
 
     /** Works until something is so; what was posted then is done, and nothing more is posted. */

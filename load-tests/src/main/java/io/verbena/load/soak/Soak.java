@@ -29,9 +29,12 @@ import java.util.concurrent.Future;
  */
 public final class Soak
 {
+    /** Part of the slots that is filled. */
+    public static final double FILL = 0.90;
     private static final double PLANNED_FILL = 0.75;
-    private static final double FILL = 0.90;
+    private static final int KEY_BYTES = 16;
     private static final int MAX_VALUE_BYTES = 160;
+    private static final int MOST_LEFT_OUT = 1_000;
     private static final long CHECK_TIMEOUT_NS = 60_000_000_000L;
 
     private final long slots;
@@ -42,18 +45,32 @@ public final class Soak
     /**
      * What came of it.
      *
-     * @param fill       part of all slots that was filled.
-     * @param overwrites done.
-     * @param seconds    they took.
-     * @param wrong      records that did not hold the last acknowledged write.
-     * @param check      of all memory, at the end.
+     * @param filled       records in the filled table.
+     * @param overwrites   done.
+     * @param writtenBytes keys and values of the overwrites.
+     * @param seconds      they took.
+     * @param wrong        records that did not hold the last acknowledged write.
+     * @param check        of all memory, at the end.
      */
-    public record Result(double fill, long overwrites, double seconds, long wrong, MemoryCheck check)
+    public record Result(
+        long filled, long overwrites, long writtenBytes, double seconds, long wrong, MemoryCheck check)
     {
-        /** @return whether not one record and not one byte was lost. */
+        /** @return part of all slots that was filled. */
+        public double fill()
+        {
+            return (double)filled / check.slots();
+        }
+
+        /** @return how often the memory that was leased at the end was written, at least: blocks have headers too. */
+        public double turnover()
+        {
+            return (double)writtenBytes / check.leasedBytes();
+        }
+
+        /** @return whether the table was full, and not one record and not one byte was lost, or is there twice. */
         public boolean passed()
         {
-            return 0 == wrong && check.isComplete();
+            return fill() >= FILL && 0 == wrong && filled == check.records() && check.isComplete();
         }
     }
 
@@ -87,13 +104,15 @@ public final class Soak
             {
                 workers.add(new Worker(table, i));
             }
-            final long filled = sum(pool, workers, Worker::fill);
+            final long share = (long)Math.ceil(FILL * cluster.check(false, CHECK_TIMEOUT_NS).slots() / threads);
+            final long filled = sum(pool, workers, worker -> worker.fill((int)share));
             final long startNs = SystemNanoClock.INSTANCE.nanoTime();
             final long done = sum(pool, workers, Worker::overwrite);
             final double seconds = (SystemNanoClock.INSTANCE.nanoTime() - startNs) / 1e9;
             final long wrong = sum(pool, workers, Worker::verify);
             final MemoryCheck check = cluster.check(false, CHECK_TIMEOUT_NS);
-            return new Result((double)filled / check.slots(), done, seconds, wrong, check);
+            final long writtenBytes = workers.stream().mapToLong(worker -> worker.writtenBytes).sum();
+            return new Result(filled, done, writtenBytes, seconds, wrong, check);
         }
     }
 
@@ -127,7 +146,10 @@ public final class Soak
         private final KvTable table;
         private final int number;
         private final SplittableRandom random;
-        private int[] written = new int[(int)(slots * FILL / threads)];
+        /** Numbers of the records that found a slot, and how often each was overwritten. */
+        private int[] records;
+        private int[] written;
+        private long writtenBytes;
 
         private Worker(final KvTable table, final int number)
         {
@@ -136,22 +158,26 @@ public final class Soak
             random = new SplittableRandom(number);
         }
 
-        /** The first subtable that is full ends it a little early. */
-        private long fill()
+        /** Towards the end here and there a record finds both of its groups full: it is left out for another one. */
+        private long fill(final int count)
         {
-            for (int i = 0; i < written.length; i++)
+            records = new int[count];
+            written = new int[count];
+            int filled = 0;
+            for (int record = 0; filled < count && record < count + Math.max(MOST_LEFT_OUT, count / 10); record++)
             {
                 try
                 {
-                    table.put(key(i), value(i, 0));
+                    table.put(key(record), value(record, 0));
+                    records[filled++] = record;
                 }
                 catch (final KvTableFullException ex)
                 {
-                    written = Arrays.copyOf(written, i);
-                    break;
+                    // the fill tells when there are too many
                 }
             }
-            return written.length;
+            records = Arrays.copyOf(records, filled);
+            return filled;
         }
 
         private long overwrite()
@@ -159,9 +185,11 @@ public final class Soak
             final long share = overwrites / threads;
             for (long i = 0; i < share; i++)
             {
-                final int record = random.nextInt(written.length);
-                table.put(key(record), value(record, written[record] + 1));
-                written[record]++;
+                final int at = random.nextInt(records.length);
+                final byte[] value = value(records[at], written[at] + 1);
+                table.put(key(records[at]), value);
+                written[at]++;
+                writtenBytes += KEY_BYTES + value.length;
             }
             return share;
         }
@@ -169,18 +197,18 @@ public final class Soak
         private long verify()
         {
             long wrong = 0;
-            for (int i = 0; i < written.length; i++)
+            for (int i = 0; i < records.length; i++)
             {
-                final Optional<KvEntry> entry = table.get(key(i));
+                final Optional<KvEntry> entry = table.get(key(records[i]));
                 wrong += entry.isPresent() && ByteBuffer.wrap(entry.get().value()).equals(
-                    ByteBuffer.wrap(value(i, written[i]))) ? 0 : 1;
+                    ByteBuffer.wrap(value(records[i], written[i]))) ? 0 : 1;
             }
             return wrong;
         }
 
         private byte[] key(final int record)
         {
-            return ByteBuffer.allocate(16).putLong(number).putLong(record).array();
+            return ByteBuffer.allocate(KEY_BYTES).putLong(number).putLong(record).array();
         }
 
         /** Lengths change with each write, so that blocks of several size classes are used in turn. */

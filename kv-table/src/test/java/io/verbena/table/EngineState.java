@@ -1,0 +1,259 @@
+package io.verbena.table;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.agrona.UnsafeApi;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.IntArrayQueue;
+import org.agrona.collections.IntHashSet;
+import org.agrona.collections.LongArrayQueue;
+
+/**
+ * All that the further behaviour of an engine depends on, as one hash: every field of every object that it reaches, its
+ * registered memory as far as single operations use it, and its location cache. Left out is only what counts, and what
+ * a time is compared with: under exploration each wait is over by the next look. So an engine that is back where it was
+ * before is in the same state, which a history of what it saw never is.
+ */
+final class EngineState
+{
+    /** Counts, times and random numbers. */
+    private static final Set<String> LEFT_OUT = Set.of(
+        "OperationRunner.counters", "OperationRunner.nowNs", "OperationRunner.earliestDeadlineNs", "Records.clockNs",
+        "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
+        "Operation.retries", "Operation.verbs", "Operation.doorbells", "Operation.roundTrips",
+        "Operation.cookie", "Operation.touched", "Operation.pauseUntilNs", "Operation.unit",
+        "LocationCache.base", "LocationCache.pages", "Scratch.address", "BlockAllocator.refusals");
+    /** Of an operation: what a look finds, and what the next one overwrites. */
+    private static final Set<String> FOUND = Set.of(
+        "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots", "Operation.candidateCount",
+        "Operation.candidatesResolved", "Operation.candidatesPosted", "Operation.foundOffset",
+        "Operation.foundValueOffset", "Operation.foundValueLength");
+    /** What is to be killed. */
+    private static final Set<String> VICTIMS =
+        Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
+    private static final int OWN_BYTES = 512;
+    private static final int READ_BYTES = 1024;
+    private static final int CACHE_BYTES = 4 * 64;
+    private static final Map<Class<?>, List<Part>> PARTS = new ConcurrentHashMap<>();
+    private static final Field CACHE_BASE = field(LocationCache.class, "base");
+
+    /** A field, and what it is named. */
+    private record Part(Field field, String name, boolean isFound, boolean isVictim)
+    {
+        private Part(final Field field, final String name)
+        {
+            this(field, name, FOUND.contains(name), VICTIMS.contains(name));
+        }
+
+        /** Everything but the READ of blocks begins with what its own requests bring, and with the words to kill. */
+        private boolean isUsed(final int step)
+        {
+            return !(isFound && step != Step.MATCH || isVictim && step != Step.KILL && step != Step.MAKE_ROOM);
+        }
+    }
+
+    private final Map<Object, Integer> seen = new IdentityHashMap<>();
+    private long hash = 0x243F_6A88_85A3_08D3L;
+
+    private EngineState()
+    {
+    }
+
+    /** @return never {@link io.verbena.rdma.sim.SimActor#HISTORY}. */
+    static long of(final TableEngine engine)
+    {
+        final EngineState state = new EngineState();
+        state.addObject(engine);
+        return state.hash | 1;
+    }
+
+    private void add(final long word)
+    {
+        hash = Long.rotateLeft(hash, 23) * 0x9E37_79B9_7F4A_7C15L ^ word;
+        hash = (hash ^ hash >>> 29) * 0xBF58_476D_1CE4_E5B9L;
+    }
+
+    private void addObject(final Object object)
+    {
+        if (object == null || object.getClass().isEnum() || isOutside(object.getClass()))
+        {
+            add(object instanceof Enum<?> constant ? constant.ordinal() : object == null ? -1 : -2);
+            return;
+        }
+        final Integer number = seen.putIfAbsent(object, seen.size());
+        add(number == null ? -3 : number);
+        if (number != null)
+        {
+            return;
+        }
+        switch (object)
+        {
+            case long[] words -> addAll(words);
+            case int[] words -> addAll(words);
+            case LongArrayQueue queue -> queue.forEachLong(this::add);
+            case IntArrayQueue queue -> queue.forEachInt(this::add);
+            case IntHashSet set -> set.stream().sorted().forEach(this::add);
+            case Int2ObjectHashMap<?> map -> map.keySet().stream().sorted().forEach(key -> addObject(map.get(key)));
+            case ArrayList<?> list -> list.forEach(this::addObject);
+            default -> addContent(object);
+        }
+    }
+
+    /** What engines are given, not what they are; and splits, which are explored by their histories. */
+    private static boolean isOutside(final Class<?> type)
+    {
+        final String name = type.getName();
+        final boolean isCollection = name.startsWith("org.agrona.collections") || type == ArrayList.class;
+        return type.isHidden() || type.isSynthetic() || !isCollection && !type.isArray() &&
+            !name.startsWith("io.verbena.table") || OneSidedPort.class.isAssignableFrom(type) ||
+            type == TableScan.class || type == EngineSplits.class || type == TableEngineConfiguration.class;
+    }
+
+    private void addAll(final long... words)
+    {
+        for (final long word : words)
+        {
+            add(word);
+        }
+    }
+
+    private void addAll(final int... words)
+    {
+        for (final int word : words)
+        {
+            add(word);
+        }
+    }
+
+    private void addContent(final Object object)
+    {
+        if (object.getClass().isArray())
+        {
+            for (int i = 0; i < Array.getLength(object); i++)
+            {
+                addValue(object.getClass().getComponentType(), Array.get(object, i));
+            }
+            return;
+        }
+        for (final Part part : PARTS.computeIfAbsent(object.getClass(), EngineState::findParts))
+        {
+            if (!(object instanceof Operation op) || part.isUsed(op.step))
+            {
+                addValue(part.field.getType(), valueOf(part, object));
+            }
+        }
+        if (object instanceof Operation op)
+        {
+            addScratch(op);
+        }
+        else if (object instanceof LocationCache)
+        {
+            addMemory((Long)get(CACHE_BASE, object), CACHE_BYTES);
+        }
+    }
+
+    /** Of a batch under way some requests have brought their results already. */
+    private void addScratch(final Operation op)
+    {
+        final long address = op.scratch.address + op.base;
+        addMemory(op.scratch.address + op.ownBlock(), OWN_BYTES);
+        final boolean swapsOnly = switch (op.step)
+        {
+            case Step.COMMIT, Step.WITHDRAW, Step.MAKE_ROOM, Step.KILL, Step.SWAP -> true;
+            default -> false;
+        };
+        if (op.inFlight && swapsOnly)
+        {
+            addMemory(address + Scratch.SWAPS_OFFSET, Scratch.SLOT_OFFSET - Scratch.SWAPS_OFFSET);
+        }
+        else if (op.inFlight || op.step == Step.MATCH)
+        {
+            addMemory(address, Scratch.OWN_BLOCK_OFFSET);
+            addMemory(address + Scratch.BLOCKS_OFFSET, READ_BYTES);
+        }
+    }
+
+    private void addMemory(final long address, final int lengthBytes)
+    {
+        for (int i = 0; i < lengthBytes; i += Long.BYTES)
+        {
+            add(UnsafeApi.getLong(address + i));
+        }
+    }
+
+    private void addValue(final Class<?> type, final Object value)
+    {
+        if (!type.isPrimitive())
+        {
+            addObject(value);
+        }
+        else
+        {
+            add(value instanceof Boolean flag ? flag ? 1 : 0 : ((Number)value).longValue());
+        }
+    }
+
+    private static Object valueOf(final Part part, final Object object)
+    {
+        final Object value = get(part.field, object);
+        return switch (part.name)
+        {
+            // The first loss costs no pause, all others do.
+            case "Operation.contentions" -> Math.min(2, (Integer)value);
+            // Addresses are other ones in each run.
+            case "Operation.cacheEntry" -> (Long)value == 0 ? value : (Object)((Long)value & 0xFFF);
+            default -> value;
+        };
+    }
+
+    private static List<Part> findParts(final Class<?> type)
+    {
+        final List<Part> parts = new ArrayList<>();
+        for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass())
+        {
+            for (final Field field : at.getDeclaredFields())
+            {
+                final String name = at.getSimpleName() + '.' + field.getName();
+                if (!Modifier.isStatic(field.getModifiers()) && !LEFT_OUT.contains(name))
+                {
+                    field.setAccessible(true);
+                    parts.add(new Part(field, name));
+                }
+            }
+        }
+        return parts;
+    }
+
+    private static Field field(final Class<?> type, final String name)
+    {
+        try
+        {
+            final Field field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
+        }
+        catch (final NoSuchFieldException ex)
+        {
+            throw new AssertionError(ex);
+        }
+    }
+
+    private static Object get(final Field field, final Object object)
+    {
+        try
+        {
+            return field.get(object);
+        }
+        catch (final IllegalAccessException ex)
+        {
+            throw new AssertionError(ex);
+        }
+    }
+}
