@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.client.KvTable;
 import io.verbena.compute.SpaceFigures;
 import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -19,6 +20,10 @@ class RestingNodeSimTest
     /** Three epochs, if each waited for two heartbeats of a node at rest, would take longer. */
     private static final int BLOCKED_HEARTBEATS = 60;
     private static final long MOST_NS = SimCluster.LEASE_NS / 2;
+    /** Between two duty cycles of a node that is awake. */
+    private static final long AWAKE_NS = 50_000;
+    private static final long WATCHED_NS = 20 * SimCluster.LEASE_NS;
+    private static final long LOOK_PAUSE_NS = SimCluster.LEASE_NS;
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
@@ -83,6 +88,50 @@ class RestingNodeSimTest
             assertThat(sends(cluster, resting) - before).as("heartbeats, and requests for news")
                 .isBetween(1L, (long)BLOCKED_HEARTBEATS);
         }
+    }
+
+    /** What came and went again leaves nothing behind that keeps a node awake. */
+    @ParameterizedTest
+    @ValueSource(longs = {9, 10})
+    void shouldSleepAsBeforeWhenATableHasGrownAndShrunk(final long seed)
+    {
+        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 1, 0))
+        {
+            cluster.fillLookPauseNs(LOOK_PAUSE_NS);
+            final SimCluster.Compute compute = cluster.addComputeNode();
+            cluster.world().runUntil(compute::isServing, 1_000_000);
+            final KvTable table = cluster.createTable("t", 50);
+            cluster.runFor(3 * SimCluster.LEASE_NS);
+            final int before = wakeUps(cluster, compute);
+
+            final SimFiller filler = new SimFiller(cluster.world(), table, 600, 20_000);
+            filler.start();
+            cluster.world().runUntil(filler::isFinished, 50_000_000);
+            final int grown = cluster.tables().getFirst().distinctSubtables();
+            filler.drain();
+            cluster.world().runUntil(filler::isFinished, 50_000_000);
+            cluster.runFor(60 * LOOK_PAUSE_NS);
+            cluster.settle();
+            assertThat(cluster.tables().getFirst().distinctSubtables()).isLessThan(grown / 2);
+
+            final int after = wakeUps(cluster, compute);
+            System.out.println("wake-ups before " + before + ", after " + after);
+            assertThat(after).as("wake-ups; before %d", before)
+                .isLessThanOrEqualTo(before + 2 * (int)(WATCHED_NS / LOOK_PAUSE_NS));
+        }
+    }
+
+    /** As a thread does that runs the node: it sleeps as long as the node says that nothing is due. */
+    private static int wakeUps(final SimCluster cluster, final SimCluster.Compute compute)
+    {
+        final long endNs = cluster.world().clock().nanoTime() + WATCHED_NS;
+        int count = 0;
+        while (cluster.world().clock().nanoTime() < endNs)
+        {
+            count++;
+            cluster.runFor(Math.max(AWAKE_NS, compute.node().isBusy() ? 0 : compute.node().idleNs()));
+        }
+        return count;
     }
 
     private static long sends(final SimCluster cluster, final SimCluster.Compute compute)

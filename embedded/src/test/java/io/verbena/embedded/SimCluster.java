@@ -337,6 +337,12 @@ final class SimCluster implements AutoCloseable
     }
 
     /** Of compute nodes that are added from now on. */
+    void fillLookPauseNs(final long pauseNs)
+    {
+        fillLookPauseNs = pauseNs;
+    }
+
+    /** Of compute nodes that are added from now on. */
     void splitsSubtables(final boolean isOn)
     {
         splitsSubtables = isOn;

@@ -432,10 +432,13 @@ public final class TableSplit
         }
     }
 
-    /** The new ones are whole before the old one says so. */
+    /**
+     * The new ones are whole before the old one says so. That of side 0 last: it is what the directory leads to in the
+     * place of the old one, so who goes on with this takes all for done when that is whole.
+     */
     private void stageFinish()
     {
-        for (int side = 0; side < 2; side++)
+        for (int side = 1; side >= 0; side--)
         {
             batch.swap(side, SplitLink.offset(splitLink, side) + SubtableDescriptor.PREDECESSOR_OFFSET, oldOffset, 0);
         }
