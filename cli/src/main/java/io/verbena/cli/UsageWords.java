@@ -5,8 +5,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-import java.util.List;
-
 /** What is said of a command line that cannot be, where the library's words are of programs. Stateless. */
 final class UsageWords
 {
@@ -32,10 +30,13 @@ final class UsageWords
             "there is no command " + word + guess(unmatched);
     }
 
+    /** Only what begins alike: the library finds something for every word, however far from it. */
     private static String guess(final UnmatchedArgumentException unmatched)
     {
-        final List<String> guesses = unmatched.getSuggestions();
-        return guesses.isEmpty() ? "" : ", but " + guesses.getFirst();
+        final String word = unmatched.getUnmatched().getFirst();
+        final String start = word.substring(0, Math.min(word.length(), word.startsWith("--") ? 4 : 2));
+        return unmatched.getSuggestions().stream().filter((guess) -> guess.startsWith(start)).findFirst()
+            .map((guess) -> ", but " + guess).orElse("");
     }
 
     /** @return the number that a word is. */

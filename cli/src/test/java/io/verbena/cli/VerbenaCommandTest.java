@@ -108,6 +108,8 @@ class VerbenaCommandTest
     void shouldSayWhatIsMeantInWordsOfTheCommandLine()
     {
         assertOneLine(ExitStatus.USAGE, "there is no command 'statu', but status (see verbena --help)", run("statu"));
+        assertOneLine(ExitStatus.USAGE, "there is no command 'bogus' (see verbena bench --help)",
+            run("bench", "bogus"));
         assertOneLine(ExitStatus.USAGE, "there is no command 'bogus' (see verbena table --help)",
             run("table", "bogus"));
         assertOneLine(ExitStatus.USAGE, "'too' is a word too many (see verbena status --help)", run("status", "too"));
