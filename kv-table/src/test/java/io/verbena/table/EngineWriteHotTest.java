@@ -55,6 +55,24 @@ class EngineWriteHotTest
         assertThat(other.get(otherTable, "k").value()).isEqualTo("2");
     }
 
+    /** Without what was known they take 1 and 3. */
+    @Test
+    void shouldPayOneMoreRoundTripThanWithoutALocationWhenTheKeyIsGone()
+    {
+        other.run(OperationKind.DELETE, otherTable, "k", null, 0);
+        final EngineFixture.Outcome stale = fixture.get(table, "k");
+        assertThat(stale.result()).isEqualTo(OperationResult.NOT_FOUND);
+        assertThat(stale.roundTrips()).isEqualTo(2);
+        assertThat(fixture.get(table, "k").roundTrips()).isEqualTo(1);
+
+        fixture.put(table, "k", "1");
+        other.run(OperationKind.DELETE, otherTable, "k", null, 0);
+        final EngineFixture.Outcome update = fixture.put(table, "k", "2");
+        assertThat(update.result()).isEqualTo(OperationResult.STORED);
+        assertThat(update.roundTrips()).isEqualTo(4);
+        assertThat(other.get(otherTable, "k").value()).isEqualTo("2");
+    }
+
     @Test
     void shouldPassAWriteHotKeyByUntilItCalmsDown()
     {
