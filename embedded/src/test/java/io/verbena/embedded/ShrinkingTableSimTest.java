@@ -11,6 +11,7 @@ import io.verbena.table.format.TableDescriptor;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,8 @@ class ShrinkingTableSimTest
     private static final int KEYS = 3;
     private static final int OPERATIONS = 600;
     private static final int TIDE_KEYS = 1500;
+    private static final int CHUNKS = 400;
+    private static final int HURTS = 8;
     private static final long TIMEOUT_NS = 20_000_000;
     private static final long MAX_PAUSE_NS = 1_000_000;
     private static final long MAX_STEPS = 200_000_000;
@@ -41,8 +44,14 @@ class ShrinkingTableSimTest
 
     private static void awaitSubtables(final SimCluster cluster, final int count)
     {
-        final long untilNs = cluster.world().clock().nanoTime() + SHRINK_NS;
-        cluster.world().after(SHRINK_NS, () -> { });
+        awaitSubtables(cluster, count, SHRINK_NS);
+    }
+
+    private static void awaitSubtables(final SimCluster cluster, final int count, final long mostNs)
+    {
+        final long beganNs = cluster.world().clock().nanoTime();
+        final long untilNs = beganNs + mostNs;
+        cluster.world().after(mostNs, () -> { });
         cluster.world().runUntil(() -> subtables(cluster) == count ||
             cluster.world().clock().nanoTime() > untilNs, MAX_STEPS);
         assertThat(subtables(cluster)).as("seed %d: subtables", cluster.world().seed()).isEqualTo(count);
@@ -117,6 +126,76 @@ class ShrinkingTableSimTest
             tide.assertRight();
             cluster.settle();
             check(cluster, seed);
+        }
+    }
+
+    /**
+     * While it is emptied and shrinks, processes of memory nodes end and begin again on the memory that they left, or
+     * stand still, the meta server moves or stands still, and compute nodes end.
+     */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldShrinkThroughTheEndsOfMemoryNodesAndMetaServers(final long seed)
+    {
+        try (SimCluster cluster = SimCluster.durableShrinking(
+            seed, new SimFabricOptions().namedMemoryAfterDeathNs(seed % 3 == 0 ? 0 : 2_000_000), 2, 3, Flaw.NONE,
+            CHUNKS))
+        {
+            final KvTable table = cluster.createTable("t", 50);
+            final int least = subtables(cluster);
+            final SimTide tide = new SimTide(cluster.world(), table, TIDE_KEYS);
+            tide.rise();
+            tide.finish();
+            final SimClients clients = new SimClients(cluster.world(), table, KEYS, OPERATIONS, TIMEOUT_NS);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            tide.fall();
+            for (int i = 0; i < HURTS; i++)
+            {
+                final long delayNs = i * 5_000_000L + cluster.world().random().nextLong(4_000_000);
+                cluster.world().after(delayNs, () -> hurtAnybody(cluster));
+            }
+            tide.finish();
+            cluster.runFor(HURTS * 5_000_000L);
+            clients.finish(MAX_STEPS);
+            assertThat(clients.failures()).as("seed %d: %s", seed, clients.messages())
+                .doesNotContainKey(KvException.Category.INVALID_REQUEST)
+                .doesNotContainKey(KvException.Category.CORRUPT)
+                .doesNotContainKey(KvException.Category.NO_SPACE);
+            cluster.world().runUntil(
+                () -> cluster.memoryHosts().stream().allMatch(SimMemoryHost::isReady), MAX_STEPS);
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            // Whoever reads meets what those have left that ended, and sees to it after 250 ms.
+            tide.assertRight();
+            awaitSubtables(cluster, least, 4 * SHRINK_NS);
+            cluster.settle();
+            check(cluster, seed);
+        }
+    }
+
+    private static void hurtAnybody(final SimCluster cluster)
+    {
+        final RandomGenerator random = cluster.world().random();
+        final SimMemoryHost host = cluster.memoryHosts().get(random.nextInt(cluster.memoryHosts().size()));
+        switch (random.nextInt(6))
+        {
+            case 0, 1 ->
+            {
+                if (host.isReady())
+                {
+                    host.killProcess();
+                    cluster.world().after(random.nextLong(4_000_000), host::start);
+                }
+            }
+            case 2 -> cluster.pause(host.machine(), 2 * SimCluster.LEASE_NS);
+            case 3 ->
+            {
+                if (cluster.metaMachine().isRunning())
+                {
+                    cluster.moveMetaServer();
+                }
+            }
+            case 4 -> cluster.pause(cluster.metaMachine(), 3 * SimCluster.LEASE_NS);
+            default -> GrowingTableSimTest.hurt(cluster);
         }
     }
 
