@@ -27,9 +27,12 @@ final class IndexLease
     }
 
     private static final long RETRY_PAUSE_NS = 5_000_000;
+    /** What a merge makes is one subtable; a split makes two, and inserts wait for it. */
+    private static final int CHUNKS_OF_A_MERGE = 1;
 
     private final Int2ObjectHashMap<MemoryLink> links;
     private final IndexReturns returns;
+    private final MergeRefusals mergeRefusals = new MergeRefusals();
     private SessionParts session;
     private String tableName;
     private int memoryNodeId;
@@ -96,6 +99,7 @@ final class IndexLease
             case OK ->
             {
                 lease = leasing.result();
+                mergeRefusals.onLeased(memoryNodeId);
                 outcome = Outcome.LEASED;
             }
             case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE ->
@@ -106,7 +110,10 @@ final class IndexLease
             default ->
             {
                 outcome = Outcome.REFUSED;
-                links.get(memoryNodeId).onIndexRefused();
+                if (CHUNKS_OF_A_MERGE != chunks || mergeRefusals.onRefused(memoryNodeId))
+                {
+                    links.get(memoryNodeId).onIndexRefused();
+                }
             }
         }
         return 1;

@@ -138,7 +138,7 @@ final class TableCheckCommand implements Callable<Integer>
         final int splits = check.isSound() ? opened.store().finishSplits(repaired) : 0;
         if (splits > 0)
         {
-            repaired.add(splits + " splits of subtables finished");
+            repaired.add(splits + " splits and merges of subtables finished");
         }
         if (opened.store() instanceof final StoppedStore stopped && check.isSound())
         {

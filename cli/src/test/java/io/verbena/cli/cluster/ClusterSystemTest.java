@@ -264,7 +264,7 @@ class ClusterSystemTest
         PlantedSplit.plant(ClusterFolder.of(directory));
         succeed("up");
         succeed("table", "check", "default", "--repair", "--json"); // before anybody meets it, who would finish it
-        assertThat(last.out()).contains("1 splits of subtables finished", "\"unused_index_bytes\": 0");
+        assertThat(last.out()).contains("1 splits and merges of subtables finished", "\"unused_index_bytes\": 0");
         succeed("get", "a");
         final String other = Files.createTempFile(directory, "other", "token").toString();
         Files.writeString(Path.of(other), "00".repeat(32));
@@ -298,7 +298,7 @@ class ClusterSystemTest
         succeed("table", "check", "default", "--json");
         assertThat(last.out()).contains("\"splits_under_way\": 1");
         succeed("table", "check", "default", "--repair", "--json");
-        assertThat(last.out()).contains("\"splits_under_way\": 0", "1 splits of subtables finished",
+        assertThat(last.out()).contains("\"splits_under_way\": 0", "1 splits and merges of subtables finished",
             "1 chunks freed that no record uses", "\"unused_index_bytes\": 0");
 
         plant(SlotWord.EMPTY, word);
