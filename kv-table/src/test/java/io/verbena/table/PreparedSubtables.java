@@ -73,7 +73,8 @@ final class PreparedSubtables
     }
 
     /** As one does that dies then: all slots are frozen but the key's and the first ones, or most are initialised. */
-    void mergeMostSlots(final int first, final int second, final int merged, final boolean isPlacing)
+    void mergeMostSlots(
+        final int first, final int second, final int merged, final boolean isPlacing, final boolean leavesFew)
     {
         final int[] subtables = {first, second};
         format(merged, 0, 0, SlotWord.UNINITIALISED);
@@ -89,7 +90,7 @@ final class PreparedSubtables
                 memory.putLong(at + SubtableDescriptor.GROUPS_OFFSET +
                     slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES, link, LITTLE_ENDIAN);
                 final long word = memory.getLong(at + wordAt(slot), LITTLE_ENDIAN);
-                final boolean stays = !isPlacing && side == 1 && slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
+                final boolean stays = !isPlacing && side == 1 && isLeft(slot, leavesFew, 1);
                 memory.putLong(at + wordAt(slot), stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
                 old[side * MergePlacement.SLOTS + slot] = SlotWord.frozen(word);
             }
@@ -98,15 +99,22 @@ final class PreparedSubtables
         MergePlacement.place(old, 0, 0, 0, placed);
         for (int slot = 0; isPlacing && slot < MergePlacement.SLOTS; slot++)
         {
-            if (slot % BucketDescriptor.SLOTS_PER_BUCKET > 1)
+            if (!isLeft(slot, leavesFew, 2))
             {
                 memory.putLong(merged + wordAt(slot), placed[slot], LITTLE_ENDIAN);
             }
         }
     }
 
+    /** The first slots of each bucket, or of the first one only. */
+    private static boolean isLeft(final int slot, final boolean leavesFew, final int slots)
+    {
+        return (leavesFew ? slot : slot % BucketDescriptor.SLOTS_PER_BUCKET) < slots;
+    }
+
     /** As a splitter does that dies then: all slots but the key's, and the first of each bucket. */
-    void moveMostSlots(final int tableAt, final int offset0, final int offset1, final int depth)
+    void moveMostSlots(
+        final int tableAt, final int offset0, final int offset1, final int depth, final boolean leavesFew)
     {
         final long link = SplitLink.of(offset0, offset1);
         for (int side = 0; side < 2; side++)
@@ -129,7 +137,7 @@ final class PreparedSubtables
                 slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
             memory.putLong(tableAt + at, link, LITTLE_ENDIAN);
             final long word = memory.getLong(tableAt + wordAt, LITTLE_ENDIAN);
-            final boolean stays = word != SlotWord.EMPTY || slot % BucketDescriptor.SLOTS_PER_BUCKET == 0;
+            final boolean stays = word != SlotWord.EMPTY || isLeft(slot, leavesFew, 1);
             memory.putLong(offset0 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
             memory.putLong(offset1 + wordAt, stays ? SlotWord.UNINITIALISED : SlotWord.EMPTY, LITTLE_ENDIAN);
             memory.putLong(tableAt + wordAt, stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);

@@ -14,6 +14,9 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** A port that is one simulated queue pair, without the layers between: each verb of an engine is one of the fabric. */
 final class SimQueuePairPort implements OneSidedPort
@@ -42,6 +45,9 @@ final class SimQueuePairPort implements OneSidedPort
     /** Of the batches under way, by the operation that is their first: numbers that do not count on. */
     private final int[] cookies = new int[1 << COOKIE_BITS];
     private int wrId;
+    private boolean isForgetful;
+    /** Where the results of the batch under way, or the last one, go. */
+    private final List<UnsafeBuffer> results = new ArrayList<>();
 
     SimQueuePairPort(
         final SimFabric fabric,
@@ -70,6 +76,28 @@ final class SimQueuePairPort implements OneSidedPort
             while (attempt.poll() == ConnectionAttempt.State.PENDING)
             {
                 fabric.step();
+            }
+        }
+    }
+
+    /**
+     * From now on memory that a request will write to is empty until then, and results of swaps are gone when the next
+     * batch begins: for owners that have one batch under way, and look at its results when it is complete.
+     */
+    void forgetsResults()
+    {
+        isForgetful = true;
+    }
+
+    private void clear(final MemoryRegion local, final long localOffset, final int lengthBytes, final boolean isResult)
+    {
+        if (isForgetful)
+        {
+            final UnsafeBuffer target = new UnsafeBuffer(local.segment().address() + localOffset, lengthBytes);
+            target.setMemory(0, lengthBytes, (byte)0);
+            if (isResult)
+            {
+                results.add(target);
             }
         }
     }
@@ -134,12 +162,15 @@ final class SimQueuePairPort implements OneSidedPort
     @Override
     public void begin()
     {
+        results.forEach(result -> result.setMemory(0, result.capacity(), (byte)0));
+        results.clear();
         queuePair.begin();
     }
 
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
+        clear(local, localOffset, lengthBytes, false);
         stage(() -> queuePair.read(wrId, flags, local.address() + localOffset, lengthBytes, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey()));
     }
@@ -159,6 +190,7 @@ final class SimQueuePairPort implements OneSidedPort
         final long expected,
         final long desired)
     {
+        clear(local, localOffset, Long.BYTES, true);
         stage(() -> queuePair.compareSwap(wrId, flags, local.address() + localOffset, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey(), expected, desired));
     }

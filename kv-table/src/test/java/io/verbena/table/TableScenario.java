@@ -1,12 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.elle.Validity;
-import io.verbena.elle.history.EventType;
-import io.verbena.elle.history.HistoryBuilder;
-import io.verbena.elle.linear.LinearChecker;
-import io.verbena.elle.linear.LinearOptions;
-import io.verbena.elle.linear.LinearVerdict;
-import io.verbena.elle.linear.Models;
 import io.verbena.rdma.sim.SimActor;
 import io.verbena.rdma.sim.SimDevice;
 import io.verbena.rdma.sim.SimExploration;
@@ -17,11 +10,11 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -54,9 +47,11 @@ final class TableScenario implements SimExplorer.Scenario
     static final int MERGE = -5;
     /** The same, where somebody has frozen all slots before, and initialised all but a few. */
     static final int MERGE_PLACING = -6;
+    /** In the place of an operation: all of the table is walked, a record in each stretch. */
+    static final int WALK = -7;
+    /** As {@link #SPLIT}, of the sibling of the subtable that is split then; one with the key, if that is merged. */
+    static final int SPLIT_SIBLING = -8;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
-    private static final LinearChecker<?> CHECKER =
-        new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
 
     /**
      * What races.
@@ -140,6 +135,8 @@ final class TableScenario implements SimExplorer.Scenario
                 case SPLIT -> "split";
                 case MERGE -> "merge";
                 case MERGE_PLACING -> "merge placing";
+                case WALK -> "walk";
+                case SPLIT_SIBLING -> "split sibling";
                 default -> OperationKind.name(kind);
             };
         }
@@ -154,6 +151,7 @@ final class TableScenario implements SimExplorer.Scenario
         private OpenTable table;
         private TableSplit split;
         private TableMerge merge;
+        private RacedWalk walk;
 
         private EngineActor(final int index)
         {
@@ -163,21 +161,43 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public int doWork()
         {
-            return port.poll(engine) + engine.poll();
+            final int worked = port.poll(engine) + engine.poll();
+            return worked + (walk != null && walk.goOn() ? 1 : 0);
         }
 
         @Override
         public boolean isDone()
         {
             return engine.active() == 0 && (split == null || split.isFinished()) &&
-                (merge == null || merge.isFinished());
+                (merge == null || merge.isFinished()) && (walk == null || walk.isOver());
         }
 
+        /** Of what is over only its outcome counts, of a split or merge what it will do next. */
         @Override
         public long stateHash()
         {
-            return byState && !splits() ? outcomesHash(index) * 31 + (isDone() ? 1 : EngineState.of(engine)) << 1 | 1 :
-                HISTORY;
+            final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
+            if (byState && !splits())
+            {
+                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine)) << 1 | 1;
+            }
+            final Object work = split != null ? split : merge != null ? merge : walk;
+            if (!byState || index == PREPARER)
+            {
+                return HISTORY;
+            }
+            if (devices[index].isKilled() || isDone())
+            {
+                return OwnState.ofEnd(devices[index].isKilled() ? null : end(), outcomes);
+            }
+            return work == null ? HISTORY : OwnState.of(work, table);
+        }
+
+        /** What has become of its split, merge or walk. */
+        private String end()
+        {
+            return split != null ? split.state() + " " + split.failure() :
+                merge != null ? merge.state() + " " + merge.failure() : String.valueOf(walk);
         }
 
         @Override
@@ -192,15 +212,17 @@ final class TableScenario implements SimExplorer.Scenario
     private final int depth;
     private final EngineActor[] actors;
     private final SimDevice[] devices;
-    private final String[] outcomes;
-    private final Object[] outputs;
-    private final EventType[] types;
+    private final RaceHistory history;
     private final TablePlan plan;
     private MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
+    /** Of a key that is there all the time, in a table deeper than 0. */
+    private MemorySegment otherKey;
     /** Dropped as well. */
     int mergeGuards;
-    /** Engines are told apart by what they are, not by what they saw; those of splits by what they saw always. */
+    /** Engines are told apart by what they are, not by what they saw; and by what they saw where others split. */
     boolean byState = true;
+    /** Who died has done more: all but one or two slots. */
+    boolean leavesFew;
     private UnsafeBuffer memory;
     private PreparedSubtables subtables;
     private long initialVersion;
@@ -225,9 +247,7 @@ final class TableScenario implements SimExplorer.Scenario
         final int count = race.kinds.length + 1;
         actors = new EngineActor[count];
         devices = new SimDevice[count];
-        outcomes = new String[count * race.combined];
-        outputs = new Object[count * race.combined];
-        types = new EventType[count * race.combined];
+        history = new RaceHistory(count * race.combined);
     }
 
     @Override
@@ -273,32 +293,34 @@ final class TableScenario implements SimExplorer.Scenario
         {
             // Merged: in the slot of the sibling that the key has, so that the key's word has to go to another one.
             key = subtables.keyOf(0, depth, 0);
-            begin(PREPARER, OperationKind.PUT);
+            begin(PREPARER, OperationKind.PUT, PREPARER);
             run.finish(actors[PREPARER]);
+            otherKey = key;
             key = race.merges() ? subtables.keyOf(1, depth, 0) : subtables.keyOf(0, depth, 1);
         }
         if (race.isPresent)
         {
-            begin(PREPARER, OperationKind.PUT);
+            begin(PREPARER, OperationKind.PUT, PREPARER);
             run.finish(actors[PREPARER]);
-            initialVersion = (Long)outputs[PREPARER];
+            initialVersion = (Long)history.output(PREPARER);
         }
         for (int i = 1; race.isCached && i < actors.length; i++)
         {
             if (isEngine(i))
             {
-                begin(i, OperationKind.GET);
+                begin(i, OperationKind.GET, operation(i, 0));
                 run.finish(actors[i]);
             }
         }
         if (race.isMoving && race.merges())
         {
             final boolean isPlacing = Arrays.stream(race.kinds).anyMatch(kind -> kind == MERGE_PLACING);
-            subtables.mergeMostSlots(subtableAt(0), subtableAt(1), SUBTABLES_AT, isPlacing);
+            subtables.mergeMostSlots(subtableAt(0), subtableAt(1), SUBTABLES_AT, isPlacing, leavesFew);
         }
         else if (race.isMoving)
         {
-            subtables.moveMostSlots(TABLE_AT, SUBTABLES_AT, SUBTABLES_AT + (int)plan.subtableBytes(), depth);
+            subtables.moveMostSlots(
+                TABLE_AT, SUBTABLES_AT, SUBTABLES_AT + (int)plan.subtableBytes(), depth, leavesFew);
         }
         for (int i = 0; race.isExpired && i < actors.length; i++)
         {
@@ -307,16 +329,6 @@ final class TableScenario implements SimExplorer.Scenario
                 actors[i].engine.onEpoch(actors[i].engine.epoch() + 2, 0);
             }
         }
-    }
-
-    private long outcomesHash(final int engine)
-    {
-        long hash = 0;
-        for (int n = 0; n < race.combined; n++)
-        {
-            hash = hash * 0x9E37_79B9_7F4A_7C15L + Objects.hashCode(outcomes[operation(engine, n)]);
-        }
-        return hash;
     }
 
     /** Number of the n-th operation of an engine, from 0. */
@@ -329,11 +341,6 @@ final class TableScenario implements SimExplorer.Scenario
     private boolean isEngine(final int i)
     {
         return i == PREPARER || race.kinds[i - 1] >= 0 || race.kinds[i - 1] <= SPLIT;
-    }
-
-    private boolean isClient(final int i)
-    {
-        return isEngine(i) && race.kinds[i - 1] > SPLIT;
     }
 
     private int subtableAt(final int suffix)
@@ -416,74 +423,47 @@ final class TableScenario implements SimExplorer.Scenario
 
     private void note(final int i, final Operation op)
     {
-        if (isClosing)
+        if (!isClosing)
         {
-            return;
+            history.note(i, op);
         }
-        types[i] = switch (op.result())
-        {
-            case OperationResult.NOT_A_COUNTER, OperationResult.NODE_UNAVAILABLE -> EventType.FAIL;
-            case OperationResult.OUTCOME_UNKNOWN -> EventType.INFO;
-            default -> EventType.OK;
-        };
-        outputs[i] = switch (op.result())
-        {
-            case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
-                true : Arrays.asList(ClientView.value(op), op.version());
-            case OperationResult.NOT_FOUND -> switch (op.kind())
-            {
-                case OperationKind.GET -> null;
-                case OperationKind.EXISTS, OperationKind.DELETE -> false;
-                default -> Arrays.asList(false, null);
-            };
-            case OperationResult.STORED -> op.kind() == OperationKind.INCREMENT ?
-                List.of(op.counter(), op.version()) : op.version();
-            case OperationResult.NOT_A_COUNTER, OperationResult.NODE_UNAVAILABLE, OperationResult.OUTCOME_UNKNOWN ->
-                null;
-            case OperationResult.DELETED -> true;
-            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> Arrays.asList(false, op.version());
-            default -> throw new AssertionError(OperationResult.name(op.result()));
-        };
-        outcomes[i] = OperationResult.name(op.result()) + outputs[i];
-    }
-
-    private void begin(final int i, final int kind)
-    {
-        begin(i, kind, operation(i, 0));
     }
 
     private void begin(final int i, final int kind, final int operation)
     {
-        outcomes[operation] = null;
-        types[operation] = EventType.INFO;
-        final long deadlineNs = NEVER_NS;
+        history.begin(operation);
         final TableEngine engine = actors[i].engine;
-        if (kind == SPLIT)
+        if (kind <= SPLIT)
         {
-            final long offset = SUBTABLES_AT + 2L * i * plan.subtableBytes();
-            actors[i].split =
-                engine.splits().begin(actors[i].table, 0, offset, offset + plan.subtableBytes(), NEVER_NS);
-            return;
+            actors[i].port.forgetsResults();
         }
-        if (kind == MERGE || kind == MERGE_PLACING)
+        final long offset = SUBTABLES_AT + 2L * i * plan.subtableBytes();
+        switch (kind)
         {
-            actors[i].merge = engine.splits().beginMerge(
-                actors[i].table, 1, SUBTABLES_AT + 2L * i * plan.subtableBytes(), NEVER_NS);
-            return;
+            case SPLIT, SPLIT_SIBLING -> actors[i].split = engine.splits().begin(
+                actors[i].table, kind == SPLIT ? 0 : 1, offset, offset + plan.subtableBytes(), NEVER_NS);
+            case MERGE, MERGE_PLACING -> actors[i].merge =
+                engine.splits().beginMerge(actors[i].table, 1, offset, NEVER_NS);
+            case WALK -> actors[i].walk = new RacedWalk(engine, actors[i].table);
+            default -> beginOperation(engine, i, kind, operation);
         }
+    }
+
+    private void beginOperation(final TableEngine engine, final int i, final int kind, final int operation)
+    {
         if (kind == OperationKind.INCREMENT)
         {
-            engine.beginIncrement(actors[i].table, key, 0, 8, ClientView.delta(operation), deadlineNs, operation);
+            engine.beginIncrement(actors[i].table, key, 0, 8, ClientView.delta(operation), NEVER_NS, operation);
         }
         else if (OperationKind.storesValue(kind))
         {
             final MemorySegment value = MemorySegment.ofArray(new long[]{100 + operation, 100 + operation});
             engine.begin(kind, actors[i].table, key, 0, 8, value, 0, kind == OperationKind.APPEND ? 16 : 8,
-                initialVersion, deadlineNs, operation);
+                initialVersion, NEVER_NS, operation);
         }
         else
         {
-            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, deadlineNs, operation);
+            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, NEVER_NS, operation);
         }
     }
 
@@ -503,14 +483,20 @@ final class TableScenario implements SimExplorer.Scenario
     @Override
     public String verdict(final SimExploration run)
     {
-        begin(PREPARER, OperationKind.GET);
+        begin(PREPARER, OperationKind.GET, PREPARER);
         run.finish(actors[PREPARER]);
         final String problem = splits() ? problemOfSplit() : problemOfWords();
         if (problem != null)
         {
             return race + ": " + problem;
         }
-        final String verdict = verdicts.computeIfAbsent(Arrays.toString(outcomes), outcome -> judge());
+        final String problemOfRest = splits() ? problemOfRest(run) : null;
+        if (problemOfRest != null)
+        {
+            return race + ", and somebody who did the rest: " + problemOfRest;
+        }
+        final String verdict = verdicts.computeIfAbsent(history.toString(),
+            outcome -> history.judge(race.toString(), initialVersion, operationKinds()));
         return verdict.isEmpty() ? null : verdict;
     }
 
@@ -535,56 +521,79 @@ final class TableScenario implements SimExplorer.Scenario
     {
         for (final EngineActor actor : actors)
         {
-            if (actor.split != null && actor.split.state() == TableSplit.State.FAILED)
+            final boolean isFailed = actor.split != null && actor.split.state() == TableSplit.State.FAILED ||
+                actor.merge != null && actor.merge.state() == TableMerge.State.FAILED;
+            if (isFailed && !mayLose())
             {
-                return actor.split.toString();
+                return actor.end();
             }
-            if (actor.merge != null && actor.merge.state() == TableMerge.State.FAILED)
+            if (actor.walk != null && actor.walk.isOver() && problemOfWalk(actor.walk) != null)
             {
-                return actor.merge.toString();
+                return actor.walk + ": " + problemOfWalk(actor.walk);
             }
         }
-        final TableCheck check = new TableChecker(plan.descriptor(),
+        return check().isSound() ? null : check().toString();
+    }
+
+    private TableCheck check()
+    {
+        return new TableChecker(plan.descriptor(),
             (node, offset, target, lengthBytes) -> target.putBytes(0, memory, (int)offset, lengthBytes)).check();
-        return check.isSound() ? null : check.toString();
     }
 
-    private String judge()
+    /** Another node ends what those who died have begun, and finds the same. */
+    private String problemOfRest(final SimExploration run)
     {
-        final HistoryBuilder history = new HistoryBuilder(race.toString());
-        if (race.isPresent)
+        final EngineActor actor = actors[PREPARER];
+        final EngineSplits splits = actor.engine.splits();
+        final Object before = history.output(PREPARER);
+        for (int suffix = 0; suffix < plan.subtableCount(); suffix++)
         {
-            history.invoke(PREPARER, "put", 0, 100L).ok(PREPARER, initialVersion);
-        }
-        for (int i = race.combined; i < outcomes.length; i++)
-        {
-            if (isClient(i / race.combined))
+            actor.merge = splits.beginMerge(actor.table, suffix, 0, NEVER_NS);
+            run.finish(actor);
+            if (actor.merge.proposal() != SplitLink.NONE)
             {
-                history.invoke(i, ClientView.function(race.kinds[i / race.combined - 1]), 0, input(i));
+                actor.merge = splits.withdrawMerge(actor.table, suffix, actor.merge.proposal(), NEVER_NS);
+                run.finish(actor);
+            }
+            actor.split = splits.begin(actor.table, suffix, 0, 0, NEVER_NS);
+            run.finish(actor);
+            final boolean isMergeEnded = actor.merge.state() == TableMerge.State.DONE || actor.merge.isWithdrawn();
+            if (!isMergeEnded || actor.split.state() != TableSplit.State.DONE)
+            {
+                return actor.merge + " " + actor.split;
             }
         }
-        for (int i = race.combined; i < outcomes.length; i++)
-        {
-            if (isClient(i / race.combined))
-            {
-                history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
-            }
-        }
-        history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
-        final LinearVerdict verdict = CHECKER.check(history.build());
-        return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
+        begin(PREPARER, OperationKind.GET, PREPARER);
+        run.finish(actor);
+        final Object after = history.output(PREPARER);
+        return !Objects.equals(before, after) ? before + " became " + after :
+            check().isSound() ? null : check().toString();
     }
 
-    private Object input(final int i)
+    /** Whoever wants something else than others do with the same subtables may have to give up. */
+    private boolean mayLose()
     {
-        return switch (race.kinds[i / race.combined - 1])
+        return Arrays.stream(race.kinds).filter(kind -> kind <= SPLIT && kind != WALK).distinct().count() > 1 ||
+            Arrays.stream(race.kinds).filter(kind -> kind == MERGE).count() > 1;
+    }
+
+    private String problemOfWalk(final RacedWalk walk)
+    {
+        final boolean isDeleted = Arrays.stream(race.kinds)
+            .anyMatch(kind -> kind == OperationKind.DELETE || kind == OperationKind.DELETE_VERSION);
+        return walk.problem(key, race.isPresent && !isDeleted, otherKey);
+    }
+
+    /** @return the kind of each operation, or what is below 0. */
+    private int[] operationKinds()
+    {
+        final int[] kinds = new int[actors.length * race.combined];
+        Arrays.fill(kinds, FENCE);
+        for (int i = race.combined; i < kinds.length; i++)
         {
-            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
-                OperationKind.APPEND -> 100L + i;
-            case OperationKind.INCREMENT -> ClientView.delta(i);
-            case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
-            case OperationKind.DELETE_VERSION -> initialVersion;
-            default -> null;
-        };
+            kinds[i] = race.kinds[i / race.combined - 1];
+        }
+        return kinds;
     }
 }

@@ -1,0 +1,126 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.rdma.sim.SimExplorationReport;
+import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.sim.SimExplorerOptions;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Every order of the verbs of a split or merge and more than one other, or a walk, to the end: nothing is cut off by a
+ * number of verbs. Somebody who died has done most before (<em>few</em>: all but one or two slots). A part by default,
+ * more with {@code -Dverbena.table.allGrowth=true}, which takes long: choose races by hand.
+ */
+class GrowthScheduleTest
+{
+    private static final boolean ALL = Boolean.getBoolean("verbena.table.allGrowth");
+    private static final int TO_THE_END = 1_000;
+    private static final long MOST_STATES = 3_000_000;
+    private static final Map<String, Integer> KINDS = Map.of(
+        "split", TableScenario.SPLIT, "sibling", TableScenario.SPLIT_SIBLING, "merge", TableScenario.MERGE,
+        "placing", TableScenario.MERGE_PLACING, "walk", TableScenario.WALK);
+
+    private static int kindOf(final String name)
+    {
+        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        {
+            if (OperationKind.name(kind).equals(name))
+            {
+                return kind;
+            }
+        }
+        return KINDS.get(name);
+    }
+
+    private static SimExplorationReport explore(
+        final String kinds,
+        final int state,
+        final String stage,
+        final int crashes,
+        final int droppedGuards,
+        final int droppedMergeGuards)
+    {
+        final int[] numbers = Arrays.stream(kinds.split(" ")).mapToInt(GrowthScheduleTest::kindOf).toArray();
+        final TableScenario.Race race = new TableScenario.Race(
+            numbers, state > 0, state > 1, droppedGuards, !stage.equals("fresh"), 1, 0, state > 2);
+        final int depth = race.merges() || kinds.contains("walk") ? 1 : 0;
+        final Map<String, String> verdicts = new HashMap<>();
+        final SimExplorerOptions options =
+            new SimExplorerOptions().mostSteps(TO_THE_END).mostStates(MOST_STATES).mostCrashes(crashes);
+        return new SimExplorer(options, () ->
+        {
+            final TableScenario scenario = new TableScenario(race, verdicts, depth);
+            scenario.leavesFew = stage.equals("few");
+            scenario.mergeGuards = droppedMergeGuards;
+            return scenario;
+        }).explore();
+    }
+
+    private static void shouldHold(final String kinds, final int state, final String stage, final int crashes)
+    {
+        final SimExplorationReport report = explore(kinds, state, stage, crashes, 0, 0);
+        final String what = kinds + " state=" + state + ' ' + stage + " crashes=" + crashes;
+        assertThat(report.violation()).as(what + ": " + report).isNull();
+        assertThat(report.isComplete()).as(what + ": " + report).isTrue();
+        System.out.println(what + ": states=" + report.states() + " runs=" + report.runs() + " schedules=" +
+            (report.schedules() == Long.MAX_VALUE ? "more" : (double)report.schedules()));
+    }
+
+    /** States: 0 absent, 1 present, 2 cached, 3 cached long ago. */
+    @ParameterizedTest
+    @CsvSource({
+        "walk split, 0, most, 1", "walk split, 1, most, 1",
+        "walk placing, 0, most, 1", "walk placing, 1, most, 1",
+        "placing placing, 1, most, 1",
+        "get split split, 1, few, 0",
+        "get get split, 1, few, 0",
+        "get placing placing, 1, few, 0",
+        "get walk split, 1, few, 0"})
+    void shouldHoldInEveryOrder(final String kinds, final int state, final String stage, final int crashes)
+    {
+        shouldHold(kinds, state, stage, crashes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "walk merge, 1, few, 0", "walk merge, 1, few, 1", "merge merge, 1, few, 1",
+        "put walk split, 1, few, 0", "delete walk split, 1, few, 0", "increment walk split, 0, few, 0",
+        "put walk placing, 2, few, 0", "delete walk placing, 2, few, 0",
+        "put split split, 1, few, 0", "put-if-absent split split, 0, few, 0", "put-if-present split split, 1, few, 0",
+        "delete split split, 1, few, 0", "increment split split, 1, few, 0",
+        "put put split, 1, few, 0", "put delete split, 1, few, 0", "delete increment split, 1, few, 0",
+        "put placing placing, 2, few, 0", "delete placing placing, 2, few, 0", "increment placing placing, 2, few, 0",
+        "put put placing, 2, few, 0", "put delete placing, 2, few, 0", "increment increment placing, 2, few, 0"})
+    void shouldHoldInEveryOrderOfMore(final String kinds, final int state, final String stage, final int crashes)
+    {
+        if (ALL)
+        {
+            shouldHold(kinds, state, stage, crashes);
+        }
+    }
+
+    /** The same subtable is to be split and merged: one of them gives up, and everything is found. */
+    @ParameterizedTest
+    @CsvSource({"merge split, 1, fresh, 0", "merge sibling, 1, fresh, 0", "merge merge, 1, fresh, 0"})
+    void shouldHoldInEveryOrderOfWhatCannotBothBe(
+        final String kinds, final int state, final String stage, final int crashes)
+    {
+        if (ALL)
+        {
+            shouldHold(kinds, state, stage, crashes);
+        }
+    }
+
+    /** Walks and reads that take a slot for empty to which nothing has been moved yet. */
+    @Test
+    void shouldFindViolationWhenNewSlotsAreEmpty()
+    {
+        assertThat(explore("walk split", 1, "fresh", 0, Guard.UNINITIALISED, 0).violation()).isNotNull();
+    }
+}
