@@ -28,7 +28,7 @@ class ShrinkingTableSimTest
     private static final long TIMEOUT_NS = 20_000_000;
     private static final long MAX_PAUSE_NS = 1_000_000;
     private static final long MAX_STEPS = 200_000_000;
-    private static final long SHRINK_NS = 400_000_000;
+    private static final long SHRINK_NS = 2_000_000_000;
     private static final long QUIET_NS = 30_000_000;
 
     /** Seeds 1 to 4, or as many as the system property verbena.sim.seeds says, for a longer search. */

@@ -53,7 +53,7 @@ final class GrowthPublisher
     private static final long RETRY_PAUSE_NS = 5_000_000;
 
     private final Int2ObjectHashMap<MemoryLink> links;
-    private final SplitDesk.Retirement retirement;
+    private final Retirement retirement;
     private final SessionParts session;
     private final TableDescriptor table;
     private final int memoryNodeId;
@@ -76,7 +76,7 @@ final class GrowthPublisher
      *                     known.
      */
     GrowthPublisher(
-        final Int2ObjectHashMap<MemoryLink> links, final SplitDesk.Retirement retirement, final SessionParts session,
+        final Int2ObjectHashMap<MemoryLink> links, final Retirement retirement, final SessionParts session,
         final TableDescriptor table, final int memoryNodeId, final long newestLease, final Growth wanted)
     {
         this.links = links;

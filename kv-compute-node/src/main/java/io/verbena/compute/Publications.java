@@ -41,12 +41,12 @@ final class Publications
     }
 
     private final Int2ObjectHashMap<MemoryLink> links;
-    private final SplitDesk.Retirement retirement;
+    private final Retirement retirement;
     private final Returned returned;
     private final ArrayDeque<Unpublished> queue = new ArrayDeque<>();
 
     Publications(
-        final Int2ObjectHashMap<MemoryLink> links, final SplitDesk.Retirement retirement, final Returned returned)
+        final Int2ObjectHashMap<MemoryLink> links, final Retirement retirement, final Returned returned)
     {
         this.links = links;
         this.retirement = retirement;

@@ -17,7 +17,6 @@ import org.slf4j.LoggerFactory;
 
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.function.IntToLongFunction;
 
 /**
  * Splits subtables that fill up, and merges siblings that have become nearly empty ({@link MergeWatch}), one at a time:
@@ -36,18 +35,6 @@ final class SplitDesk implements SplitSource
     private enum Step
     {
         IDLE, LOOKING, LEASING, WORKING
-    }
-
-    /** Gives subtables back that no descriptor names, when nobody can look there any more. */
-    @FunctionalInterface
-    interface Retirement
-    {
-        /**
-         * @param tableName   for messages.
-         * @param subtables   of one memory node.
-         * @param newestLease of a node, older than any by which somebody else can have their memory; 0 for unknown.
-         */
-        void retire(String tableName, List<Subtable> subtables, IntToLongFunction newestLease);
     }
 
     private final Int2ObjectHashMap<MemoryLink> links;
@@ -310,8 +297,24 @@ final class SplitDesk implements SplitSource
         if (null != watch.left())
         {
             want(new SplitWork(watch.left().table(), watch.left().first(), Kind.SETTLE, nowNs + FINISH_AFTER_NS));
+            finishLeft(watch.left());
         }
         return 1;
+    }
+
+    /** One of the two may have been split by who died before that was known: nobody else need ever meet it. */
+    private void finishLeft(final MergeWatch.Pair left)
+    {
+        final int bit = 1 << left.first().depth() - 1;
+        for (int side = 0; side < 2; side++)
+        {
+            final SplitWork wanted = new SplitWork(left.table(), left.table().subtable(
+                left.first().suffix() | side * bit), Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS);
+            if (unfinished.stream().noneMatch(wanted::isSame))
+            {
+                unfinished.add(wanted);
+            }
+        }
     }
 
     private boolean isDenied(final Subtable subtable)
