@@ -79,15 +79,26 @@ final class RemoteCluster implements AutoCloseable
     private final List<AgentThread> threads = new ArrayList<>();
     private final List<Device> devices = new ArrayList<>();
     private final List<Compute> computes = new ArrayList<>();
+    private final long fillLookPauseNs;
 
     RemoteCluster(final Path directory, final int computeNodeCount)
     {
+        this(directory, computeNodeCount, new MemoryNodeConfiguration().regionLengthBytes(32 << 20),
+            new ComputeNodeConfiguration().fillLookPauseNs());
+    }
+
+    /** @param fillLookPauseNs between two looks for subtables to be merged. */
+    RemoteCluster(
+        final Path directory, final int computeNodeCount, final MemoryNodeConfiguration memoryConfiguration,
+        final long fillLookPauseNs)
+    {
+        this.fillLookPauseNs = fillLookPauseNs;
         fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
         metaServer = MetaServer.open(openDevice("meta"), new InMemoryMetaStore(), new MetaServerConfiguration()
             .leaseNs(TimeUnit.SECONDS.toNanos(2)));
         start("meta", metaServer);
         final MemoryNode memory = MemoryNode.open(
-            openDevice("memory"), metaServer.address(), new MemoryNodeConfiguration().regionLengthBytes(32 << 20));
+            openDevice("memory"), metaServer.address(), memoryConfiguration);
         start("memory", memory);
         await(memory::isReady);
         for (int i = 0; i < computeNodeCount; i++)
@@ -100,7 +111,8 @@ final class RemoteCluster implements AutoCloseable
     {
         final Device device = fabric.openDevice("compute-" + computes.size());
         final ComputeNode node = new ComputeNode(
-            device, metaServer.address(), new ComputeNodeConfiguration().servicePort(CLIENT_PORT),
+            device, metaServer.address(),
+            new ComputeNodeConfiguration().servicePort(CLIENT_PORT).fillLookPauseNs(fillLookPauseNs),
             device.clock().nanoTime());
         final Compute compute = new Compute(
             device, node, RequestServer.open(device, CLIENT_PORT, node.endpoint(), 8, (error) -> {}));

@@ -22,6 +22,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Threads that work on a few keys until they are told to stop, and write down what they called and were told. */
 final class ThreadedClients
@@ -38,12 +39,20 @@ final class ThreadedClients
     private final AtomicLong succeeded = new AtomicLong();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopped;
+    private long pauseNs;
 
     ThreadedClients(final KvTable table, final int keyCount, final long timeoutNs)
     {
         this.table = table;
         this.keyCount = keyCount;
         this.timeoutNs = timeoutNs;
+    }
+
+    /** Between two operations of a thread, so that a long history stays short. */
+    ThreadedClients pausing(final long betweenNs)
+    {
+        pauseNs = betweenNs;
+        return this;
     }
 
     ThreadedClients start(final int threadCount)
@@ -111,6 +120,10 @@ final class ThreadedClients
         while (!stopped)
         {
             process = step(process, random, known);
+            if (pauseNs > 0)
+            {
+                LockSupport.parkNanos(pauseNs);
+            }
         }
     }
 
