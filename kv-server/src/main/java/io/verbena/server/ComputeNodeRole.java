@@ -31,9 +31,9 @@ public final class ComputeNodeRole implements Role
     private static final int MAX_SERVINGS = 16;
     /** How long clients have to notice, and to go, since one of them asked something last: they look twice a second. */
     private static final long LINGER_NS = 2_000_000_000;
-    /** What the node holds is counted this often at most when it works, and this often at least. */
-    private static final long SPACE_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final long LONGEST_SPACE_NS = TimeUnit.SECONDS.toNanos(10);
+    /** What the node holds is counted this often at most; at rest each time that its figures are told. */
+    private static final long SPACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long COUNT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Device device;
     private final CompletionChannel channel;
@@ -46,7 +46,6 @@ public final class ComputeNodeRole implements Role
     private volatile Map<String, Integer> nodeCarriers = Map.of();
     private volatile long served;
     private volatile Map<String, Object> space = Map.of();
-    private long countedOperations = -1;
     private long countedNs;
     private final FigurePace pace;
     private boolean isLeaving;
@@ -207,14 +206,11 @@ public final class ComputeNodeRole implements Role
     /** Counted on this thread and published, so that who looks at the figures waits for nobody. */
     private void countSpace(final long nowNs)
     {
-        final long sinceNs = nowNs - countedNs;
-        final boolean isDue = countedOperations < 0 || sinceNs >= LONGEST_SPACE_NS ||
-            sinceNs >= SPACE_NS && (countedOperations != node.operationCount() || isReclaiming());
-        if (isDue && ComputeNode.State.SERVING == node.state())
+        // Whether or not there were operations: chunks also come back by themselves.
+        if (nowNs - countedNs >= SPACE_NS && ComputeNode.State.SERVING == node.state())
         {
-            countedOperations = node.operationCount();
             countedNs = nowNs;
-            node.endpoint().submit(new SpaceCount(nowNs + LONGEST_SPACE_NS));
+            node.endpoint().submit(new SpaceCount(nowNs + COUNT_TIMEOUT_NS));
         }
     }
 
@@ -225,11 +221,6 @@ public final class ComputeNodeRole implements Role
         figures.put("unknown_bytes", counted.unknownBytes());
         figures.put("reclaiming", counted.isReclaiming());
         space = figures;
-    }
-
-    private boolean isReclaiming()
-    {
-        return Boolean.TRUE.equals(space.get("reclaiming"));
     }
 
     @Override

@@ -41,8 +41,9 @@ import java.util.concurrent.locks.LockSupport;
 final class TableCheckCommand implements Callable<Integer>
 {
     private static final long REPAIR_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final long REPAIR_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(200);
-    private static final int QUIET_LOOKS = 3;
+    /** Together longer than figures are old: those of a node at rest are told once in a second, and counted then. */
+    private static final long REPAIR_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final int QUIET_LOOKS = 6;
 
     @Spec
     private CommandSpec spec;

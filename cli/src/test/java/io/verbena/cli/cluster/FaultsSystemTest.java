@@ -160,7 +160,8 @@ class FaultsSystemTest
         assertThat(last.err()).contains("holds something else ('poem.txt')").hasLineCount(1);
         // Nobody can write there, whoever they are.
         assertThat(run(Path.of("/proc/verbena"), "up")).isEqualTo(ExitStatus.CANNOT_CREATE);
-        assertThat(last.err()).contains("folder of the cluster cannot be used", "--data").hasLineCount(1);
+        assertThat(last.err()).hasLineCount(1)
+            .contains("/proc/verbena cannot be used (no such file or folder)", "--data");
 
         succeed(cluster(), "up", "--memory", "64");
         final ClusterFolder folder = ClusterFolder.of(cluster());

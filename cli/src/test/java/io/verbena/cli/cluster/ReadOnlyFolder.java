@@ -49,7 +49,7 @@ public final class ReadOnlyFolder
         throws IOException, InterruptedException
     {
         MountedCluster.mount("-o", "remount,ro", folder.toString());
-        cluster.expect(ExitStatus.CANNOT_CREATE, "Read-only file system; give --data DIR that can be written", "up");
+        cluster.expect(ExitStatus.CANNOT_CREATE, "(Read-only file system): give --data DIR that can be written", "up");
         cluster.expect(ExitStatus.CANNOT_CREATE, "Read-only file system", "down");
         MountedCluster.mount("-o", "remount,rw", folder.toString());
         for (final String part : new String[]{"meta", "memory-1"})
