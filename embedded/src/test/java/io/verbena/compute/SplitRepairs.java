@@ -1,5 +1,7 @@
 package io.verbena.compute;
 
+import io.verbena.table.OpenTable;
+
 /** Lets tests of a whole cluster have a node do what it does for {@code table check --repair}. */
 public final class SplitRepairs
 {
@@ -17,6 +19,25 @@ public final class SplitRepairs
     public static boolean isDone(final ComputeNode node)
     {
         return !node.session().splits().isFinishingAll() && !node.session().isReturningIndex();
+    }
+
+    /** Has the node split a subtable of the only table that it has open, however full that is. */
+    public static void split(final ComputeNode node, final int suffix)
+    {
+        final OpenTable table = node.session().tables().openTables().iterator().next();
+        node.session().splits().requestSplit(table, table.subtable(suffix));
+    }
+
+    /** @return whether the node is splitting or merging something, or about to look at something. */
+    public static boolean isBusy(final ComputeNode node)
+    {
+        return node.session().splits().isBusy();
+    }
+
+    /** @return merges that the node has brought to their ends. */
+    public static long merges(final ComputeNode node)
+    {
+        return node.session().splits().mergeCount();
     }
 
     /** @return how many there were. */

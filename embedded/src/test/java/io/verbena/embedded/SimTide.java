@@ -71,8 +71,9 @@ final class SimTide
                 todo.add(i);
             }
         }
-        for (; active < AT_ONCE; active++)
+        while (active < AT_ONCE && !todo.isEmpty())
         {
+            active++;
             next();
         }
     }

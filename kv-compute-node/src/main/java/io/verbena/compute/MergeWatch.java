@@ -13,9 +13,11 @@ import java.util.Map;
 
 /**
  * Finds siblings with few records: looks at some groups of one pair after the other, of all open tables, whoever has
- * deleted what was there. A look costs two READs; a round over all pairs takes {@link #LOOKS_PER_ROUND} pauses, or more
- * where there are so many pairs that there would be more than {@link #LOOKS_PER_PAUSE} looks in a pause.
- * As long as looks find something, the next one comes at once. Owned by the node's thread.
+ * deleted what was there. A look costs four READs; a round over all pairs takes {@link #LOOKS_PER_ROUND} pauses, or
+ * more where there are so many pairs that there would be more than {@link #LOOKS_PER_PAUSE} looks in a pause.
+ * As long as looks find something, the next one comes at once. Each look also finds what somebody has begun and may
+ * have left; so that this is found in subtables without a sibling to be merged with, too, the header line of one of
+ * those is looked at with each pair. Owned by the node's thread.
  *
  * <p>Two are merged when both together take {@link #MERGE_FILL} of the slots of one, and one is split when 0.85 of its
  * slots are taken: so three fifths of a subtable have to come or go before what was done is undone.
@@ -31,7 +33,7 @@ final class MergeWatch
     private static final long LOOK_TIMEOUT_NS = 1_000_000_000;
     private static final int SPREAD = 0x9E3779B9;
 
-    /** Siblings: the one with split bit 0. */
+    /** Siblings: the one with split bit 0; or a subtable that has no sibling to be merged with. */
     record Pair(OpenTable table, Subtable first)
     {
     }
@@ -42,6 +44,10 @@ final class MergeWatch
     /** Pairs of this round, and which one comes next. */
     private final List<Pair> round = new ArrayList<>();
     private int at;
+    /** Those without a sibling when the round began, and whether it is the turn of one of them. */
+    private final List<Pair> alone = new ArrayList<>();
+    private int aloneCursor;
+    private boolean isAloneNext;
     private int cursor;
     private long nextAtNs;
     private Pair looked;
@@ -58,6 +64,7 @@ final class MergeWatch
     {
         tables = registry;
         cursor = start * SPREAD >>> 1;
+        aloneCursor = cursor;
         nextAtNs = nowNs + pauseNs;
     }
 
@@ -91,10 +98,21 @@ final class MergeWatch
         {
             return false;
         }
+        isAloneNext = !isAloneNext;
+        if (isAloneNext && begin(engine, nextAlone(), nowNs))
+        {
+            return true;
+        }
+        isAloneNext = false;
         final Pair pair = next(nowNs);
         // As many looks as a round takes, but a node at rest is to be at rest.
         nextAtNs = nowNs + Math.max(pauseNs / LOOKS_PER_PAUSE, Math.min(pauseNs,
             pauseNs * LOOKS_PER_ROUND / Math.max(1, round.size())));
+        return begin(engine, pair, nowNs);
+    }
+
+    private boolean begin(final TableEngine engine, final Pair pair, final long nowNs)
+    {
         if (null == pair)
         {
             return false;
@@ -116,8 +134,7 @@ final class MergeWatch
         while (at < round.size())
         {
             final Pair pair = round.get(at++);
-            if (tables.find(pair.table.descriptor().tableId()) == pair.table && isPair(pair) &&
-                !fullUntilNs.containsKey(pair))
+            if (isThere(pair) && pair.table.mayBeMerged(pair.first) && !fullUntilNs.containsKey(pair))
             {
                 return pair;
             }
@@ -125,9 +142,18 @@ final class MergeWatch
         return null;
     }
 
-    private static boolean isPair(final Pair pair)
+    /** @return one without a sibling, each in turn; null when it has one by now, or what was begun there is known. */
+    private Pair nextAlone()
     {
-        return pair.table.subtable(pair.first.suffix()).equals(pair.first) && pair.table.mayBeMerged(pair.first);
+        final Pair next = alone.isEmpty() ? null : alone.get((++aloneCursor & Integer.MAX_VALUE) % alone.size());
+        return null != next && isThere(next) && !next.table.mayBeMerged(next.first) &&
+            !next.table.mayWaitForWords(next.first) ? next : null;
+    }
+
+    private boolean isThere(final Pair pair)
+    {
+        return tables.find(pair.table.descriptor().tableId()) == pair.table &&
+            pair.table.subtable(pair.first.suffix()).equals(pair.first);
     }
 
     /** Once for all looks of a round: listing what there is takes milliseconds where there are thousands. */
@@ -135,14 +161,15 @@ final class MergeWatch
     {
         fullUntilNs.values().removeIf((until) -> until - nowNs <= 0);
         round.clear();
+        alone.clear();
         for (final OpenTable table : tables.openTables())
         {
             for (final Subtable subtable : table.subtables())
             {
-                if (0 != subtable.depth() && 0 == subtable.suffix() >>> subtable.depth() - 1 &&
-                    table.mayBeMerged(subtable))
+                final boolean isPair = table.mayBeMerged(subtable);
+                if (!isPair || 0 == subtable.suffix() >>> subtable.depth() - 1)
                 {
-                    round.add(new Pair(table, subtable));
+                    (isPair ? round : alone).add(new Pair(table, subtable));
                 }
             }
         }

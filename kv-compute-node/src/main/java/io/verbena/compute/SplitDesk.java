@@ -2,14 +2,13 @@ package io.verbena.compute;
 
 import io.verbena.compute.SplitWork.Kind;
 import io.verbena.control.TableEntry;
-import io.verbena.table.EpochTracker;
 import io.verbena.table.OpenTable;
 import io.verbena.table.SplitSource;
 import io.verbena.table.Subtable;
+import io.verbena.table.SubtableWork;
 import io.verbena.table.TableGrowth;
 import io.verbena.table.TableMerge;
 import io.verbena.table.TableSplit;
-import io.verbena.table.format.SplitLink;
 
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
@@ -40,6 +39,7 @@ final class SplitDesk implements SplitSource
     private final Int2ObjectHashMap<MemoryLink> links;
     private final IndexLease lease;
     private final MemoryShortage shortage;
+    private final Retirement retirement;
     private final Publications publications;
     private final ArrayDeque<SplitWork> queue = new ArrayDeque<>();
     /** Looked at whether something of them has begun, and then finished. */
@@ -69,6 +69,7 @@ final class SplitDesk implements SplitSource
         lease = new IndexLease(links, returns);
         this.links = links;
         shortage = new MemoryShortage(new LinkedChunks(links, returns)::mayFindMemory);
+        this.retirement = retirement;
         publications = new Publications(links, retirement, this::publishLater);
     }
 
@@ -105,7 +106,7 @@ final class SplitDesk implements SplitSource
     @Override
     public void onSplitMet(final OpenTable table, final Subtable subtable)
     {
-        if (null == current || !current.subtable().equals(subtable) || current.table() != table)
+        if (!isAtWork(table, split) || !current.subtable().equals(subtable))
         {
             want(new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS));
         }
@@ -114,10 +115,16 @@ final class SplitDesk implements SplitSource
     @Override
     public void onMergeMet(final OpenTable table, final Subtable subtable)
     {
-        if (null == current || !current.subtable().isWithin(subtable) || current.table() != table)
+        if (!isAtWork(table, merge) || !current.subtable().isWithin(subtable))
         {
             want(new SplitWork(table, subtable, Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS));
         }
+    }
+
+    /** What it only means to do may come to nothing, and what was met then is told by nobody again. */
+    private boolean isAtWork(final OpenTable table, final SubtableWork work)
+    {
+        return Step.WORKING == step && null != work && current.table() == table;
     }
 
     /** Ends all splits and merges of all tables that have begun, also of those that are not open. */
@@ -271,8 +278,7 @@ final class SplitDesk implements SplitSource
 
     private boolean isDue(final SplitWork wanted)
     {
-        return wanted.notBeforeNs() - nowNs <= 0 &&
-            (!wanted.waitsForEpochs() || session.engine().isReusable(wanted.proposalEpoch())) &&
+        return wanted.isDue(session.engine(), nowNs) &&
             (0 == wanted.chunks() || shortage.isDue(wanted.subtable().memoryNodeId(), nowNs));
     }
 
@@ -297,24 +303,8 @@ final class SplitDesk implements SplitSource
         if (null != watch.left())
         {
             want(new SplitWork(watch.left().table(), watch.left().first(), Kind.SETTLE, nowNs + FINISH_AFTER_NS));
-            finishLeft(watch.left());
         }
         return 1;
-    }
-
-    /** One of the two may have been split by who died before that was known: nobody else need ever meet it. */
-    private void finishLeft(final MergeWatch.Pair left)
-    {
-        final int bit = 1 << left.first().depth() - 1;
-        for (int side = 0; side < 2; side++)
-        {
-            final SplitWork wanted = new SplitWork(left.table(), left.table().subtable(
-                left.first().suffix() | side * bit), Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS);
-            if (unfinished.stream().noneMatch(wanted::isSame))
-            {
-                unfinished.add(wanted);
-            }
-        }
     }
 
     private boolean isDenied(final Subtable subtable)
@@ -390,24 +380,22 @@ final class SplitDesk implements SplitSource
         {
             case SPLIT, FINISH_SPLIT -> split = session.engine().splits()
                 .begin(current.table(), suffix, offsets.get(0), offsets.get(1), deadlineNs);
-            case MERGE, FINISH_MERGE -> merge = session.engine().splits()
+            case MERGE, FINISH_MERGE, SETTLE -> merge = session.engine().splits()
                 .beginMerge(current.table(), suffix, offsets.getFirst(), deadlineNs);
-            case SETTLE -> merge = session.engine().splits()
-                .withdrawMerge(current.table(), suffix, current.proposal(), deadlineNs);
         }
         step = Step.WORKING;
     }
 
     private int pollWorking()
     {
-        if (null != split ? !split.isFinished() : !merge.isFinished())
+        final SubtableWork work = null != split ? split : merge;
+        if (!work.isFinished())
         {
             return 0;
         }
-        if (hasLease && !usesGivenMemory())
+        if (hasLease && !work.usesGivenMemory())
         {
-            lease.giveBack();
-            hasLease = false;
+            giveBack();
         }
         if (null != split)
         {
@@ -420,9 +408,21 @@ final class SplitDesk implements SplitSource
         return 1;
     }
 
-    private boolean usesGivenMemory()
+    /** Nobody has seen it; but of a merge that was proposed, and taken back, somebody may be about to look there. */
+    private void giveBack()
     {
-        return null != split ? split.usesGivenMemory() : merge.usesGivenMemory();
+        if (null != merge && merge.isWithdrawn())
+        {
+            final int memoryNodeId = current.subtable().memoryNodeId();
+            final long olderLease = newestLease;
+            retirement.retire(current.table().descriptor().name(),
+                List.of(new Subtable(memoryNodeId, 0, 0, lease.offsets().getFirst())), (node) -> olderLease);
+        }
+        else
+        {
+            lease.giveBack();
+        }
+        hasLease = false;
     }
 
     private void onSplitEnded()
@@ -517,17 +517,16 @@ final class SplitDesk implements SplitSource
         {
             onMerged();
         }
-        else if (SplitLink.NONE != merge.proposal())
+        else if (merge.isUndecided())
         {
-            final boolean isKnown = current.proposal() == merge.proposal();
-            later(new SplitWork(current.table(), present(), Kind.SETTLE, nowNs + FINISH_AFTER_NS, merge.proposal(),
-                isKnown ? current.proposalEpoch() : session.engine().epoch() + EpochTracker.REPEAT_EPOCHS));
+            later(new SplitWork(
+                current.table(), present(), Kind.SETTLE, nowNs + FINISH_AFTER_NS, merge.undecidedEpoch()));
         }
         else if (merge.isWithdrawn())
         {
             onWithdrawn();
         }
-        else if (Kind.MERGE == current.kind() && !merge.usesGivenMemory())
+        else if (Kind.MERGE == current.kind() && !merge.usesGivenMemory() && !current.isMergeLearned())
         {
             watch.onFull(current.table(), current.subtable(), nowNs);
             end();
@@ -536,13 +535,15 @@ final class SplitDesk implements SplitSource
         {
             // If it is not known to be decided, it may be proposed.
             sweepWhen(merge.usesGivenMemory());
-            final boolean isDecided = Kind.FINISH_MERGE == current.kind() || !present().equals(current.subtable());
+            final boolean isDecided = Kind.FINISH_MERGE == current.kind() || current.isMergeLearned();
             goOnLater(merge.failure(), isDecided ? Kind.FINISH_MERGE : Kind.SETTLE);
         }
     }
 
+    /** What somebody else has proposed to make is named by nothing now. */
     private void onWithdrawn()
     {
+        links.get(current.subtable().memoryNodeId()).sweepIndexes();
         if (isFinishing)
         {
             finishedCount++;

@@ -2,20 +2,18 @@ package io.verbena.compute;
 
 import io.verbena.table.OpenTable;
 import io.verbena.table.Subtable;
-import io.verbena.table.format.SplitLink;
+import io.verbena.table.TableEngine;
 
 /**
  * Something that a {@link SplitDesk} is to do to a subtable.
  *
- * @param table         that it belongs to.
- * @param subtable      of it.
- * @param kind          what.
- * @param notBeforeNs   when it begins.
- * @param proposal      of SETTLE: what was met, or 0.
- * @param proposalEpoch when all have passed this one nobody will decide it.
+ * @param table          that it belongs to.
+ * @param subtable       of it.
+ * @param kind           what.
+ * @param notBeforeNs    when it begins.
+ * @param undecidedEpoch of SETTLE: when all have passed this one nobody will decide what was met; 0 for unknown.
  */
-record SplitWork(
-    OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, long proposal, long proposalEpoch)
+record SplitWork(OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, long undecidedEpoch)
 {
     /** What is to be done. */
     enum Kind
@@ -40,12 +38,12 @@ record SplitWork(
 
     SplitWork(final OpenTable table, final Subtable subtable, final Kind kind, final long notBeforeNs)
     {
-        this(table, subtable, kind, notBeforeNs, SplitLink.NONE, 0);
+        this(table, subtable, kind, notBeforeNs, 0);
     }
 
     SplitWork at(final long laterNs)
     {
-        return new SplitWork(table, subtable, kind, laterNs, proposal, proposalEpoch);
+        return new SplitWork(table, subtable, kind, laterNs, undecidedEpoch);
     }
 
     /** @return chunks that it takes. */
@@ -54,14 +52,26 @@ record SplitWork(
         return kind.chunks;
     }
 
+    /** @return whether it may begin. */
+    boolean isDue(final TableEngine engine, final long nowNs)
+    {
+        return notBeforeNs - nowNs <= 0 && (!waitsForEpochs() || engine.isReusable(undecidedEpoch));
+    }
+
     boolean waitsForEpochs()
     {
-        return SplitLink.NONE != proposal;
+        return 0 != undecidedEpoch;
     }
 
     boolean isSame(final SplitWork other)
     {
         return null != other && table == other.table && kind == other.kind && subtable.equals(other.subtable);
+    }
+
+    /** @return whether the subtable was merged by now, as far as is known: by whoever does this, or somebody else. */
+    boolean isMergeLearned()
+    {
+        return table.subtable(subtable.suffix()).depth() < subtable.depth();
     }
 
     /** @return whether the table is as it was when it was wanted. */

@@ -2,8 +2,6 @@ package io.verbena.table;
 
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.format.SplitLink;
 
 /**
  * The splits and merges of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
@@ -18,9 +16,7 @@ public final class EngineSplits
     private final int droppedMergeGuards;
     private final SplitSource source;
     private Scratch scratch;
-    private TableSplit split;
-    private TableMerge merge;
-    private FillLook look;
+    private SubtableWork work;
 
     EngineSplits(
         final ProtectionDomain protectionDomain,
@@ -52,62 +48,46 @@ public final class EngineSplits
         final OpenTable table, final int suffix, final long offset0, final long offset1, final long deadlineNs)
     {
         prepare();
-        split = new TableSplit(
-            table, suffix, offset0, offset1, scratch, groupsUnderWay, droppedGuards, epochs.epoch(), deadlineNs);
-        return split;
+        return begun(new TableSplit(
+            table, suffix, offset0, offset1, scratch, groupsUnderWay, droppedGuards, epochs.epoch(), deadlineNs));
     }
 
     /**
      * Begins to merge the subtable of a suffix with its sibling, or goes on with a merge of them that has begun; driven
-     * by the engine's poll.
+     * by the engine's poll. A proposal that nobody will decide any more is taken back.
      *
      * @param table      opened by this engine.
      * @param suffix     directory bits of a key in one of them, as many as the deepest subtable known has.
-     * @param offset     of memory at their node; 0: only finishes a merge that has begun.
+     * @param offset     of memory at their node; 0: only finishes what has begun.
      * @param deadlineNs after which it fails, to be begun again by anybody.
      * @return its progress; one at a time.
      */
     public TableMerge beginMerge(
         final OpenTable table, final int suffix, final long offset, final long deadlineNs)
     {
-        return beginMerge(table, suffix, offset, SplitLink.NONE, deadlineNs);
-    }
-
-    /**
-     * Begins to take back a merge that was proposed and never decided; finishes it if it was.
-     *
-     * @param table      opened by this engine.
-     * @param suffix     directory bits of a key in one of the two.
-     * @param proposal   {@link TableMerge#proposal()} of a merge that failed for it, in an epoch that all have passed
-     *                   since: {@link TableEngine#isReusable}.
-     * @param deadlineNs after which it fails, to be begun again by anybody.
-     * @return its progress.
-     */
-    public TableMerge withdrawMerge(
-        final OpenTable table, final int suffix, final long proposal, final long deadlineNs)
-    {
-        return beginMerge(table, suffix, 0, proposal, deadlineNs);
+        return beginMerge(table, suffix, offset, false, deadlineNs);
     }
 
     /** As {@link #beginMerge} without memory, in a store that nobody else works on: decides what is proposed. */
     TableMerge finishMergeAlone(final OpenTable table, final int suffix, final long deadlineNs)
     {
-        return beginMerge(table, suffix, 0, TableMerge.ANY_ALONE, deadlineNs);
+        return beginMerge(table, suffix, 0, true, deadlineNs);
     }
 
     private TableMerge beginMerge(
-        final OpenTable table, final int suffix, final long offset, final long stale, final long deadlineNs)
+        final OpenTable table, final int suffix, final long offset, final boolean isAlone, final long deadlineNs)
     {
         prepare();
-        merge = new TableMerge(table, suffix, offset, stale, scratch, droppedMergeGuards, epochs.epoch(), deadlineNs);
-        return merge;
+        return begun(
+            new TableMerge(table, suffix, offset, scratch, droppedMergeGuards, epochs, isAlone, deadlineNs));
     }
 
     /**
-     * Begins to look how full two siblings are, in some groups of them.
+     * Begins to look how full two siblings are, in some groups of them, and whether anything was begun there, or in a
+     * subtable that has no sibling to be merged with.
      *
      * @param table      opened by this engine.
-     * @param first      the one with split bit 0, of which {@link OpenTable#mayBeMerged} says yes.
+     * @param first      the one with split bit 0, if {@link OpenTable#mayBeMerged} says yes of it; else any.
      * @param group      from which it looks.
      * @param deadlineNs after which it ends without an answer.
      * @return the look; one at a time, and none while something is split or merged.
@@ -116,21 +96,22 @@ public final class EngineSplits
         final OpenTable table, final Subtable first, final int group, final long deadlineNs)
     {
         prepare();
-        look = new FillLook(table, first, group, scratch, epochs.epoch(), deadlineNs);
-        return look;
+        return begun(new FillLook(table, first, group, scratch, epochs.epoch(), deadlineNs));
+    }
+
+    private <T extends SubtableWork> T begun(final T begun)
+    {
+        work = begun;
+        return begun;
     }
 
     private void prepare()
     {
-        if (split != null && !split.isFinished() || merge != null && !merge.isFinished() ||
-            look != null && !look.isFinished())
+        if (work != null && !work.isFinished())
         {
-            throw new IllegalStateException("one subtable is split, merged or looked at at a time: split=" + split +
-                " merge=" + merge + " look=" + look);
+            throw new IllegalStateException("one subtable is split, merged or looked at at a time: " + work);
         }
-        split = null;
-        merge = null;
-        look = null;
+        work = null;
         if (scratch == null)
         {
             scratch = SplitBatch.allocateScratch(protectionDomain, attributes);
@@ -144,63 +125,36 @@ public final class EngineSplits
 
     int poll(final long nowNs)
     {
-        return (split == null ? 0 : split.poll(nowNs)) + (merge == null ? 0 : merge.poll(nowNs)) +
-            (look == null ? 0 : look.poll(nowNs));
+        return work == null ? 0 : work.poll(nowNs);
     }
 
     void onComplete(final int cookie, final int status)
     {
-        if (split != null)
+        if (work != null)
         {
-            split.onComplete(cookie, status);
-        }
-        if (merge != null)
-        {
-            merge.onComplete(status);
-        }
-        if (look != null)
-        {
-            look.onComplete(status);
+            work.onComplete(cookie, status);
         }
     }
 
     void onDetached(final NodeLink link)
     {
-        if (split != null && split.isInFlightAt(link))
+        if (work != null && work.isInFlightAt(link))
         {
-            split.onDetached();
-        }
-        if (merge != null && merge.isInFlightAt(link))
-        {
-            merge.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
-        }
-        if (look != null && look.isInFlightAt(link))
-        {
-            look.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+            work.onDetached();
         }
     }
 
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
     long heldEpoch()
     {
-        return Math.min(split == null ? Long.MAX_VALUE : split.heldEpoch(),
-            Math.min(merge == null ? Long.MAX_VALUE : merge.heldEpoch(),
-                look == null ? Long.MAX_VALUE : look.heldEpoch()));
+        return work == null ? Long.MAX_VALUE : work.heldEpoch();
     }
 
     void close()
     {
-        if (split != null)
+        if (work != null)
         {
-            split.close();
-        }
-        if (merge != null)
-        {
-            merge.close();
-        }
-        if (look != null)
-        {
-            look.close();
+            work.close();
         }
         if (scratch != null)
         {

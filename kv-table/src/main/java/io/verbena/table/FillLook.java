@@ -1,31 +1,28 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 
 /**
- * Looks at some groups of two sibling subtables, to tell how full both are together: two READs behind one doorbell.
- * Made by {@link EngineSplits#beginLook}, driven by its poll; owner thread only. Belongs to its first epoch.
+ * Looks at two sibling subtables: at some groups, to tell how full both are together, and at their header lines, to
+ * tell whether anybody has begun to split or merge them; all of that behind one doorbell. Of a subtable that has no
+ * sibling to be merged with it looks at the header line only. A split that it finds the table takes note of, as if an
+ * operation had met it: nobody else may.
+ *
+ * <p>Made by {@link EngineSplits#beginLook}.
  */
-public final class FillLook
+public final class FillLook extends SubtableWork
 {
-    private final OpenTable table;
-    private final NodeLink link;
-    private final SplitBatch batch;
     private final MergeRoom room;
-    private final int suffix;
-    private final int depth;
+    private final HeaderLine[] lines;
+    private final boolean isPair;
     private final int group;
     private final long[] offsets = new long[2];
-    private final long beginEpoch;
-    private final long deadlineNs;
-    private boolean inFlight;
-    private boolean hasEnded;
     private boolean isKnown;
     private boolean isLeft;
-    private int records;
 
-    /** @param first the one with split bit 0, with its sibling as the engine knows them. */
+    /** @param first the one with split bit 0, with its sibling as the engine knows them; or one that has none. */
     FillLook(
         final OpenTable table,
         final Subtable first,
@@ -34,33 +31,23 @@ public final class FillLook
         final long beginEpoch,
         final long deadlineNs)
     {
-        this.table = table;
+        super(table, first.suffix(), scratch, beginEpoch, deadlineNs);
         this.group = group;
-        this.beginEpoch = beginEpoch;
-        this.deadlineNs = deadlineNs;
-        batch = new SplitBatch(scratch);
         room = new MergeRoom(batch, table.groupCount);
-        suffix = first.suffix();
-        depth = first.depth();
-        link = table.link(suffix & table.descriptor().subtableCount() - 1);
-        offsets[0] = first.offset();
-        offsets[1] =
-            table.directory.groupsOffset(suffix | 1 << depth - 1) - SubtableDescriptor.GROUPS_OFFSET;
+        lines = new HeaderLine[]{
+            new HeaderLine(batch, SplitBatch.HEADER_AT), new HeaderLine(batch, SplitBatch.SECOND_HEADER_AT) };
+        isPair = table.mayBeMerged(first);
+        offsets[0] = wantedOffset;
+        offsets[1] = isPair ? table.directory.groupsOffset(suffix(1)) - SubtableDescriptor.GROUPS_OFFSET : 0;
     }
 
-    /** @return whether it has ended, and nothing of it is under way. */
-    public boolean isFinished()
-    {
-        return hasEnded && !inFlight;
-    }
-
-    /** @return whether it has seen groups of both, and neither was split or merged there. */
+    /** @return whether it has seen groups of two siblings, and neither is being split or merged. */
     public boolean isKnown()
     {
         return isKnown;
     }
 
-    /** @return whether it has seen groups that were split or merged meanwhile, or before, by somebody else. */
+    /** @return whether it has seen that something was begun by somebody else, and it is not known what. */
     public boolean isLeft()
     {
         return isLeft;
@@ -69,7 +56,7 @@ public final class FillLook
     /** @return records in the groups of both. */
     public int records()
     {
-        return records;
+        return isKnown ? room.records() : 0;
     }
 
     /** @return slots that one of the two has there. */
@@ -78,62 +65,67 @@ public final class FillLook
         return (room.behind() - group) * MergePlacement.SLOTS;
     }
 
-    long heldEpoch()
+    private int suffix(final int side)
     {
-        return isFinished() ? Long.MAX_VALUE : beginEpoch;
+        return side == 0 ? wantedSuffix : wantedSuffix | 1 << wantedDepth - 1;
     }
 
-    boolean isInFlightAt(final NodeLink node)
+    /** Waiting for the memory node would hold up the epoch, and whatever else is to be split. */
+    @Override
+    boolean waitsForNode()
     {
-        return inFlight && link == node;
-    }
-
-    int poll(final long nowNs)
-    {
-        if (hasEnded || inFlight)
-        {
-            return 0;
-        }
-        if (nowNs - deadlineNs >= 0 || link.port == null || !link.port.isReady())
-        {
-            // Waiting for the memory node would hold up the epoch, and whatever else is to be split.
-            hasEnded = true;
-            return 1;
-        }
-        if (link.port.space() < Batch.MAX_REQUESTS)
-        {
-            return 0;
-        }
-        batch.begin(link.port);
-        room.stageRead(offsets, group);
-        inFlight = batch.complete();
-        hasEnded = !inFlight;
-        return 1;
-    }
-
-    void onComplete(final int status)
-    {
-        if (!inFlight)
-        {
-            return;
-        }
-        inFlight = false;
-        hasEnded = true;
-        isKnown = status == WorkCompletionStatus.SUCCESS && room.isOf(table.tableId, suffix, depth);
-        isLeft = status == WorkCompletionStatus.SUCCESS && !isKnown;
-        records = isKnown ? room.records() : 0;
-    }
-
-    /** Ends it when no request can touch its memory any more. */
-    void close()
-    {
-        inFlight = false;
-        hasEnded = true;
+        return false;
     }
 
     @Override
-    public String toString()
+    void stage()
     {
-        return "FillLook{suffix=" + suffix + " depth=" + depth + " group=" + group + " records=" + records + '}';
+        for (int side = 0; side < sides(); side++)
+        {
+            lines[side].stageRead(offsets[side]);
+        }
+        if (isPair)
+        {
+            room.stageRead(offsets, group);
+        }
+    }
+
+    private int sides()
+    {
+        return isPair ? 2 : 1;
+    }
+
+    @Override
+    void onAnswer()
+    {
+        boolean isQuiet = true;
+        boolean isLearned = false;
+        for (int side = 0; side < sides(); side++)
+        {
+            final boolean isThere = lines[side].isOf(table.tableId, suffix(side), wantedDepth);
+            isQuiet &= isThere && lines[side].link() == SplitLink.NONE;
+            isLearned |= isThere && learnSplit(suffix(side), offsets[side], lines[side].link());
+        }
+        isKnown = isPair && isQuiet && room.isOf(table.tableId, wantedSuffix, wantedDepth);
+        isLeft = !isLearned && !(isPair ? isKnown : isQuiet);
+        done();
+    }
+
+    private boolean learnSplit(final int suffix, final long offset, final long found)
+    {
+        final long groups = offset + SubtableDescriptor.GROUPS_OFFSET;
+        final boolean isSplit = found != SplitLink.NONE && !MergeLink.isLink(found) &&
+            table.mayLead(groups, found, link.port.regionLengthBytes());
+        if (isSplit)
+        {
+            table.learn(suffix, wantedDepth, groups, found);
+        }
+        return isSplit;
+    }
+
+    @Override
+    String progress()
+    {
+        return "suffix=" + wantedSuffix + " depth=" + wantedDepth + " group=" + group;
     }
 }

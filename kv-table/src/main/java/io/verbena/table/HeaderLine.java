@@ -7,15 +7,18 @@ import io.verbena.table.format.SubtableDescriptor;
 final class HeaderLine
 {
     private final SplitBatch batch;
+    private final int at;
 
-    HeaderLine(final SplitBatch batch)
+    /** @param at in the memory of the batch, {@link SplitBatch#HEADER_AT} or {@link SplitBatch#SECOND_HEADER_AT}. */
+    HeaderLine(final SplitBatch batch, final int at)
     {
         this.batch = batch;
+        this.at = at;
     }
 
     void stageRead(final long subtableOffset)
     {
-        batch.read(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, subtableOffset);
+        batch.read(at, SubtableDescriptor.HEADER_BYTES, subtableOffset);
     }
 
     /** @return whether it is that of the subtable meant, whole. */
@@ -23,30 +26,42 @@ final class HeaderLine
     {
         try
         {
-            SubtableDescriptor.check(batch.scratch.buffer, SplitBatch.HEADER_AT);
+            SubtableDescriptor.check(batch.scratch.buffer, at);
         }
         catch (final FormatException ex)
         {
             return false;
         }
-        return SubtableDescriptor.tableId(batch.scratch.buffer, SplitBatch.HEADER_AT) == tableId &&
-            SubtableDescriptor.suffix(batch.scratch.buffer, SplitBatch.HEADER_AT) == suffix &&
-            SubtableDescriptor.depth(batch.scratch.buffer, SplitBatch.HEADER_AT) == depth;
+        return SubtableDescriptor.tableId(batch.scratch.buffer, at) == tableId &&
+            SubtableDescriptor.suffix(batch.scratch.buffer, at) == suffix &&
+            SubtableDescriptor.depth(batch.scratch.buffer, at) == depth;
     }
 
     long link()
     {
-        return SubtableDescriptor.split(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        return SubtableDescriptor.split(batch.scratch.buffer, at);
     }
 
     long predecessor()
     {
-        return SubtableDescriptor.predecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        return SubtableDescriptor.predecessor(batch.scratch.buffer, at);
     }
 
     long secondPredecessor()
     {
-        return SubtableDescriptor.secondPredecessor(batch.scratch.buffer, SplitBatch.HEADER_AT);
+        return SubtableDescriptor.secondPredecessor(batch.scratch.buffer, at);
+    }
+
+    /** @return whether it is being made of two others. */
+    boolean isBeingMerged()
+    {
+        return predecessor() != 0 && secondPredecessor() != 0;
+    }
+
+    /** @return the epoch in which the merge began that makes it. */
+    long epoch(final long present)
+    {
+        return SubtableDescriptor.epoch(batch.scratch.buffer, at, present);
     }
 
     @Override

@@ -23,6 +23,8 @@ final class MergeGuard
     static final int HASH_ORDER = 1 << 8;
     /** No guard: positions of scans keep few bits of that order, so that tests have records with equal ones. */
     static final int SHORT_ORDER = 1 << 9;
+    /** A proposal is taken back only when all have passed the epoch in which it was made. */
+    static final int STALE_ONLY = 1 << 10;
 
     private MergeGuard()
     {

@@ -24,7 +24,8 @@ final class SplitBatch implements MergeUnit.Requests
     static final int GROUPS_PER_WRITE = 64;
     static final int MAX_SWAPS = 64;
     static final int HEADER_AT = MAX_SWAPS * Long.BYTES;
-    static final int FORMAT_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
+    static final int SECOND_HEADER_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
+    static final int FORMAT_AT = SECOND_HEADER_AT + SubtableDescriptor.HEADER_BYTES;
     static final int SCRATCH_BYTES = FORMAT_AT + GROUPS_PER_WRITE * BucketDescriptor.GROUP_BYTES;
     private static final int LANE_BYTES = MAX_SWAPS * Long.BYTES + SplitGroup.MEMORY_BYTES;
 

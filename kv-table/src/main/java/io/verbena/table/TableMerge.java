@@ -1,6 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
@@ -10,28 +9,13 @@ import io.verbena.table.format.SubtableDescriptor;
  * writing: reserves slots of both until what can ever be in two groups fits one, formats the new subtable, proposes it
  * in the header line of one of the two and decides it in that of the other, and then freezes and places group after
  * group. From the decision on anybody can go on; until then nothing has changed for anybody, and nobody but who has
- * proposed it decides: the sibling that a proposal names may be gone since. Section "Merge" of {@code
- * docs/protocol/growth.md}.
+ * proposed it decides: the sibling that a proposal names may be gone since. Done when every slot of the new subtable is
+ * initialised: nobody needs the old ones any more. Section "Merge" of {@code docs/protocol/growth.md}.
  *
- * <p>Made by {@link EngineSplits#beginMerge}, driven by its poll; owner thread only. Belongs to the epoch in which it
- * began, so that no memory it works on is used for anything else meanwhile.
+ * <p>Made by {@link EngineSplits#beginMerge}.
  */
-public final class TableMerge
+public final class TableMerge extends SubtableWork
 {
-    /** In the place of a stale proposal: nobody else works on the table, so that any may be decided. */
-    static final long ANY_ALONE = -1;
-
-    /** Where it stands. */
-    public enum State
-    {
-        /** Under way. */
-        RUNNING,
-        /** Every slot of the new subtable is initialised: nobody needs the old ones any more. */
-        DONE,
-        /** {@link #failure()} says why. What was done stays, and harms nobody. */
-        FAILED
-    }
-
     /** What the batch under way does. */
     private enum Phase
     {
@@ -39,30 +23,21 @@ public final class TableMerge
         FINISH
     }
 
-    private final OpenTable table;
-    private final NodeLink link;
-    private final SplitBatch batch;
+    private final EpochTracker epochs;
     private final HeaderLine line;
-    private final MergedFormat format;
+    private final HeaderLine mergedLine;
+    private final SubtableFormat format;
     private final MergeUnit unit;
     private final MergeRoom room;
     private final int droppedGuards;
-    private final long deadlineNs;
-    private final long beginEpoch;
     private final long givenOffset;
-    private final int wantedSuffix;
-    private final int wantedDepth;
-    private final long wantedOffset;
+    private final boolean isAlone;
     private final long[] offsets = new long[2];
-    private State state = State.RUNNING;
     private Phase phase = Phase.INSPECT;
-    private String failure;
-    private boolean inFlight;
-    private boolean isLinkOurs;
     private boolean isFull;
     private boolean isWithdrawn;
-    private long proposal;
-    private final long staleProposal;
+    private boolean isUndecided;
+    private long undecidedEpoch;
     private int suffix;
     private int depth;
     private long merged;
@@ -70,47 +45,31 @@ public final class TableMerge
     private long movedRecords;
 
     /**
-     * @param entry  entry of the directory: one of the two subtables.
-     * @param offset of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
-     * @param stale  proposal to be taken back if it was not decided, or {@link #ANY_ALONE}, or {@link SplitLink#NONE}.
+     * @param entry   entry of the directory: one of the two subtables.
+     * @param offset  of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
+     * @param epochs  of the engine: by which a proposal is told that nobody will decide.
+     * @param isAlone whether nobody else works on the table, so that any proposal may be decided.
      */
     TableMerge(
         final OpenTable table,
         final int entry,
         final long offset,
-        final long stale,
         final Scratch scratch,
         final int droppedGuards,
-        final long beginEpoch,
+        final EpochTracker epochs,
+        final boolean isAlone,
         final long deadlineNs)
     {
-        this.table = table;
-        staleProposal = stale;
-        batch = new SplitBatch(scratch);
-        line = new HeaderLine(batch);
-        format = new MergedFormat(table, batch);
+        super(table, entry, scratch, epochs.epoch(), deadlineNs);
+        this.epochs = epochs;
+        this.isAlone = isAlone;
+        line = new HeaderLine(batch, SplitBatch.HEADER_AT);
+        mergedLine = new HeaderLine(batch, SplitBatch.SECOND_HEADER_AT);
+        format = new SubtableFormat(table, batch);
         unit = new MergeUnit(table.tableId, droppedGuards);
         room = new MergeRoom(batch, table.groupCount);
         this.droppedGuards = droppedGuards;
-        this.beginEpoch = beginEpoch;
-        this.deadlineNs = deadlineNs;
         givenOffset = offset;
-        wantedSuffix = table.directory.suffix(entry);
-        wantedDepth = table.directory.depth(entry);
-        wantedOffset = table.directory.groupsOffset(entry) - SubtableDescriptor.GROUPS_OFFSET;
-        link = table.link(wantedSuffix & table.descriptor().subtableCount() - 1);
-    }
-
-    /** @return where it stands. */
-    public State state()
-    {
-        return state;
-    }
-
-    /** @return why it failed, or null. */
-    public String failure()
-    {
-        return failure;
     }
 
     /** @return whether it failed because the two have more records than one may hold in each group. */
@@ -126,18 +85,18 @@ public final class TableMerge
     }
 
     /**
-     * @return the proposal of somebody else for which it failed, or {@link SplitLink#NONE}: who made it may decide it
-     *     still. When all have passed the epoch in which it was seen, nobody will, and it can be taken back.
+     * @return whether it failed for the proposal of somebody else, who may decide it still; after all have passed the
+     *     {@link #undecidedEpoch()} nobody will, and who tries again takes it back.
      */
-    public long proposal()
+    public boolean isUndecided()
     {
-        return proposal;
+        return isUndecided;
     }
 
-    /** @return whether the memory given is part of the table now; if not, it is the caller's still, once ended. */
-    public boolean usesGivenMemory()
+    /** @return when {@link TableEngine#isReusable} says so of this one, what still stands there is a stale one. */
+    public long undecidedEpoch()
     {
-        return isLinkOurs;
+        return undecidedEpoch;
     }
 
     /** @return the subtable that took the place of the two, or null if there was nothing to finish. */
@@ -146,45 +105,22 @@ public final class TableMerge
         return merged == 0 ? null : new Subtable(link.memoryNodeId, suffix, depth, merged);
     }
 
-    /** @return requests posted. */
-    public long verbs()
-    {
-        return batch.verbs();
-    }
-
-    /** @return doorbells rung, each a round trip. */
-    public long doorbells()
-    {
-        return batch.doorbells();
-    }
-
-    /** @return bytes read, written and swapped. */
-    public long payloadBytes()
-    {
-        return batch.payloadBytes();
-    }
-
     /** @return records in the groups that it has merged, by itself or finding them merged. */
     public long movedRecords()
     {
         return movedRecords;
     }
 
-    /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
-    long heldEpoch()
+    @Override
+    boolean isLinking()
     {
-        return isFinished() ? Long.MAX_VALUE : beginEpoch;
+        return phase == Phase.PROPOSE;
     }
 
-    /** @return whether it has ended, and nothing of it is under way. */
-    public boolean isFinished()
+    @Override
+    String progress()
     {
-        return state != State.RUNNING && !inFlight;
-    }
-
-    boolean isInFlightAt(final NodeLink node)
-    {
-        return inFlight && link == node;
+        return "phase=" + phase + " suffix=" + suffix + " depth=" + depth + " group=" + group;
     }
 
     private boolean isDropped(final int guard)
@@ -192,40 +128,18 @@ public final class TableMerge
         return (droppedGuards & guard) != 0;
     }
 
-    int poll(final long nowNs)
-    {
-        if (state != State.RUNNING)
-        {
-            return 0;
-        }
-        final OneSidedPort port = link.port;
-        if (nowNs - deadlineNs >= 0)
-        {
-            fail("deadline passed in phase " + phase + ", group " + group + " of " + table.groupCount);
-            return 1;
-        }
-        if (!inFlight && port != null && port.isFailed())
-        {
-            fail("memory node " + link.memoryNodeId + " cannot be reached");
-            return 1;
-        }
-        if (inFlight || port == null || !port.isReady() || port.space() < Batch.MAX_REQUESTS)
-        {
-            return 0;
-        }
-        batch.begin(port);
-        stage();
-        inFlight = batch.complete();
-        return 1;
-    }
-
-    private void stage()
+    @Override
+    void stage()
     {
         switch (phase)
         {
             case INSPECT -> line.stageRead(wantedOffset);
             case INSPECT_SIBLING -> line.stageRead(offsets[1 - wantedSide()]);
-            case IS_DECIDED -> line.stageRead(offsets[1]);
+            case IS_DECIDED ->
+            {
+                line.stageRead(offsets[1]);
+                mergedLine.stageRead(merged);
+            }
             case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
             case RESERVE -> room.stageReserve();
             case FORMAT -> format.stage();
@@ -237,26 +151,8 @@ public final class TableMerge
         }
     }
 
-    void onComplete(final int status)
-    {
-        inFlight = false;
-        if (phase == Phase.PROPOSE)
-        {
-            // Also when the deadline has passed. Whether a proposal took that was not answered is not known: then the
-            // memory given is the table's, or lost until it is found to be named by nothing.
-            isLinkOurs = status != WorkCompletionStatus.SUCCESS || batch.result(0) == SplitLink.NONE;
-        }
-        if (state == State.RUNNING && status == WorkCompletionStatus.SUCCESS)
-        {
-            onAnswer();
-        }
-        else if (state == State.RUNNING)
-        {
-            fail("request failed: " + WorkCompletionStatus.text(status) + " phase=" + phase);
-        }
-    }
-
-    private void onAnswer()
+    @Override
+    void onAnswer()
     {
         switch (phase)
         {
@@ -275,7 +171,7 @@ public final class TableMerge
             case DECIDE -> onDecide();
             case WITHDRAW -> onWithdrawn();
             case UNIT -> onUnit();
-            default -> state = State.DONE;
+            default -> done();
         }
     }
 
@@ -311,7 +207,7 @@ public final class TableMerge
         {
             fail("no subtable " + ofSuffix + " of depth " + ofDepth + " of this table where it should be");
         }
-        return state == State.RUNNING;
+        return state() == State.RUNNING;
     }
 
     private void onInspect()
@@ -321,24 +217,22 @@ public final class TableMerge
             return;
         }
         final long found = line.link();
-        final long predecessor = line.predecessor();
-        final long second = line.secondPredecessor();
-        if (predecessor != 0 && second != 0)
+        if (line.isBeingMerged())
         {
-            // It is being made by a merge, which is decided, since somebody has found it.
-            aimAt(wantedSuffix, wantedDepth, predecessor, second, wantedOffset);
+            // By a merge that is decided, since somebody has found it.
+            aimAt(wantedSuffix, wantedDepth, line.predecessor(), line.secondPredecessor(), wantedOffset);
             beginUnits();
         }
         else if (MergeLink.isLink(found))
         {
             goOnWith(found, wantedSuffix, wantedOffset);
         }
-        else if (givenOffset == 0 && staleProposal == SplitLink.NONE)
+        else if (givenOffset == 0)
         {
             // Nothing has begun: nothing to finish.
-            state = State.DONE;
+            done();
         }
-        else if (!isUnfit(found, predecessor))
+        else if (!isUnfit(found, line.predecessor()))
         {
             findSibling();
         }
@@ -355,7 +249,7 @@ public final class TableMerge
         {
             fail("it is not whole, or its sibling: finish what it comes from first");
         }
-        return state != State.RUNNING;
+        return state() != State.RUNNING;
     }
 
     private void findSibling()
@@ -390,10 +284,6 @@ public final class TableMerge
         if (MergeLink.isLink(found))
         {
             goOnWith(found, siblingSuffix, offsets[1 - wantedSide()]);
-        }
-        else if (givenOffset == 0)
-        {
-            state = State.DONE;
         }
         else if (!isUnfit(found, line.predecessor()))
         {
@@ -433,19 +323,36 @@ public final class TableMerge
         {
             beginUnits();
         }
-        else if (staleProposal == ANY_ALONE && isSibling && line.link() == SplitLink.NONE)
+        else if (isAlone && isSibling && line.link() == SplitLink.NONE)
         {
             phase = Phase.DECIDE;
         }
-        else if (staleProposal == ANY_ALONE || staleProposal == linkOf(0))
+        else if (isAlone || isStale())
         {
             phase = Phase.WITHDRAW;
         }
         else
         {
-            proposal = linkOf(0);
+            isUndecided = true;
             fail("somebody else has proposed a merge, and not decided it yet");
         }
+    }
+
+    /**
+     * Whether all have passed the epoch in which who formatted the new subtable began, as its header line says: read
+     * behind the proposal, in an epoch that is held until the proposal is taken back. When it was seen first says
+     * nothing: that may have been another proposal of the same memory.
+     */
+    private boolean isStale()
+    {
+        if (!mergedLine.isOf(table.tableId, suffix, depth))
+        {
+            // Taken back meanwhile, and used for something else.
+            undecidedEpoch = epochs.epoch();
+            return isDropped(MergeGuard.STALE_ONLY);
+        }
+        undecidedEpoch = mergedLine.epoch(epochs.epoch()) + EpochTracker.REPEAT_EPOCHS;
+        return epochs.isReusable(undecidedEpoch) || isDropped(MergeGuard.STALE_ONLY);
     }
 
     /** Looks at everything before it changes anything. */
@@ -492,7 +399,7 @@ public final class TableMerge
             }
             else
             {
-                format.begin(suffix, depth, givenOffset, offsets[0], offsets[1]);
+                format.beginMerged(suffix, depth, givenOffset, offsets[0], offsets[1], beginEpoch);
                 phase = Phase.FORMAT;
             }
         }
@@ -502,7 +409,7 @@ public final class TableMerge
     private void onPropose()
     {
         final long found = batch.result(0);
-        if (isLinkOurs)
+        if (usesGivenMemory())
         {
             phase = Phase.DECIDE;
             if (isDropped(MergeGuard.SIBLING_DECIDES))
@@ -536,7 +443,7 @@ public final class TableMerge
 
     private void onWithdrawn()
     {
-        isLinkOurs = false;
+        unlinked();
         isWithdrawn = true;
         fail("a proposal is taken back: it was split, or its sibling, or nobody has decided it");
     }
@@ -570,29 +477,5 @@ public final class TableMerge
                 beginUnit();
             }
         }
-    }
-
-    private void fail(final String reason)
-    {
-        state = State.FAILED;
-        failure = reason;
-    }
-
-    /** Ends it when no request can touch its memory any more. */
-    void close()
-    {
-        isLinkOurs |= inFlight && phase == Phase.PROPOSE;
-        inFlight = false;
-        if (state == State.RUNNING)
-        {
-            fail("engine closed");
-        }
-    }
-
-    @Override
-    public String toString()
-    {
-        return "TableMerge{state=" + state + " phase=" + phase + " suffix=" + suffix + " depth=" + depth +
-            " group=" + group + " verbs=" + batch.verbs() + (failure == null ? "" : " failure=" + failure) + '}';
     }
 }

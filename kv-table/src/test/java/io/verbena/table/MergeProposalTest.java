@@ -18,6 +18,7 @@ class MergeProposalTest
     private static final long MEMORY_AT = 512 * 1024;
     private static final int MAX_STEPS = 100_000;
     private static final long LONG_NS = Long.MAX_VALUE / 2;
+    private static final long PROPOSED_IN = 41;
 
     private final EngineFixture fixture = EngineFixture.single();
     private final OpenTable table = fixture.createTable(0, 1);
@@ -63,9 +64,22 @@ class MergeProposalTest
         return fixture.memory();
     }
 
+    private TableMerge settle()
+    {
+        return fixture.engine.splits().beginMerge(table, 0, 0, LONG_NS);
+    }
+
+    /** Everybody has passed it, and so many more that nothing of it is repeated. */
+    private void passEpoch(final long epoch)
+    {
+        final long safeEpoch = epoch + EpochTracker.REUSE_DISTANCE;
+        fixture.engine.onEpoch(safeEpoch + 1, safeEpoch);
+    }
+
     /** Ends when it has proposed. @return the proposal. */
     private long propose()
     {
+        fixture.engine.onEpoch(PROPOSED_IN, PROPOSED_IN - 1);
         final TableMerge merge = fixture.engine.splits().beginMerge(table, 0, memory(), fixture.nowNs + 1_000);
         while (linkOf(0) == SplitLink.NONE)
         {
@@ -87,8 +101,9 @@ class MergeProposalTest
 
         final TableMerge other = run(fixture.engine.splits().beginMerge(table, 1, memory(), LONG_NS));
 
-        assertThat(other.proposal()).isEqualTo(proposal);
+        assertThat(other.isUndecided()).as("%s", other).isTrue();
         assertThat(other.usesGivenMemory()).isFalse();
+        assertThat(linkOf(0)).isEqualTo(proposal);
         assertThat(linkOf(1)).isZero();
         final TableSplit split = fixture.engine.splits().begin(table, 0, memory(), memory(), LONG_NS);
         runSplit(split);
@@ -113,23 +128,113 @@ class MergeProposalTest
         final int at = (int)table.subtable(1).offset();
         SubtableDescriptor.write(region(), at, 1234, 1, 1, 1, 5, 0);
 
-        final TableMerge other = run(fixture.engine.splits().beginMerge(table, 0, 0, LONG_NS));
-        assertThat(other.proposal()).isEqualTo(proposal);
-        final TableMerge withdrawn = run(fixture.engine.splits().withdrawMerge(table, 0, proposal, LONG_NS));
+        final TableMerge other = run(settle());
+        assertThat(other.isUndecided()).as("%s", other).isTrue();
+        assertThat(linkOf(0)).isEqualTo(proposal);
+        passEpoch(other.undecidedEpoch());
+        final TableMerge withdrawn = run(settle());
 
         assertThat(withdrawn.isWithdrawn()).as("%s", withdrawn).isTrue();
         assertThat(linkOf(0)).isZero();
         assertThat(linkOf(1)).as("a word of another table").isZero();
     }
 
+    /**
+     * A node has met a proposal, and waited long; meanwhile that one was taken back, its memory leased again, and the
+     * same two are to be merged into it: the very word stands there again, and is about to be decided.
+     */
     @Test
-    void shouldTakeBackOnlyTheProposalThatItKnows()
+    void shouldLeaveAProposalOfTheSameMemoryThatWasMadeSince()
     {
-        split();
-        final long proposal = propose();
-        final TableMerge other = run(fixture.engine.splits().withdrawMerge(table, 0, proposal + 4, LONG_NS));
-        assertThat(other.proposal()).isEqualTo(proposal);
-        assertThat(linkOf(0)).isEqualTo(proposal);
+        try (EngineFixture proposer = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2)))
+        {
+            final Since since = since(fixture, table, proposer);
+            final TableMerge late = run(settle());
+            assertThat(late.isUndecided()).as("%s", late).isTrue();
+            assertThat(late.undecidedEpoch()).isEqualTo(since.epoch + EpochTracker.REPEAT_EPOCHS);
+            final TableSplit split = fixture.engine.splits().begin(table, 0, memory(), memory(), LONG_NS);
+            runSplit(split);
+            assertThat(split.isMerged()).as("%s", split).isTrue();
+            run(since.merge, proposer);
+            assertThat(since.merge.state()).as("%s", since.merge).isEqualTo(TableMerge.State.DONE);
+            assertThat(linkOf(0)).isEqualTo(since.proposal);
+        }
+    }
+
+    /** Taken back by who has seen one like it once, it is decided all the same: for two that were split meanwhile. */
+    @Test
+    void shouldMergeWhatIsSplitWhenAnyProposalIsTakenBack()
+    {
+        try (EngineFixture careless = EngineFixture.single(settings -> settings.dropMergeGuards(MergeGuard.STALE_ONLY));
+            EngineFixture proposer = new EngineFixture(careless.fabric, settings -> settings.writerNumber(2)))
+        {
+            final OpenTable known = careless.createTable(0, 1);
+            final Since since = since(careless, known, proposer);
+            final TableMerge late = careless.engine.splits().beginMerge(known, 0, 0, LONG_NS);
+            run(late, careless);
+            assertThat(late.isWithdrawn()).as("%s", late).isTrue();
+            final TableSplit split = careless.engine.splits().begin(known, 0, memory(), memory(), LONG_NS);
+            run(split, careless);
+            run(since.merge, proposer);
+            assertThat(split.state()).isEqualTo(TableSplit.State.DONE);
+            assertThat(since.merge.state()).as("merged what is split: %s", since.merge)
+                .isNotEqualTo(TableMerge.State.RUNNING);
+            assertThat(since.merge.usesGivenMemory()).isTrue();
+            final int sibling = (int)MergeLink.sibling(since.proposal) + SubtableDescriptor.SPLIT_OFFSET;
+            assertThat(MergeLink.isLink(careless.memory().getLong(sibling, LITTLE_ENDIAN))).as("decided").isTrue();
+        }
+    }
+
+    /** A merge that another engine has proposed, and not decided; the epoch in which that began. */
+    private record Since(TableMerge merge, long proposal, long epoch)
+    {
+    }
+
+    /** The same proposal was made before, met, and taken back. */
+    private Since since(final EngineFixture settler, final OpenTable known, final EngineFixture proposer)
+    {
+        run(settler.engine.splits().begin(known, 0, memory(), memory(), LONG_NS), settler);
+        final long again = memory();
+        settler.engine.onEpoch(PROPOSED_IN, PROPOSED_IN - 1);
+        final Since left = proposeAt(settler, known, again, settler.nowNs + 1_000);
+        settler.nowNs += 2_000;
+        run(left.merge, settler);
+        settler.engine.onEpoch(PROPOSED_IN + 6, PROPOSED_IN + 5);
+        final TableMerge settled = settler.engine.splits().beginMerge(known, 0, 0, LONG_NS);
+        run(settled, settler);
+        assertThat(settled.isWithdrawn()).as("%s", settled).isTrue();
+
+        final long later = PROPOSED_IN + 20;
+        settler.engine.onEpoch(later, later - 1);
+        proposer.engine.onEpoch(later, later - 1);
+        final OpenTable proposers = proposer.engine.openTable(
+            TableGrowth.ofSplit(known.descriptor(), known, Subtable.of(known.descriptor()).getFirst()).descriptor());
+        final Since since = proposeAt(proposer, proposers, again, LONG_NS);
+        assertThat(since.proposal).as("the very same word").isEqualTo(left.proposal);
+        return new Since(since.merge, since.proposal, later);
+    }
+
+    /** Until the proposal stands; its answer is on the way. */
+    private static Since proposeAt(
+        final EngineFixture by, final OpenTable known, final long memory, final long deadlineNs)
+    {
+        final int at = (int)known.subtable(0).offset() + SubtableDescriptor.SPLIT_OFFSET;
+        final TableMerge merge = by.engine.splits().beginMerge(known, 0, memory, deadlineNs);
+        while (by.memory().getLong(at, LITTLE_ENDIAN) == SplitLink.NONE)
+        {
+            by.engine.poll();
+            by.fabric.step();
+        }
+        return new Since(merge, by.memory().getLong(at, LITTLE_ENDIAN), 0);
+    }
+
+    private static void run(final SubtableWork work, final EngineFixture by)
+    {
+        for (int i = 0; !work.isFinished() && i < MAX_STEPS; i++)
+        {
+            by.engine.poll();
+            by.fabric.step();
+        }
     }
 
     @Test
@@ -141,7 +246,8 @@ class MergeProposalTest
         final long back = MergeLink.of(
             MergeLink.merged(proposal), table.subtable(0).offset());
         region().putLong((int)sibling.offset() + SubtableDescriptor.SPLIT_OFFSET, back, LITTLE_ENDIAN);
-        final TableMerge other = run(fixture.engine.splits().withdrawMerge(table, 0, proposal, LONG_NS));
+        passEpoch(PROPOSED_IN + EpochTracker.REPEAT_EPOCHS);
+        final TableMerge other = run(settle());
         assertThat(other.state()).as("%s", other).isEqualTo(TableMerge.State.DONE);
         assertThat(table.subtableCount()).isOne();
     }

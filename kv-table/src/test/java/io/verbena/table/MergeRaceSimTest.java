@@ -62,6 +62,28 @@ class MergeRaceSimTest
         assertThat(withdrawals).as("proposals that nobody decided").isGreaterThan(seeds / 2);
     }
 
+    /** Nodes stand still between proposal and decision, and others try to take back what they find undecided. */
+    @Test
+    void shouldFindViolationWhenFreshProposalsAreTakenBack()
+    {
+        String found = null;
+        long seed = 0;
+        while (found == null && ++seed <= MOST_MUTATION_SEEDS)
+        {
+            final StepShape shape = StepShape.merging(seed);
+            shape.keys = 1 + (int)(seed % 2);
+            shape.splitOneIn = 2;
+            shape.pauseOneIn = 40;
+            shape.droppedMergeGuards = MergeGuard.STALE_ONLY;
+            try (StepRun run = new StepRun(seed, shape))
+            {
+                found = run.run();
+            }
+        }
+        System.out.println("STALE_ONLY seed " + seed + ": " + (found == null ? null : found.lines().findFirst()));
+        assertThat(found).as("violation with guard STALE_ONLY dropped").isNotNull();
+    }
+
     @ParameterizedTest(name = "{0}")
     @CsvSource({"SIBLING_DECIDES", "UNIT_FROZEN", "OWN_BUCKETS", "WINDOW_BACK", "WHOLE_BEFORE_MERGE"})
     void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException

@@ -109,7 +109,7 @@ class OrphanScanTest
     private void merge(final boolean isDecided)
     {
         SubtableDescriptor.write(
-            fixture.memory(), merged, descriptor.tableId(), 0, 0, 1, descriptor.hashSeed(), first, second);
+            fixture.memory(), merged, descriptor.tableId(), 0, 0, 1, descriptor.hashSeed(), first, second, 0);
         put(merged + FIRST_SLOT, OF_THE_DEAD);
         put(first + SubtableDescriptor.SPLIT_OFFSET, MergeLink.of(merged, second));
         if (isDecided)

@@ -22,7 +22,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 final class OwnState
 {
     private static final Set<Class<?>> PARTS = Set.of(TableSplit.class, SplitLanes.class, SplitGroup.class,
-        SplitBatch.class, TableMerge.class, HeaderLine.class, MergedFormat.class, MergeUnit.class, MergeRoom.class,
+        SplitBatch.class, TableMerge.class, HeaderLine.class, SubtableFormat.class, MergeUnit.class, MergeRoom.class,
         RacedWalk.class, TableScan.class, Cursor.class, ScanRequests.class, ScanGroups.class, ScanBlocks.class);
     /** Set once, or taken from the memory that counts, whenever they are used. */
     private static final Set<String> LEFT_OUT = Set.of("table", "link", "port", "items", "words", "blockAt", "sink",
@@ -123,15 +123,18 @@ final class OwnState
             throw new AssertionError("not known: " + part);
         }
         final List<Field> fields = new ArrayList<>();
-        for (final Field field : part.getDeclaredFields())
+        for (Class<?> at = part; at != Object.class; at = at.getSuperclass())
         {
-            // A split link is a number in one part, and the connection in another.
-            final boolean isLeftOut = COUNTS.contains(field.getName()) ||
-                LEFT_OUT.contains(field.getName()) && field.getType() != long.class;
-            if (!isLeftOut && !Modifier.isStatic(field.getModifiers()))
+            for (final Field field : at.getDeclaredFields())
             {
-                field.setAccessible(true);
-                fields.add(field);
+                // A split link is a number in one part, and the connection in another.
+                final boolean isLeftOut = COUNTS.contains(field.getName()) ||
+                    LEFT_OUT.contains(field.getName()) && field.getType() != long.class;
+                if (!isLeftOut && !Modifier.isStatic(field.getModifiers()))
+                {
+                    field.setAccessible(true);
+                    fields.add(field);
+                }
             }
         }
         return fields;

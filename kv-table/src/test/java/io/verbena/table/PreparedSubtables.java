@@ -78,7 +78,7 @@ final class PreparedSubtables
     {
         final int[] subtables = {first, second};
         format(merged, 0, 0, SlotWord.UNINITIALISED);
-        SubtableDescriptor.write(memory, merged, 7, 0, 0, 1, hashSeed, first, second);
+        SubtableDescriptor.write(memory, merged, 7, 0, 0, 1, hashSeed, first, second, 0);
         final long[] old = new long[2 * MergePlacement.SLOTS];
         for (int side = 0; side < 2; side++)
         {

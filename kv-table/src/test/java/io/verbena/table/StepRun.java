@@ -35,6 +35,8 @@ final class StepRun implements AutoCloseable
     private static final int SUBTABLES_AT = CHUNKS_AT + 8 * CHUNK_STRIDE;
     private static final int SUBTABLES = 64;
     private static final int MAX_SPLIT_DEPTH = 9;
+    /** Turns of a node until it tries, too early, to take back what it has found undecided. */
+    private static final int EARLY_ONE_IN = 8;
     static final List<byte[]> COLLIDING = CollidingKeys.find(HASH_SEED, 6);
     private static final List<Long> HIGHS = CollidingKeys.highs(HASH_SEED, COLLIDING);
 
@@ -76,8 +78,7 @@ final class StepRun implements AutoCloseable
         private TableMerge merge;
         private long mergeMemory;
         private int restructuredSuffix;
-        private long proposal;
-        private long proposalEpoch;
+        private long undecidedEpoch;
 
         private Node(final int id)
         {
@@ -170,14 +171,15 @@ final class StepRun implements AutoCloseable
             {
                 endMerge();
             }
-            else if (split == null && merge == null && shape.leavesProposals && proposal != SplitLink.NONE &&
-                engine.isReusable(proposalEpoch))
+            else if (split == null && merge == null && undecidedEpoch != 0 &&
+                (engine.isReusable(undecidedEpoch) || random.nextInt(EARLY_ONE_IN) == 0))
             {
                 mergeMemory = 0;
+                undecidedEpoch = 0;
                 merge = engine.splits().beginMerge(table, restructuredSuffix, 0, deadlineNs());
             }
             else if (split == null && merge == null && random.nextInt(shape.splitOneIn) == 0 &&
-                !workload.isAllBegun() && (!shape.leavesProposals || proposal == SplitLink.NONE))
+                !workload.isAllBegun() && (!shape.leavesProposals || undecidedEpoch == 0))
             {
                 final int suffix = KeyHash.suffix(HIGHS.get(random.nextInt(shape.keys)), table.directory.depth());
                 if (shape.mergeOneIn > 0 && random.nextInt(shape.mergeOneIn) == 0)
@@ -241,29 +243,13 @@ final class StepRun implements AutoCloseable
             merges += merge.state() == TableMerge.State.DONE && mergeMemory != 0 ? 1 : 0;
             final boolean isNotWhole = merge.failure() != null && merge.failure().startsWith("it is not whole");
             noteMergeFailure(merge);
-            final long proposed = merge.proposal();
+            withdrawals += merge.isWithdrawn() && mergeMemory == 0 ? 1 : 0;
+            undecidedEpoch = merge.isUndecided() ? merge.undecidedEpoch() : 0;
             merge = null;
-            onProposed(proposed);
             if (isNotWhole)
             {
                 Arrays.fill(splitMemory, 0);
                 beginSplit(restructuredSuffix);
-            }
-        }
-
-        /** Whoever made it may decide it until all have passed this epoch. */
-        private void onProposed(final long proposed)
-        {
-            if (proposed != proposal)
-            {
-                proposal = proposed;
-                proposalEpoch = heard;
-            }
-            else if (proposed != SplitLink.NONE && engine.isReusable(proposalEpoch))
-            {
-                mergeMemory = 0;
-                merge = engine.splits().withdrawMerge(table, restructuredSuffix, proposed, deadlineNs());
-                withdrawals++;
             }
         }
 

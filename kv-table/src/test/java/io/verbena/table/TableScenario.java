@@ -10,7 +10,6 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -551,9 +550,11 @@ final class TableScenario implements SimExplorer.Scenario
         {
             actor.merge = splits.beginMerge(actor.table, suffix, 0, NEVER_NS);
             run.finish(actor);
-            if (actor.merge.proposal() != SplitLink.NONE)
+            if (actor.merge.isUndecided())
             {
-                actor.merge = splits.withdrawMerge(actor.table, suffix, actor.merge.proposal(), NEVER_NS);
+                final long safeEpoch = actor.merge.undecidedEpoch() + EpochTracker.REUSE_DISTANCE;
+                actor.engine.onEpoch(safeEpoch + 1, safeEpoch);
+                actor.merge = splits.beginMerge(actor.table, suffix, 0, NEVER_NS);
                 run.finish(actor);
             }
             actor.split = splits.begin(actor.table, suffix, 0, 0, NEVER_NS);

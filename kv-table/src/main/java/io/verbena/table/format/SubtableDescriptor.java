@@ -16,7 +16,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +-----------------------------------+--------+--------+-----------------+
  *  |             table id              |              suffix               |   8
  *  +-----------------------------------+-----------------------------------+
- *  |            group count            |             reserved              |  16
+ *  |            group count            |              epoch                |  16
  *  +-----------------------------------+-----------------------------------+
  *  |                              hash seed                                |  24
  *  +-----------------------------------------------------------------------+
@@ -34,7 +34,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * <p>Written once by WRITEs of the node that makes the subtable, after the groups; read by splits, tools and recovery.
  * Split is 0, or the {@link SplitLink} to the two subtables that take this one's place, or the {@link MergeLink} to the
  * one that takes the place of this one and its sibling; predecessor is 0, or the offset of the subtable whose slots are
- * still being copied here, the first of two if this one comes of a merge; then the second predecessor is the other one.
+ * still being copied here, the first of two if this one comes of a merge; then the second predecessor is the other one,
+ * and epoch the lower half of the epoch in which who made it began to merge.
  * Split and predecessor are changed by compare-and-swap; the checksum is XXH3-64 over the 32 bytes before them.
  * Stateless.
  */
@@ -51,7 +52,8 @@ public final class SubtableDescriptor
     public static final int TABLE_ID_OFFSET = DEPTH_OFFSET + Byte.BYTES + Short.BYTES;
     public static final int SUFFIX_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
     public static final int GROUP_COUNT_OFFSET = SUFFIX_OFFSET + Integer.BYTES;
-    public static final int HASH_SEED_OFFSET = GROUP_COUNT_OFFSET + 2 * Integer.BYTES;
+    public static final int EPOCH_OFFSET = GROUP_COUNT_OFFSET + Integer.BYTES;
+    public static final int HASH_SEED_OFFSET = EPOCH_OFFSET + Integer.BYTES;
     public static final int SPLIT_OFFSET = HASH_SEED_OFFSET + Long.BYTES;
     public static final int PREDECESSOR_OFFSET = SPLIT_OFFSET + Long.BYTES;
     public static final int SECOND_PREDECESSOR_OFFSET = PREDECESSOR_OFFSET + Long.BYTES;
@@ -132,6 +134,7 @@ public final class SubtableDescriptor
      * @param hashSeed          of the table.
      * @param predecessor       offset of the one of the two with split bit 0.
      * @param secondPredecessor offset of the other one.
+     * @param epoch             in which who writes it began to merge the two.
      */
     public static void write(
         final MutableDirectBuffer buffer,
@@ -142,10 +145,13 @@ public final class SubtableDescriptor
         final int groupCount,
         final long hashSeed,
         final long predecessor,
-        final long secondPredecessor)
+        final long secondPredecessor,
+        final long epoch)
     {
         write(buffer, offset, tableId, suffix, depth, groupCount, hashSeed, predecessor);
         buffer.putLong(offset + SECOND_PREDECESSOR_OFFSET, secondPredecessor, LITTLE_ENDIAN);
+        buffer.putInt(offset + EPOCH_OFFSET, (int)epoch, LITTLE_ENDIAN);
+        buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), LITTLE_ENDIAN);
     }
 
     /**
@@ -220,6 +226,17 @@ public final class SubtableDescriptor
     public static long secondPredecessor(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + SECOND_PREDECESSOR_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /**
+     * The epoch in which the merge began that made this one, of which the lower half is stored.
+     *
+     * @param present epoch that the reader knows.
+     * @return of the epochs with that half the one next to the present: one of 2^31 epochs ago is told as one to come.
+     */
+    public static long epoch(final DirectBuffer buffer, final int offset, final long present)
+    {
+        return present + (buffer.getInt(offset + EPOCH_OFFSET, LITTLE_ENDIAN) - (int)present);
     }
 
     private static long checksum(final DirectBuffer buffer, final int offset)

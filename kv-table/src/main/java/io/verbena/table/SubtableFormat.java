@@ -1,0 +1,91 @@
+package io.verbena.table;
+
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+
+/**
+ * Writes a subtable that takes the place of others: the groups, some at a time, and the header line when all of them
+ * are there. Owner thread of the engine only.
+ */
+final class SubtableFormat
+{
+    /** Behind one doorbell. Longer ones would keep operations of the same connection waiting. */
+    private static final int MOST_WRITES = 8;
+
+    private final OpenTable table;
+    private final SplitBatch batch;
+    private long offset;
+    /** The next one that is written; and behind the last one of the batch under way. */
+    private int group;
+    private int groupsStaged;
+
+    SubtableFormat(final OpenTable table, final SplitBatch batch)
+    {
+        this.table = table;
+        this.batch = batch;
+    }
+
+    /** One of two; the slots hold the word given. */
+    void beginSplit(final int suffix, final int depth, final long at, final long old, final long word)
+    {
+        begin(suffix, depth, at, word);
+        SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
+            table.groupCount, table.descriptor().hashSeed(), old);
+    }
+
+    /** The one that takes the place of two, every slot uninitialised. */
+    void beginMerged(
+        final int suffix, final int depth, final long at, final long old0, final long old1, final long epoch)
+    {
+        begin(suffix, depth, at, SlotWord.UNINITIALISED);
+        SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
+            table.groupCount, table.descriptor().hashSeed(), old0, old1, epoch);
+    }
+
+    private void begin(final int suffix, final int depth, final long at, final long word)
+    {
+        final long header = BucketDescriptor.header(table.tableId, suffix, depth);
+        for (int line = SplitBatch.FORMAT_AT; line < SplitBatch.SCRATCH_BYTES; line += BucketDescriptor.BUCKET_BYTES)
+        {
+            batch.word(line + BucketDescriptor.HEADER_OFFSET, header);
+            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+            {
+                batch.word(line + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES, word);
+            }
+        }
+        offset = at;
+        group = 0;
+    }
+
+    /** The groups are alike, and all come from the same memory. */
+    void stage()
+    {
+        groupsStaged = group;
+        if (group == table.groupCount)
+        {
+            batch.write(SplitBatch.HEADER_AT, SubtableDescriptor.HEADER_BYTES, offset);
+            groupsStaged++;
+        }
+        for (int write = 0; write < MOST_WRITES && groupsStaged < table.groupCount; write++)
+        {
+            final int groups = Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - groupsStaged);
+            batch.write(SplitBatch.FORMAT_AT, groups * BucketDescriptor.GROUP_BYTES,
+                SplitGroup.groupOffset(offset, groupsStaged));
+            groupsStaged += groups;
+        }
+    }
+
+    /** @return whether all is written. */
+    boolean onComplete()
+    {
+        group = groupsStaged;
+        return group > table.groupCount;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "SubtableFormat{group=" + group + '}';
+    }
+}
