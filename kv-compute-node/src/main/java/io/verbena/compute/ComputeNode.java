@@ -12,6 +12,8 @@ import io.verbena.request.OperationRequest;
 
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +47,7 @@ public final class ComputeNode implements Agent
         FAILED
     }
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNode.class);
     /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
     private static final int MAX_ACCEPTS = 32;
     /** After a longer sleep the engine is told the time before it begins operations: 1 ms. */
@@ -342,8 +345,18 @@ public final class ComputeNode implements Agent
         }
         else
         {
+            sayWhyItJoinsAgain();
             state = State.JOINING;
             rejoinAtNs = nowNs + REJOIN_PAUSE_NS;
+        }
+    }
+
+    /** Once for each life that served: who cannot join, for want of a meta server say, tries many times a second. */
+    private void sayWhyItJoinsAgain()
+    {
+        if (State.SERVING == state)
+        {
+            LOGGER.warn("compute node begins anew: {}; what was under way has an unknown outcome", failure);
         }
     }
 

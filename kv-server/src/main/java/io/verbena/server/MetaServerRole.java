@@ -73,6 +73,20 @@ public final class MetaServerRole implements Role
         final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
         final Path data, final boolean isFresh)
     {
+        return open(
+            fabric, fabricName, listen, token, data, isFresh, new MetaServerConfiguration().leaseNs());
+    }
+
+    /**
+     * As {@link #open(Fabric, String, ClusterAddress, ClusterToken, Path, boolean)}.
+     *
+     * @param leaseNs after which a node that is silent is out, see {@link MetaServerConfiguration#leaseNs(long)}.
+     * @return the role, ready.
+     */
+    public static MetaServerRole open(
+        final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
+        final Path data, final boolean isFresh, final long leaseNs)
+    {
         final Device device = fabric.openDevice("meta-server");
         final CompletionChannel channel = Channels.create(device);
         RocksMetaStore store = null;
@@ -85,7 +99,7 @@ public final class MetaServerRole implements Role
                 forgetEarlierRun(store);
             }
             server = MetaServer.open(device, store, new MetaServerConfiguration().maxNodes(MAX_NODES)
-                .previousNodesAreGone(isFresh).completionChannel(channel));
+                .previousNodesAreGone(isFresh).leaseNs(leaseNs).completionChannel(channel));
             final BootstrapServer bootstrap = BootstrapServer.open(
                 listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()));
             return new MetaServerRole(device, channel, store, server, bootstrap);

@@ -48,6 +48,7 @@ final class LocalCluster implements AutoCloseable
     private final ProcessTable table;
     private final NodeLauncher launcher;
     private List<String> computeOptions = List.of();
+    private List<String> metaOptions = List.of();
     private boolean waitsForCheckpoints = true;
     private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
     private volatile boolean startsNoMore;
@@ -134,6 +135,12 @@ final class LocalCluster implements AutoCloseable
     void computeOptions(final List<String> options)
     {
         computeOptions = options;
+    }
+
+    /** Further options of meta servers that are started from now on. */
+    void metaOptions(final List<String> options)
+    {
+        metaOptions = options;
     }
 
     /** Further flags of the JVMs that are started from now on. */
@@ -287,8 +294,10 @@ final class LocalCluster implements AutoCloseable
 
     private List<String> metaServer(final String listen, final String fabric)
     {
-        return List.of("meta-server", "--listen", listen, "--data", folder.path().toString(), "--token-file",
-            folder.token().toString(), "--fabric", fabric);
+        final List<String> arguments = new ArrayList<>(List.of("meta-server", "--listen", listen, "--data",
+            folder.path().toString(), "--token-file", folder.token().toString(), "--fabric", fabric));
+        arguments.addAll(metaOptions);
+        return arguments;
     }
 
     /** Starts or ends compute nodes until there are so many. */

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /** {@code verbena meta-server}. */
 @Command(
@@ -31,6 +32,8 @@ import java.util.concurrent.Callable;
     defaultValueProvider = SettingsProvider.class)
 public final class MetaServerCommand implements Callable<Integer>
 {
+    private static final int MAX_LEASE_SECONDS = 3_600;
+
     @Spec
     private CommandSpec spec;
 
@@ -52,6 +55,11 @@ public final class MetaServerCommand implements Callable<Integer>
     @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
     private boolean fresh;
 
+    @Option(names = "--lease-seconds", paramLabel = "N", defaultValue = "5",
+        description = "How long a node that is not heard of keeps its place, 1 to 3600; then others take over what " +
+            "it had, and its late requests bounce. Default: ${DEFAULT-VALUE}.")
+    private int leaseSeconds = 5;
+
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
@@ -59,6 +67,11 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        if (leaseSeconds < 1 || leaseSeconds > MAX_LEASE_SECONDS)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--lease-seconds " + leaseSeconds + ": must be 1 to " + MAX_LEASE_SECONDS, null);
+        }
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
         final boolean hadToken = Files.exists(tokenPath);
@@ -70,7 +83,8 @@ public final class MetaServerCommand implements Callable<Integer>
             fabric = Fabrics.open(fabricName);
             Files.createDirectories(data);
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
-            role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh);
+            role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
+                TimeUnit.SECONDS.toNanos(leaseSeconds));
         }
         catch (final BootstrapException ex)
         {
