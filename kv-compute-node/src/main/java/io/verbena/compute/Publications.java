@@ -22,21 +22,19 @@ final class Publications
     @FunctionalInterface
     interface Returned
     {
-        /** @param isOfFinishing whether all that has begun is being ended, and this with it. */
-        void goOnLater(SplitWork work, boolean isOfFinishing);
+        /** Takes it. */
+        void goOnLater(SplitWork work);
     }
 
     /**
      * One of them.
      *
-     * @param work          that was done.
-     * @param isOfFinishing whether it was done because all that has begun is ended.
-     * @param leased        what was made of memory leased for it; none if that was somebody else's.
-     * @param olderLease    by which that was leased, at the latest.
-     * @param publisher     makes it known.
+     * @param work       that was done.
+     * @param leased     what was made of memory leased for it; none if that was somebody else's.
+     * @param olderLease by which that was leased, at the latest.
+     * @param publisher  makes it known.
      */
-    private record Unpublished(
-        SplitWork work, boolean isOfFinishing, List<Subtable> leased, long olderLease, GrowthPublisher publisher)
+    private record Unpublished(SplitWork work, List<Subtable> leased, long olderLease, GrowthPublisher publisher)
     {
     }
 
@@ -61,13 +59,13 @@ final class Publications
      * @param growth      what follows from it.
      */
     void add(
-        final SessionParts session, final SplitWork work, final boolean isOfFinishing, final List<Long> offsets,
+        final SessionParts session, final SplitWork work, final List<Long> offsets,
         final long newestLease, final GrowthPublisher.Growth growth)
     {
         final int memoryNodeId = work.subtable().memoryNodeId();
         final List<Subtable> leased =
             offsets.stream().map((offset) -> new Subtable(memoryNodeId, 0, 0, offset)).toList();
-        queue.add(new Unpublished(work, isOfFinishing, leased, newestLease, new GrowthPublisher(
+        queue.add(new Unpublished(work, leased, newestLease, new GrowthPublisher(
             links, retirement, session, work.table().descriptor(), memoryNodeId, newestLease, growth)));
     }
 
@@ -111,7 +109,7 @@ final class Publications
     {
         switch (ended.publisher.outcome())
         {
-            case AWAY -> returned.goOnLater(rest(ended.work), ended.isOfFinishing);
+            case AWAY -> returned.goOnLater(rest(ended.work));
             case DROPPED -> onDropped(ended);
             default ->
             {
@@ -125,9 +123,8 @@ final class Publications
     {
         return switch (work.kind())
         {
-            case SPLIT, FINISH_SPLIT -> new SplitWork(work.table(), work.subtable(), Kind.FINISH_SPLIT, 0);
-            default -> new SplitWork(
-                work.table(), work.table().subtable(work.subtable().suffix()), Kind.FINISH_MERGE, 0);
+            case SPLIT, FINISH_SPLIT -> work.then(Kind.FINISH_SPLIT, work.subtable(), 0);
+            default -> work.then(Kind.FINISH_MERGE, work.present(), 0);
         };
     }
 

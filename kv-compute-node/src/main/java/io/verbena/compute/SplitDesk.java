@@ -14,7 +14,6 @@ import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.ArrayDeque;
 import java.util.List;
 
 /**
@@ -41,9 +40,7 @@ final class SplitDesk implements SplitSource
     private final MemoryShortage shortage;
     private final Retirement retirement;
     private final Publications publications;
-    private final ArrayDeque<SplitWork> queue = new ArrayDeque<>();
-    /** Looked at whether something of them has begun, and then finished. */
-    private final ArrayDeque<SplitWork> unfinished = new ArrayDeque<>();
+    private final SplitAgenda agenda;
     private SessionParts session;
     private TableRegistry tables;
     private MergeWatch watch;
@@ -59,7 +56,6 @@ final class SplitDesk implements SplitSource
     private long splitCount;
     private long mergeCount;
     private SplitFinish finishing;
-    private boolean isFinishing;
     private int finishedCount;
 
     SplitDesk(
@@ -70,6 +66,7 @@ final class SplitDesk implements SplitSource
         this.links = links;
         shortage = new MemoryShortage(new LinkedChunks(links, returns)::mayFindMemory);
         this.retirement = retirement;
+        agenda = new SplitAgenda(shortage);
         publications = new Publications(links, retirement, this::publishLater);
     }
 
@@ -79,6 +76,7 @@ final class SplitDesk implements SplitSource
     {
         session = parts;
         shortage.open(parts.engine());
+        agenda.open(parts.engine(), registry);
         tables = registry;
         beginsSplits = isBeginning;
         beginsMerges = isBeginning;
@@ -149,7 +147,7 @@ final class SplitDesk implements SplitSource
     void finish(final OpenTable table)
     {
         table.subtables().forEach((subtable) ->
-            unfinished.add(new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs)));
+            agenda.add(SplitWork.ofFinishing(table, subtable, nowNs)));
     }
 
     /** @return splits and merges that {@link #finish} found to have begun, or not to be published. */
@@ -160,9 +158,9 @@ final class SplitDesk implements SplitSource
 
     private void want(final SplitWork wanted)
     {
-        if (!wanted.isSame(current) && queue.stream().noneMatch(wanted::isSame))
+        if (!wanted.isSame(current))
         {
-            queue.add(wanted);
+            agenda.add(wanted);
         }
     }
 
@@ -175,8 +173,7 @@ final class SplitDesk implements SplitSource
     /** @return whether something waits until nobody can decide a merge any more, or for memory to come back. */
     boolean wantsEpochs()
     {
-        return shortage.wantsEpochs() || !queue.isEmpty() && queue.stream().anyMatch(SplitWork::waitsForEpochs) ||
-            !unfinished.isEmpty() && unfinished.stream().anyMatch(SplitWork::waitsForEpochs);
+        return shortage.wantsEpochs() || agenda.waitsForEpochs();
     }
 
     /** @return splits that this node has brought to their ends. */
@@ -188,7 +185,7 @@ final class SplitDesk implements SplitSource
     /** @return whether something is under way, or not known to others yet. */
     boolean isBusy()
     {
-        return Step.IDLE != step || !unfinished.isEmpty() || !publications.isEmpty();
+        return Step.IDLE != step || agenda.isFinishing() || !publications.isEmpty();
     }
 
     /** @return whether a subtable is being split or merged just now. */
@@ -206,12 +203,7 @@ final class SplitDesk implements SplitSource
     /** @return when something is to begin, or {@link Long#MAX_VALUE}. */
     long nextAtNs()
     {
-        long next = beginsMerges ? watch.nextAtNs() : Long.MAX_VALUE;
-        for (final SplitWork wanted : queue)
-        {
-            next = Math.min(next, wanted.notBeforeNs());
-        }
-        return next;
+        return Math.min(beginsMerges ? watch.nextAtNs() : Long.MAX_VALUE, agenda.nextAtNs());
     }
 
     int poll(final long atNs)
@@ -221,7 +213,7 @@ final class SplitDesk implements SplitSource
         {
             finishing.poll(nowNs);
         }
-        if (Step.IDLE == step && queue.isEmpty() && unfinished.isEmpty() && publications.isEmpty() &&
+        if (Step.IDLE == step && agenda.isEmpty() && publications.isEmpty() &&
             (!beginsMerges || watch.nextAtNs() - nowNs > 0))
         {
             return 0;
@@ -237,36 +229,11 @@ final class SplitDesk implements SplitSource
 
     private int pollIdle()
     {
-        for (int i = queue.size(); i > 0; i--)
+        final SplitWork next = agenda.next(nowNs);
+        if (null != next)
         {
-            final SplitWork wanted = queue.poll();
-            if (0 != wanted.chunks() && isDenied(wanted.subtable()))
-            {
-                continue; // who wants it asks again
-            }
-            if (!isDue(wanted))
-            {
-                queue.add(wanted.notBeforeNs() - nowNs > 0 ? wanted : wanted.at(nowNs + RETRY_PAUSE_NS));
-            }
-            else if (isKnown(wanted) && wanted.isStillWanted())
-            {
-                begin(wanted);
-                return 1;
-            }
-        }
-        for (int i = unfinished.size(); i > 0; i--)
-        {
-            final SplitWork wanted = unfinished.poll();
-            if (!isDue(wanted))
-            {
-                unfinished.add(wanted);
-            }
-            else if (isKnown(wanted))
-            {
-                isFinishing = true;
-                begin(wanted);
-                return 1;
-            }
+            begin(next);
+            return 1;
         }
         if (beginsMerges && watch.begin(session.engine(), nowNs))
         {
@@ -274,18 +241,6 @@ final class SplitDesk implements SplitSource
             return 1;
         }
         return 0;
-    }
-
-    private boolean isDue(final SplitWork wanted)
-    {
-        return wanted.isDue(session.engine(), nowNs) &&
-            (0 == wanted.chunks() || shortage.isDue(wanted.subtable().memoryNodeId(), nowNs));
-    }
-
-    /** A table that is dropped is forgotten before an epoch is passed in which its memory may go to another one. */
-    private boolean isKnown(final SplitWork wanted)
-    {
-        return tables.find(wanted.table().descriptor().tableId()) == wanted.table();
     }
 
     private int pollLooking()
@@ -356,7 +311,7 @@ final class SplitDesk implements SplitSource
     {
         final List<Long> offsets = lease.offsets();
         shortage.onLeased(current.subtable().memoryNodeId());
-        if (offsets.size() < current.chunks() || !isKnown(current) || !current.isStillWanted())
+        if (offsets.size() < current.chunks() || !agenda.isKnown(current) || !current.isStillWanted())
         {
             lease.giveBack();
             end();
@@ -460,54 +415,35 @@ final class SplitDesk implements SplitSource
         later(kind, nowNs + FINISH_AFTER_NS);
     }
 
-    private Subtable present()
-    {
-        return current.table().subtable(current.subtable().suffix());
-    }
-
     private void later(final Kind kind, final long notBeforeNs)
     {
         final boolean isOfSplit = Kind.SPLIT == kind || Kind.FINISH_SPLIT == kind;
-        later(new SplitWork(current.table(), isOfSplit ? current.subtable() : present(), kind, notBeforeNs));
+        later(current.then(kind, isOfSplit ? current.subtable() : current.present(), notBeforeNs));
     }
 
     private void later(final SplitWork wanted)
     {
-        final boolean isOfFinishing = isFinishing;
         end();
-        goOn(wanted, isOfFinishing);
-    }
-
-    private void goOn(final SplitWork wanted, final boolean isOfFinishing)
-    {
-        if (isOfFinishing)
-        {
-            unfinished.add(wanted);
-        }
-        else
-        {
-            want(wanted);
-        }
+        agenda.add(wanted);
     }
 
     private void onSplit()
     {
         final OpenTable table = current.table();
-        final Subtable present = table.subtable(current.subtable().suffix());
-        if (isFinishing && present.depth() == current.subtable().depth())
+        final Subtable old = current.subtable();
+        final Subtable present = current.present();
+        if (current.isOfFinishing() && present.depth() == old.depth())
         {
             end(); // no split of it has begun
             return;
         }
-        if (isFinishing)
+        if (current.isOfFinishing())
         {
             finishedCount++;
-            unfinished.add(new SplitWork(table, present, Kind.FINISH_SPLIT, nowNs));
-            unfinished.add(new SplitWork(table, table.subtable(present.suffix() | 1 << current.subtable().depth()),
-                Kind.FINISH_SPLIT, nowNs));
+            agenda.add(SplitWork.ofFinishing(table, present, nowNs));
+            agenda.add(SplitWork.ofFinishing(table, table.subtable(present.suffix() | 1 << old.depth()), nowNs));
         }
         splitCount++;
-        final Subtable old = current.subtable();
         publish((published) -> TableGrowth.ofSplit(published, table, old));
     }
 
@@ -519,8 +455,7 @@ final class SplitDesk implements SplitSource
         }
         else if (merge.isUndecided())
         {
-            later(new SplitWork(
-                current.table(), present(), Kind.SETTLE, nowNs + FINISH_AFTER_NS, merge.undecidedEpoch()));
+            later(current.settleAfter(merge.undecidedEpoch(), nowNs + FINISH_AFTER_NS));
         }
         else if (merge.isWithdrawn())
         {
@@ -544,7 +479,7 @@ final class SplitDesk implements SplitSource
     private void onWithdrawn()
     {
         links.get(current.subtable().memoryNodeId()).sweepIndexes();
-        if (isFinishing)
+        if (current.isOfFinishing())
         {
             finishedCount++;
             later(Kind.FINISH_SPLIT, nowNs);
@@ -564,10 +499,10 @@ final class SplitDesk implements SplitSource
             end(); // nothing has begun
             return;
         }
-        if (isFinishing)
+        if (current.isOfFinishing())
         {
             finishedCount++;
-            unfinished.add(new SplitWork(current.table(), made, Kind.FINISH_SPLIT, nowNs));
+            agenda.add(SplitWork.ofFinishing(current.table(), made, nowNs));
         }
         mergeCount++;
         watch.hurry(nowNs);
@@ -579,18 +514,17 @@ final class SplitDesk implements SplitSource
     private void publish(final GrowthPublisher.Growth growth)
     {
         publications.add(
-            session, current, isFinishing, hasLease ? lease.offsets() : List.of(), newestLease, growth);
+            session, current, hasLease ? lease.offsets() : List.of(), newestLease, growth);
         end();
     }
 
-    private void publishLater(final SplitWork rest, final boolean isOfFinishing)
+    private void publishLater(final SplitWork rest)
     {
-        goOn(rest.at(nowNs + FINISH_AFTER_NS), isOfFinishing);
+        agenda.add(rest.at(nowNs + FINISH_AFTER_NS));
     }
 
     private void end()
     {
-        isFinishing = false;
         lease.end();
         current = null;
         hasLease = false;

@@ -11,9 +11,11 @@ import io.verbena.table.TableEngine;
  * @param subtable       of it.
  * @param kind           what.
  * @param notBeforeNs    when it begins.
+ * @param isOfFinishing  whether it is done because all that has begun is ended, and not because it was met.
  * @param undecidedEpoch of SETTLE: when all have passed this one nobody will decide what was met; 0 for unknown.
  */
-record SplitWork(OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, long undecidedEpoch)
+record SplitWork(
+    OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, boolean isOfFinishing, long undecidedEpoch)
 {
     /** What is to be done. */
     enum Kind
@@ -38,12 +40,36 @@ record SplitWork(OpenTable table, Subtable subtable, Kind kind, long notBeforeNs
 
     SplitWork(final OpenTable table, final Subtable subtable, final Kind kind, final long notBeforeNs)
     {
-        this(table, subtable, kind, notBeforeNs, 0);
+        this(table, subtable, kind, notBeforeNs, false, 0);
+    }
+
+    /** Of all that has begun, if something has. */
+    static SplitWork ofFinishing(final OpenTable table, final Subtable subtable, final long nowNs)
+    {
+        return new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs, true, 0);
     }
 
     SplitWork at(final long laterNs)
     {
-        return new SplitWork(table, subtable, kind, laterNs, undecidedEpoch);
+        return new SplitWork(table, subtable, kind, laterNs, isOfFinishing, undecidedEpoch);
+    }
+
+    /** @return what follows from it, for the same reason. */
+    SplitWork then(final Kind next, final Subtable of, final long laterNs)
+    {
+        return new SplitWork(table, of, next, laterNs, isOfFinishing, 0);
+    }
+
+    /** @return what takes a proposal back, when all have passed an epoch. */
+    SplitWork settleAfter(final long epoch, final long laterNs)
+    {
+        return new SplitWork(table, present(), Kind.SETTLE, laterNs, isOfFinishing, epoch);
+    }
+
+    /** @return what has the place of the subtable by now, as far as is known. */
+    Subtable present()
+    {
+        return table.subtable(subtable.suffix());
     }
 
     /** @return chunks that it takes. */
@@ -71,13 +97,13 @@ record SplitWork(OpenTable table, Subtable subtable, Kind kind, long notBeforeNs
     /** @return whether the subtable was merged by now, as far as is known: by whoever does this, or somebody else. */
     boolean isMergeLearned()
     {
-        return table.subtable(subtable.suffix()).depth() < subtable.depth();
+        return present().depth() < subtable.depth();
     }
 
     /** @return whether the table is as it was when it was wanted. */
     boolean isStillWanted()
     {
-        final Subtable present = table.subtable(subtable.suffix());
+        final Subtable present = present();
         return switch (kind)
         {
             case SPLIT, SETTLE -> present.equals(subtable);
