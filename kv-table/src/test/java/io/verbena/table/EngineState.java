@@ -39,7 +39,6 @@ final class EngineState
     private static final Set<String> VICTIMS =
         Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
     private static final int OWN_BYTES = 512;
-    private static final int READ_BYTES = 1024;
     private static final int CACHE_BYTES = 4 * 64;
     private static final Map<Class<?>, List<Part>> PARTS = new ConcurrentHashMap<>();
     private static final Field CACHE_BASE = field(LocationCache.class, "base");
@@ -59,17 +58,19 @@ final class EngineState
         }
     }
 
+    private final SimQueuePairPort port;
     private final Map<Object, Integer> seen = new IdentityHashMap<>();
     private long hash = 0x243F_6A88_85A3_08D3L;
 
-    private EngineState()
+    private EngineState(final SimQueuePairPort port)
     {
+        this.port = port;
     }
 
     /** @return never {@link io.verbena.rdma.sim.SimActor#HISTORY}. */
-    static long of(final TableEngine engine)
+    static long of(final TableEngine engine, final SimQueuePairPort port)
     {
-        final EngineState state = new EngineState();
+        final EngineState state = new EngineState(port);
         state.addObject(engine);
         return state.hash | 1;
     }
@@ -146,7 +147,7 @@ final class EngineState
         {
             if (!(object instanceof Operation op) || part.isUsed(op.step))
             {
-                addValue(part.field.getType(), valueOf(part, object));
+                addLive(part, object);
             }
         }
         if (object instanceof Operation op)
@@ -159,24 +160,46 @@ final class EngineState
         }
     }
 
-    /** Of a batch under way some requests have brought their results already. */
+    /** Of arrays only what is counted: what is behind was left by what came before. */
+    private void addLive(final Part part, final Object object)
+    {
+        final Object value = valueOf(part, object);
+        final int most = object instanceof Operation op ? liveOf(part.name, op) : -1;
+        if (most < 0)
+        {
+            addValue(part.field.getType(), value);
+            return;
+        }
+        add(most);
+        for (int i = 0; i < most; i++)
+        {
+            add(((Number)Array.get(value, i)).longValue());
+        }
+    }
+
+    private static int liveOf(final String name, final Operation op)
+    {
+        return switch (name)
+        {
+            case "Operation.victims", "Operation.victimOffsets" -> op.victimCount;
+            case "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots" -> op.candidateCount;
+            case "Operation.foreignWords" -> op.foreignCount;
+            default -> -1;
+        };
+    }
+
+    /** Of a batch under way some requests have brought their results already; words looked at count until matched. */
     private void addScratch(final Operation op)
     {
-        final long address = op.scratch.address + op.base;
         addMemory(op.scratch.address + op.ownBlock(), OWN_BYTES);
-        final boolean swapsOnly = switch (op.step)
+        if (op.inFlight)
         {
-            case Step.COMMIT, Step.WITHDRAW, Step.MAKE_ROOM, Step.KILL, Step.SWAP -> true;
-            default -> false;
-        };
-        if (op.inFlight && swapsOnly)
-        {
-            addMemory(address + Scratch.SWAPS_OFFSET, Scratch.SLOT_OFFSET - Scratch.SWAPS_OFFSET);
+            port.brought(op).forEach(target -> addMemory(target.addressOffset(), target.capacity()));
         }
-        else if (op.inFlight || op.step == Step.MATCH)
+        if (op.step == Step.MATCH)
         {
-            addMemory(address, Scratch.OWN_BLOCK_OFFSET);
-            addMemory(address + Scratch.BLOCKS_OFFSET, READ_BYTES);
+            addMemory(op.scratch.address + op.base + Scratch.BUCKETS_OFFSET,
+                Scratch.OWN_BLOCK_OFFSET - Scratch.BUCKETS_OFFSET);
         }
     }
 

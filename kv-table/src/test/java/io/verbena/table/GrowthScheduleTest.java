@@ -26,7 +26,8 @@ class GrowthScheduleTest
         "split", TableScenario.SPLIT, "sibling", TableScenario.SPLIT_SIBLING, "merge", TableScenario.MERGE,
         "placing", TableScenario.MERGE_PLACING, "walk", TableScenario.WALK);
 
-    private static int kindOf(final String name)
+    /** The number of an operation, or of a split, merge or walk. */
+    static int kindOf(final String name)
     {
         for (int kind = 0; kind < OperationKind.COUNT; kind++)
         {
@@ -92,7 +93,7 @@ class GrowthScheduleTest
         "walk merge, 1, few, 0", "walk merge, 1, few, 1", "merge merge, 1, few, 1",
         "put walk split, 1, few, 0", "delete walk split, 1, few, 0", "increment walk split, 0, few, 0",
         "put walk placing, 2, few, 0", "delete walk placing, 2, few, 0",
-        "put split split, 1, few, 0", "put-if-absent split split, 0, few, 0", "put-if-present split split, 1, few, 0",
+        "put split split, 1, few, 0", "put_if_absent split split, 0, few, 0", "put_if_present split split, 1, few, 0",
         "delete split split, 1, few, 0", "increment split split, 1, few, 0",
         "put put split, 1, few, 0", "put delete split, 1, few, 0", "delete increment split, 1, few, 0",
         "put placing placing, 2, few, 0", "delete placing placing, 2, few, 0", "increment placing placing, 2, few, 0",

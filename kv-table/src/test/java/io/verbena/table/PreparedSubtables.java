@@ -72,6 +72,19 @@ final class PreparedSubtables
         }
     }
 
+    /** As an insert of the key leaves it, in a table that is not split, that died after its first step. */
+    void leaveTentativeWord(final int tableAt, final MemorySegment key, final int blockAt)
+    {
+        final KeyHash hash = new KeyHash();
+        try (Arena arena = Arena.ofConfined())
+        {
+            hash.compute(KeyHash.function(hashSeed), arena.allocate(key.byteSize()).copyFrom(key));
+        }
+        memory.putLong(tableAt + wordAt(BucketDescriptor.SLOTS_PER_BUCKET), SlotWord.withKind(
+            SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 0), 9, 1, blockAt),
+            SlotWord.KIND_TENTATIVE), LITTLE_ENDIAN);
+    }
+
     /** As one does that dies then: all slots are frozen but the key's and the first ones, or most are initialised. */
     void mergeMostSlots(
         final int first, final int second, final int merged, final boolean isPlacing, final boolean leavesFew)

@@ -15,7 +15,11 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** A port that is one simulated queue pair, without the layers between: each verb of an engine is one of the fabric. */
@@ -48,6 +52,9 @@ final class SimQueuePairPort implements OneSidedPort
     private boolean isForgetful;
     /** Where the results of the batch under way, or the last one, go. */
     private final List<UnsafeBuffer> results = new ArrayList<>();
+    /** By operation: where what the latest batch brings it goes. */
+    private final Map<Long, List<UnsafeBuffer>> brought = new HashMap<>();
+    private final Set<Long> batched = new HashSet<>();
 
     SimQueuePairPort(
         final SimFabric fabric,
@@ -91,15 +98,24 @@ final class SimQueuePairPort implements OneSidedPort
 
     private void clear(final MemoryRegion local, final long localOffset, final int lengthBytes, final boolean isResult)
     {
-        if (isForgetful)
+        final UnsafeBuffer target = new UnsafeBuffer(local.segment().address() + localOffset, lengthBytes);
+        target.setMemory(0, lengthBytes, (byte)0);
+        final long operation = localOffset / Scratch.SLOT_STRIDE;
+        if (batched.add(operation))
         {
-            final UnsafeBuffer target = new UnsafeBuffer(local.segment().address() + localOffset, lengthBytes);
-            target.setMemory(0, lengthBytes, (byte)0);
-            if (isResult)
-            {
-                results.add(target);
-            }
+            brought.put(operation, new ArrayList<>());
         }
+        brought.get(operation).add(target);
+        if (isResult && isForgetful)
+        {
+            results.add(target);
+        }
+    }
+
+    /** @return memory of an operation that its latest batch writes to, or has written to. */
+    List<UnsafeBuffer> brought(final Operation op)
+    {
+        return brought.getOrDefault((long)op.index, List.of());
     }
 
     /** Reports completions. @return how many. */
@@ -164,6 +180,7 @@ final class SimQueuePairPort implements OneSidedPort
     {
         results.forEach(result -> result.setMemory(0, result.capacity(), (byte)0));
         results.clear();
+        batched.clear();
         queuePair.begin();
     }
 

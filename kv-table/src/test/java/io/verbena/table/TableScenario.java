@@ -8,10 +8,8 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
@@ -171,6 +169,13 @@ final class TableScenario implements SimExplorer.Scenario
                 (merge == null || merge.isFinished()) && (walk == null || walk.isOver());
         }
 
+        /** Reapers ask engines whether they have ended; they do not say so themselves. */
+        @Override
+        public boolean isOnItsOwn()
+        {
+            return true;
+        }
+
         /** Of what is over only its outcome counts, of a split or merge what it will do next. */
         @Override
         public long stateHash()
@@ -178,7 +183,7 @@ final class TableScenario implements SimExplorer.Scenario
             final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
             if (byState && !splits())
             {
-                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine)) << 1 | 1;
+                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port)) << 1 | 1;
             }
             final Object work = split != null ? split : merge != null ? merge : walk;
             if (!byState || index == PREPARER)
@@ -360,7 +365,7 @@ final class TableScenario implements SimExplorer.Scenario
         final int victim = kind == RECLAIM ? PREPARER : 1;
         if (kind == RECLAIM)
         {
-            leaveTentativeWord();
+            subtables.leaveTentativeWord(TABLE_AT, key, CHUNKS_AT + CHUNK_BYTES / 2);
         }
         run.addActor(device, new ReaperActor(device, domain,
             new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region),
@@ -380,20 +385,6 @@ final class TableScenario implements SimExplorer.Scenario
             }
         }
         return true;
-    }
-
-    /** As an insert of the key leaves it that died after its first step. */
-    private void leaveTentativeWord()
-    {
-        final KeyHash hash = new KeyHash();
-        try (Arena arena = Arena.ofConfined())
-        {
-            hash.compute(KeyHash.function(HASH_SEED), arena.allocate(key.byteSize()).copyFrom(key));
-        }
-        memory.putLong(TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + BucketDescriptor.OVERFLOW_OFFSET +
-            BucketDescriptor.SLOTS_OFFSET, SlotWord.withKind(SlotWord.committed(KeyHash.fingerprint(hash.high()),
-            KeyHash.window(hash.high(), 0), 9, 1, CHUNKS_AT + CHUNK_BYTES / 2), SlotWord.KIND_TENTATIVE),
-            LITTLE_ENDIAN);
     }
 
     private void addActor(

@@ -24,6 +24,18 @@ public interface SimActor extends Agent
         return HISTORY;
     }
 
+    /**
+     * Whether its work depends on nothing but what its device has shown it, so that what it does commutes with what
+     * others do elsewhere: then of orders that differ in nothing else only one is run. An actor that asks objects of
+     * others, such as whether they have ended, must not say so.
+     *
+     * @return false, which is always right.
+     */
+    default boolean isOnItsOwn()
+    {
+        return false;
+    }
+
     /** Not a hash: the history tells. */
     long HISTORY = 0;
 }

@@ -195,6 +195,63 @@ public final class SimExploration
         return possible.size();
     }
 
+    /** @return who does what by a choice: the same number as long as nothing else of theirs has happened. */
+    long identity(final int choice)
+    {
+        final Transition transition = possible.get(choice);
+        final long kind = (long)transition.kind.ordinal() << 48;
+        return transition.kind == Transition.Kind.STOP ? kind : transition.node != null ?
+            kind | transition.node.device.index() :
+            kind | (long)transition.step.device << 32 | transition.step.detail;
+    }
+
+    /** @return whether two choices lead to the same state in either order, and neither makes the other impossible. */
+    boolean commute(final int one, final int other)
+    {
+        final Transition first = possible.get(one);
+        final Transition second = possible.get(other);
+        final Node node = nodeOf(first);
+        final Node otherNode = nodeOf(second);
+        if (node == null || otherNode == null || node == otherNode || !node.actor.isOnItsOwn() ||
+            !otherNode.actor.isOnItsOwn())
+        {
+            return false;
+        }
+        if (first.step == null || second.step == null)
+        {
+            // There may be no room for two crashes.
+            return (first.kind != second.kind || first.kind == Transition.Kind.TIMER) &&
+                isPlain(first) && isPlain(second);
+        }
+        return isPlain(first) && isPlain(second) &&
+            ((SimResponder)first.step.choice).commutesWith((SimResponder)second.step.choice);
+    }
+
+    /** A timer, a crash, or an access to memory that no actor looks at but by such accesses. */
+    private boolean isPlain(final Transition transition)
+    {
+        return transition.step == null || transition.step.choice instanceof SimResponder responder &&
+            nodeOf(responder.at()) == null && responder.touchesMemoryOnly();
+    }
+
+    /** Whose choice it is, or null. */
+    private Node nodeOf(final Transition transition)
+    {
+        return transition.step == null ? transition.node : nodeOf(transition.step.choice.requester());
+    }
+
+    private Node nodeOf(final SimDevice device)
+    {
+        for (final Node node : nodes)
+        {
+            if (node.device == device)
+            {
+                return node;
+            }
+        }
+        return null;
+    }
+
     /** @return the transition in words. */
     String describe(final int choice)
     {
@@ -258,7 +315,7 @@ public final class SimExploration
         words.in(StatePart.NODES).accept((long)crashes << 32 | losses);
         for (final SimDevice device : devices)
         {
-            final Node node = nodes.stream().filter(one -> one.device == device).findFirst().orElse(null);
+            final Node node = nodeOf(device);
             state.describe(words, device, node == null ? SimActor.HISTORY : node.actor.stateHash());
         }
         agenda.describe(words);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
  * Explores all orders in which the requests of a few actors can execute at their targets, with crashes of actors in
@@ -20,9 +21,10 @@ public final class SimExplorer
     private final SimExplorerOptions options;
     private final Supplier<? extends Scenario> scenarios;
     private Long2LongHashMap depths;
+    private SleepingSteps sleeping;
     private StateGraph graph;
     private long firstState;
-    private final List<int[]> frames = new ArrayList<>();
+    private final List<ExploredFrame> frames = new ArrayList<>();
     private int position;
     private int mostSteps;
     private long runs;
@@ -33,6 +35,7 @@ public final class SimExplorer
     private int longest;
     private boolean isStateBoundHit;
     private boolean isDepthMinded;
+    private boolean isReduced;
 
     /** What is explored; made anew for each run, and deterministic. */
     public interface Scenario
@@ -88,8 +91,10 @@ public final class SimExplorer
     {
         mostSteps = options.mostSteps();
         isDepthMinded = false;
+        isReduced = options.isReduced();
         SimExplorationReport found = search();
         isDepthMinded = true;
+        isReduced = false;
         if (found.cutShort() > 0 && !found.isStateBoundHit())
         {
             // Once more, so that every schedule up to the bound is covered: a state may have been met late first.
@@ -116,18 +121,24 @@ public final class SimExplorer
         frames.clear();
         for (final int choice : choices)
         {
-            frames.add(new int[]{choice, choice + 1});
+            frames.add(ExploredFrame.ofOne(choice));
         }
-        depths = new Long2LongHashMap(UNSEEN);
-        graph = new StateGraph();
+        forgetStates();
+        isReduced = false;
         mostSteps = options.mostSteps();
         return new Run().go();
     }
 
-    private SimExplorationReport search()
+    private void forgetStates()
     {
         depths = new Long2LongHashMap(UNSEEN);
+        sleeping = new SleepingSteps();
         graph = new StateGraph();
+    }
+
+    private SimExplorationReport search()
+    {
+        forgetStates();
         frames.clear();
         runs = transitions = pruned = ends = cutShort = longest = 0;
         isStateBoundHit = false;
@@ -141,7 +152,7 @@ public final class SimExplorer
             {
                 return report(violation, run.schedule);
             }
-            while (!frames.isEmpty() && frames.getLast()[0] + 1 >= frames.getLast()[1])
+            while (!frames.isEmpty() && !frames.getLast().next())
             {
                 frames.removeLast();
             }
@@ -149,17 +160,26 @@ public final class SimExplorer
             {
                 return report(null, List.of());
             }
-            frames.getLast()[0]++;
         }
     }
 
     private SimExplorationReport report(final String violation, final List<String> schedule)
     {
         return new SimExplorationReport(
-            violation == null && !isStateBoundHit && cutShort == 0, runs, depths.size(), transitions, pruned, ends,
+            violation == null && !isStateBoundHit && cutShort == 0, runs, states(), transitions, pruned, ends,
             violation == null ? graph.paths(firstState) : 0, cutShort, longest, isStateBoundHit, violation,
             List.copyOf(schedule),
-            violation == null ? new int[0] : frames.stream().mapToInt(frame -> frame[0]).toArray());
+            violation == null ? new int[0] : choices());
+    }
+
+    private long states()
+    {
+        return depths.size() + sleeping.states();
+    }
+
+    private int[] choices()
+    {
+        return frames.stream().mapToInt(ExploredFrame::choice).toArray();
     }
 
     /** One run from the beginning. */
@@ -171,6 +191,12 @@ public final class SimExplorer
         private boolean isExploring;
         /** Hash of the last state at which there was a choice. */
         private long state;
+        /** What sleeps there, as far as it is a new one. */
+        private long asleep;
+        /** The step that led there. */
+        private int step;
+        /** Of the last state, the choices that are to be gone into, and what sleeps there beside them. */
+        private ExploredFrame frame;
 
         private String go()
         {
@@ -216,18 +242,18 @@ public final class SimExplorer
                 if (isEdgeNew)
                 {
                     transitions++;
-                    graph.add(from, state);
+                    graph.add(from, step, state);
                 }
                 if (isNew && scenario.invariant() != null)
                 {
                     return scenario.invariant();
                 }
-                if (isNew && isSeen())
+                final int count = exploration.choices();
+                if (isNew && isKnown(from, count))
                 {
                     pruned++;
                     return null;
                 }
-                final int count = exploration.choices();
                 if (count == 0 || isStateBoundHit)
                 {
                     return isStateBoundHit ? null : end(scenario);
@@ -236,17 +262,83 @@ public final class SimExplorer
                 {
                     return endByBound(scenario);
                 }
-                final int choice = (int)decisions.next(SimDecision.TRANSITION, 0, count);
+                final int choice = choose(count);
+                isEdgeNew = position == frames.size();
+                step = sleeping.number(exploration.identity(choice));
+                if (isEdgeNew && isReduced)
+                {
+                    asleep = stillAsleep(choice, count);
+                }
                 schedule.add(exploration.describe(choice));
-                final boolean goesOn = exploration.take(choice);
-                isEdgeNew = isNew || position == frames.size();
-                if (!goesOn)
+                if (!exploration.take(choice))
                 {
                     transitions += isEdgeNew ? 1 : 0;
-                    graph.add(state, SeededDecisions.mix(state));
+                    graph.add(state, step, SeededDecisions.mix(state));
                     return end(scenario);
                 }
             }
+        }
+
+        private int choose(final int count)
+        {
+            // A single choice takes no frame, but may be what something sleeps through.
+            if (count > 1 && position == frames.size())
+            {
+                frames.add(frame);
+            }
+            final int choice = (int)decisions.next(SimDecision.TRANSITION, 0, count);
+            if (count > 1)
+            {
+                frame = frames.get(position - 1);
+            }
+            return choice;
+        }
+
+        /** Whether nothing new can be found from here; if not, there is a frame of what is to be gone into. */
+        private boolean isKnown(final long from, final int count)
+        {
+            if (!isReduced)
+            {
+                frame = ExploredFrame.ofAll(count);
+                return isSeen();
+            }
+            final boolean isMet = sleeping.isMet(state);
+            isStateBoundHit = !isMet && sleeping.states() >= options.mostStates();
+            if (isStateBoundHit)
+            {
+                return false;
+            }
+            final long before = isMet ? sleeping.asleep(state) : SleepingSteps.NONE;
+            final long always = sleeping.meet(state, asleep);
+            final int[] open = IntStream.range(0, count).filter(choice ->
+            {
+                final long set = setOf(choice);
+                return (set & asleep) == 0 && (!isMet || (set & before) != 0);
+            }).toArray();
+            if (!isMet)
+            {
+                graph.addSleeping(state, asleep, from, step);
+            }
+            frame = new ExploredFrame(open, IntStream.of(open).mapToLong(this::setOf).toArray(), always);
+            return open.length == 0 && (isMet || count > 0);
+        }
+
+        private long setOf(final int choice)
+        {
+            return sleeping.set(exploration.identity(choice));
+        }
+
+        /** What sleeps behind a choice: what slept before, or was taken, and commutes with it. */
+        private long stillAsleep(final int choice, final int count)
+        {
+            final long candidates = frame.asleep();
+            long still = SleepingSteps.NONE;
+            for (int other = 0; other < count && candidates != SleepingSteps.NONE; other++)
+            {
+                final long set = setOf(other);
+                still |= other != choice && (set & candidates) != 0 && exploration.commute(choice, other) ? set : 0;
+            }
+            return still;
         }
 
         private String end(final Scenario scenario)
@@ -296,14 +388,14 @@ public final class SimExplorer
             }
             if (position == frames.size())
             {
-                frames.add(new int[]{0, (int)bound});
+                frames.add(ExploredFrame.ofAll((int)bound));
             }
-            final int[] frame = frames.get(position++);
-            if (frame[0] >= bound)
+            final int choice = frames.get(position++).choice();
+            if (choice >= bound)
             {
-                throw notRepeated("choice " + frame[0] + " of " + bound);
+                throw notRepeated("choice " + choice + " of " + bound);
             }
-            return frame[0];
+            return choice;
         }
 
         private IllegalStateException notRepeated(final String how)
@@ -316,7 +408,6 @@ public final class SimExplorer
     @Override
     public String toString()
     {
-        return "SimExplorer{runs=" + runs + ", frames=" + Arrays.toString(
-            frames.stream().mapToInt(frame -> frame[0]).toArray()) + '}';
+        return "SimExplorer{runs=" + runs + ", frames=" + Arrays.toString(choices()) + '}';
     }
 }

@@ -13,6 +13,7 @@ public final class SimExplorerOptions
     private int mostLosses;
     private boolean weakOrder;
     private boolean late;
+    private boolean everyOrder;
     private Set<StatePart> parts = StateHash.EVERYTHING;
 
     /** @return transitions of one run. */
@@ -129,6 +130,30 @@ public final class SimExplorerOptions
     {
         this.late = late;
         return this;
+    }
+
+    /** @return whether orders that only differ in steps that commute are all run. */
+    public boolean everyOrder()
+    {
+        return everyOrder;
+    }
+
+    /**
+     * @param every whether every order is run, also those of which another one shows the same: for tests of the
+     *              reduction, see {@link SleepingSteps}.
+     * @return this.
+     */
+    public SimExplorerOptions everyOrder(final boolean every)
+    {
+        everyOrder = every;
+        return this;
+    }
+
+    /** Whether of orders that show the same only one is run. */
+    boolean isReduced()
+    {
+        // Elsewhere a transition is not told by whose it is.
+        return !everyOrder && !late && !weakOrder && mostLosses == 0;
     }
 
     Set<StatePart> parts()

@@ -112,9 +112,10 @@ final class SimRequest
         words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
         words.accept((long)localKey << 32 | lengthBytes);
         words.accept(remoteAddress);
-        words.accept((long)remoteKey << 32 | immediate);
-        words.accept(operand);
-        words.accept(desired);
+        words.accept((long)remoteKey << 32 | (hasImmediate || invalidates ? immediate : 0));
+        // What a request does not use was left in its place by one before.
+        words.accept(isAtomic() ? operand : 0);
+        words.accept(operation == WorkRequest.COMPARE_SWAP ? desired : 0);
         words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0) | (isPlaced ? 4 : 0) | (isAlive() ? 8 : 0));
         words.accept((long)readsAhead << 32 | progress());
         words.accept((long)rnrMisses << 32 | status);

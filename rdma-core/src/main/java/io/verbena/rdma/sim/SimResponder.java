@@ -4,6 +4,7 @@ import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.RetryTimers;
+import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
@@ -141,6 +142,37 @@ final class SimResponder implements SimChoice
     boolean isReliable()
     {
         return isReliable;
+    }
+
+    /** Whether its next step commutes with that of another one, both {@link #touchesMemoryOnly()}. */
+    boolean commutesWith(final SimResponder other)
+    {
+        final MemorySegment memory = SimAccess.memory(target, inbound.get(0));
+        final MemorySegment otherMemory = SimAccess.memory(other.target, other.inbound.get(0));
+        final boolean isApart = memory.address() + memory.byteSize() <= otherMemory.address() ||
+            otherMemory.address() + otherMemory.byteSize() <= memory.address();
+        return isApart || !writes(memory) && !other.writes(otherMemory);
+    }
+
+    /** Whether its next step is an access that will succeed to memory, and concerns nobody else by anything else. */
+    boolean touchesMemoryOnly()
+    {
+        final SimRequest request = inbound.get(0);
+        final boolean isMove = request.operation == WorkRequest.READ || request.isAtomic() ||
+            request.operation == WorkRequest.WRITE && !request.hasImmediate;
+        return isMove && request.lengthBytes > 0 && isReliable && !target.device().isKilled() &&
+            !request.requester.device().isSilenced() && target.accepts(request) &&
+            QueuePairStates.servesInbound(target.state()) && !WindowTable.isWindowKey(request.remoteKey) &&
+            SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS;
+    }
+
+    /** A swap that would not take place now only reads. */
+    private boolean writes(final MemorySegment memory)
+    {
+        final SimRequest request = inbound.get(0);
+        final boolean isVain = request.operation == WorkRequest.COMPARE_SWAP &&
+            memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0) != request.operand;
+        return request.operation != WorkRequest.READ && !isVain;
     }
 
     /**

@@ -79,10 +79,11 @@ public final class WorkRequest
         words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
         words.accept((long)localKey << 32 | lengthBytes);
         words.accept(remoteAddress);
-        words.accept((long)remoteKey << 32 | immediate);
+        words.accept((long)remoteKey << 32 | (hasImmediate || invalidates ? immediate : 0));
         words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0));
-        words.accept(operand);
-        words.accept(desired);
+        // What a request does not use was left in its place by one before.
+        words.accept(operation == COMPARE_SWAP || operation == FETCH_ADD ? operand : 0);
+        words.accept(operation == COMPARE_SWAP ? desired : 0);
         if (operation == BIND_MW)
         {
             words.accept((long)window.remoteKey() << 32 | (region == null ? 0 : region.localKey()));

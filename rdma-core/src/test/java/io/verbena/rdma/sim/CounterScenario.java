@@ -147,6 +147,12 @@ final class CounterScenario implements SimExplorer.Scenario
         }
 
         @Override
+        public boolean isOnItsOwn()
+        {
+            return kind != Kind.TAKE_OVER;
+        }
+
+        @Override
         public long stateHash()
         {
             return kind != Kind.TAKE_OVER ? HISTORY :

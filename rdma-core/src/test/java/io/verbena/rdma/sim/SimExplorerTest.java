@@ -2,6 +2,7 @@ package io.verbena.rdma.sim;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.HashSet;
@@ -83,6 +84,33 @@ class SimExplorerTest
         assertThat(report.runs()).isLessThanOrEqualTo(orders);
         assertThat(report.schedules()).isEqualTo(orders);
         assertThat(report.transitions()).isEqualTo(report.states() - 1 + report.pruned());
+    }
+
+    /** Of steps that commute one order is run; no state and no outcome gets lost, and no schedule is left uncounted. */
+    @ParameterizedTest
+    @EnumSource(CounterScenario.Kind.class)
+    void shouldMeetTheSameStatesInFewerOrders(final CounterScenario.Kind kind)
+    {
+        final Set<String> outcomes = new TreeSet<>();
+        final SimExplorationReport reduced = exploreLines(kind, false, outcomes);
+        final Set<String> all = new TreeSet<>();
+        final SimExplorationReport full = exploreLines(kind, true, all);
+        assertThat(outcomes).isEqualTo(all);
+        assertThat(reduced.violation() == null).isEqualTo(full.violation() == null);
+        assertThat(reduced.schedule()).hasSameSizeAs(full.schedule());
+        if (full.violation() == null)
+        {
+            assertThat(reduced.states()).isEqualTo(full.states());
+            assertThat(reduced.schedules()).isEqualTo(full.schedules());
+            assertThat(reduced.transitions()).isLessThan(full.transitions());
+        }
+    }
+
+    private static SimExplorationReport exploreLines(
+        final CounterScenario.Kind kind, final boolean everyOrder, final Set<String> outcomes)
+    {
+        return new SimExplorer(new SimExplorerOptions().lines(true).mostCrashes(1).everyOrder(everyOrder),
+            () -> new CounterScenario(kind, 3, outcomes)).explore();
     }
 
     @Test
