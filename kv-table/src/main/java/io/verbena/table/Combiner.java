@@ -9,22 +9,30 @@ import java.util.Arrays;
  * {@code docs/protocol/point-operations.md}.
  *
  * <p>A writer that finds none of its key under way <em>leads</em>: it is run. One that finds a leader waits behind it,
- * {@link Step#COMBINED}: it has read nothing and holds no block. When the leader has ended, the waiters up to the first
- * of another kind become one batch: the last of them leads, the ones before are its <em>members</em>. They take effect
- * at the leader's compare-and-swap, in their order, each with a version of its own; what PUTs before the last stored
- * is never seen by anybody, and INCREMENTs add up. Single owner thread.
+ * {@link Step#COMBINED}: it has read nothing and holds no block. When the leader has ended, it first <em>answers</em>
+ * those that waited when it began and would change nothing behind it, see {@link Answers}. Then the waiters up to the
+ * first of another kind become one batch: the last of them leads, the ones before are its <em>members</em>. They take
+ * effect at the leader's compare-and-swap, in their order, each with a version of its own; what PUTs before the last
+ * stored is never seen by anybody, and INCREMENTs add up. Kinds that are not carried lead alone. Single owner thread.
  */
 final class Combiner
 {
+    /** Turn of a leader that answers nobody. */
+    private static final long NOBODY = -1;
+
     private final OperationRunner runner;
     /** Heads of chains, by hash: indexes of operations, see {@link NodeLink}. */
     private final int[] leaders;
     private final int droppedGuards;
+    private final Answers answers;
+    /** Counts those that have waited. */
+    private long turns;
 
     Combiner(final OperationRunner runner, final int operationSlots, final int droppedGuards)
     {
         this.runner = runner;
         this.droppedGuards = droppedGuards;
+        answers = new Answers(runner, droppedGuards);
         leaders = new int[Integer.highestOneBit(operationSlots) * 2];
         Arrays.fill(leaders, Batch.NONE);
     }
@@ -43,41 +51,91 @@ final class Combiner
         }
     }
 
-    private static boolean combines(final int kind)
+    /** Whether operations of a kind take others of it along, with one block. */
+    private static boolean isCarried(final int kind)
     {
-        return kind == OperationKind.PUT || kind == OperationKind.INCREMENT;
+        return kind == OperationKind.PUT || kind == OperationKind.PUT_IF_PRESENT || kind == OperationKind.INCREMENT;
     }
 
-    /** First of all steps. @return whether the operation waits for another one, which lets it go on. */
+    /**
+     * First of all steps, of which nothing before it counts: what the operation has seen by then it does not use.
+     *
+     * @return whether the operation waits for another one, which lets it go on.
+     */
     boolean join(final Operation op)
     {
-        if (op.leads || !combines(op.kind))
+        if (!op.leads)
         {
-            return false;
-        }
-        final int at = index(op);
-        for (Operation leader = leader(at); leader != null; leader = leader.nextLeader)
-        {
-            if (isSameKey(leader, op))
+            final int at = index(op);
+            final Operation leader = findLeader(op, at);
+            if (leader == null)
+            {
+                lead(op, at);
+            }
+            else if (isHeldUp(leader, op))
             {
                 append(leader, op);
                 return true;
             }
         }
-        lead(op, at);
+        op.turn = turns;
         return false;
+    }
+
+    private Operation findLeader(final Operation op, final int at)
+    {
+        Operation leader = leader(at);
+        while (leader != null && !isSameKey(leader, op))
+        {
+            leader = leader.nextLeader;
+        }
+        return leader;
+    }
+
+    /** Whoever does not need what a leader waits for goes past it, as the writer of another engine would. */
+    private boolean isHeldUp(final Operation leader, final Operation op)
+    {
+        return leader.step != Step.START || needsTheSame(leader, op);
+    }
+
+    private boolean needsTheSame(final Operation leader, final Operation op)
+    {
+        return isDropped(CombinerGuard.GOES_PAST) || (leader.wantsMemory ? OperationKind.storesValue(op.kind) :
+            leader.fullGroupsOffset == 0 || OperationKind.inserts(op.kind));
+    }
+
+    /** A leader waits for memory, or for a split: it is none of the writers under way, and holds up who needs that. */
+    void standAside(final Operation op)
+    {
+        runner.contention.giveBack(op);
+        Operation waiter = op.firstWaiter;
+        while (waiter != null)
+        {
+            final Operation next = waiter.next;
+            if (!needsTheSame(op, waiter))
+            {
+                remove(op, waiter);
+                waiter.step = Step.START;
+                runner.park(waiter);
+            }
+            waiter = next;
+        }
     }
 
     private void lead(final Operation op, final int at)
     {
         op.leads = true;
+        op.fate = OperationResult.OUTCOME_UNKNOWN;
         op.nextLeader = leader(at);
         leaders[at] = op.index;
     }
 
-    private static void append(final Operation leader, final Operation op)
+    private void append(final Operation leader, final Operation op)
     {
+        // Begun again, it may have been one of the writers under way.
+        runner.contention.giveBack(op);
         op.step = Step.COMBINED;
+        op.turn = ++turns;
         op.leader = null;
         op.next = null;
         if (leader.lastWaiter == null)
@@ -119,6 +177,7 @@ final class Combiner
     {
         // While it is not known what became of its first attempt, none of these is certain for its members either.
         final int result = OperationRunner.isOpen(leader, told) ? OperationResult.OUTCOME_UNKNOWN : told;
+        leader.fate = result;
         Operation member = leader.firstMember;
         leader.firstMember = null;
         Operation firstBack = null;
@@ -159,7 +218,7 @@ final class Combiner
     private static boolean goesOn(final Operation member, final int result)
     {
         return result == OperationResult.TIMED_OUT_NOT_APPLIED || result == OperationResult.NO_MEMORY ||
-            result == OperationResult.OUTCOME_UNKNOWN && member.kind == OperationKind.PUT;
+            result == OperationResult.OUTCOME_UNKNOWN && member.kind != OperationKind.INCREMENT;
     }
 
     private void report(final Operation leader, final Operation member, final int result)
@@ -188,6 +247,7 @@ final class Combiner
         {
             finish(leader, OperationResult.TIMED_OUT_NOT_APPLIED);
         }
+        answerWaiters(leader);
         unlink(leader);
         final Operation first = leader.firstWaiter;
         if (first == null)
@@ -196,7 +256,8 @@ final class Combiner
         }
         Operation last = first;
         Operation before = null;
-        while (last.next != null && (last.next.kind == first.kind || isDropped(CombinerGuard.ONE_KIND)))
+        while (last.next != null && isCarried(first.kind) &&
+            (last.next.kind == first.kind || isDropped(CombinerGuard.ONE_KIND)))
         {
             before = last;
             last = last.next;
@@ -222,6 +283,19 @@ final class Combiner
         lead(last, index(last));
         last.step = Step.START;
         runner.park(last);
+    }
+
+    /** In their order, as far as one that has to run. Those that the listener begins meanwhile wait as well. */
+    private void answerWaiters(final Operation leader)
+    {
+        int result = answers.of(leader, leader.firstWaiter);
+        while (result != Answers.NONE)
+        {
+            final Operation waiter = leader.firstWaiter;
+            remove(leader, waiter);
+            answers.tell(leader, waiter, result);
+            result = answers.of(leader, leader.firstWaiter);
+        }
     }
 
     private void unlink(final Operation leader)
@@ -278,34 +352,39 @@ final class Combiner
 
     private void removeWaiter(final Operation op)
     {
-        for (Operation leader = leader(index(op)); leader != null; leader = leader.nextLeader)
+        final Operation leader = findLeader(op, index(op));
+        if (leader == null)
         {
-            Operation before = null;
-            for (Operation waiter = leader.firstWaiter; waiter != null; waiter = waiter.next)
-            {
-                if (waiter == op)
-                {
-                    if (before == null)
-                    {
-                        leader.firstWaiter = op.next;
-                    }
-                    else
-                    {
-                        before.next = op.next;
-                    }
-                    leader.lastWaiter = leader.lastWaiter == op ? before : leader.lastWaiter;
-                    op.next = null;
-                    return;
-                }
-                before = waiter;
-            }
+            throw new IllegalStateException("waits for nobody: " + op);
         }
-        throw new IllegalStateException("waits for nobody: " + op);
+        remove(leader, op);
     }
 
-    /** Members of a leader whose decisive batch was lost with its connection. */
+    private static void remove(final Operation leader, final Operation op)
+    {
+        Operation before = null;
+        Operation waiter = leader.firstWaiter;
+        while (waiter != op)
+        {
+            before = waiter;
+            waiter = waiter.next;
+        }
+        if (before == null)
+        {
+            leader.firstWaiter = op.next;
+        }
+        else
+        {
+            before.next = op.next;
+        }
+        leader.lastWaiter = leader.lastWaiter == op ? before : leader.lastWaiter;
+        op.next = null;
+    }
+
+    /** A leader's decisive batch was lost with its connection, and with that what it could answer; of its members. */
     void noteLost(final Operation leader)
     {
+        leader.turn = NOBODY;
         for (Operation member = leader.firstMember; member != null; member = member.next)
         {
             if (member.kind == OperationKind.INCREMENT && !member.overflows)

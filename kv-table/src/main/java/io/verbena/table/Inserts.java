@@ -57,8 +57,8 @@ final class Inserts
         {
             // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
             op.forget();
-            runner.contention.giveBack(op);
             op.awaitSplit(runner.nowNs + (FULL_PAUSE_NS << Math.min(op.fullWaits, MOST_DOUBLED)));
+            runner.combiner.standAside(op);
             runner.go(op, Step.START);
         }
         else

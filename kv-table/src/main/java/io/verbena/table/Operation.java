@@ -99,6 +99,10 @@ public final class Operation
     Operation lastWaiter;
     /** INCREMENT: its addend is left out, the sum would not fit. */
     boolean overflows;
+    /** How many had waited when it began to wait, or to lead: who leads answers none of those that came later. */
+    long turn;
+    /** What has become of a leader, as far as that is certain; one of {@link OperationResult}. */
+    int fate;
     /** Counts among the writers under way, see {@link Contention}. */
     boolean isAdmitted;
     /** Admitted, but does not count while it waits for a connection. */
@@ -508,6 +512,8 @@ public final class Operation
         firstWaiter = null;
         lastWaiter = null;
         overflows = false;
+        turn = 0;
+        fate = OperationResult.OUTCOME_UNKNOWN;
         isAdmitted = false;
         isAway = false;
         claimStands = false;

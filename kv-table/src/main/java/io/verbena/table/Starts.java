@@ -208,7 +208,7 @@ final class Starts
         }
         else
         {
-            runner.contention.giveBack(op);
+            runner.combiner.standAside(op);
             runner.park(op);
         }
     }

@@ -18,6 +18,8 @@ final class CounterSum
             sum.withdrawals += counters.withdrawals;
             sum.kills += counters.kills;
             sum.falseMatches += counters.falseMatches;
+            sum.combined += counters.combined;
+            sum.answered += counters.answered;
             sum.lostSwaps += counters.lostSwaps;
             sum.checksumMismatches += counters.checksumMismatches;
             sum.cacheHits += counters.cacheHits;

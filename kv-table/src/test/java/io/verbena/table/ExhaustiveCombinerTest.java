@@ -6,22 +6,40 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 
+import static io.verbena.table.OperationKind.DELETE;
+import static io.verbena.table.OperationKind.DELETE_VERSION;
+import static io.verbena.table.OperationKind.INCREMENT;
+import static io.verbena.table.OperationKind.PUT;
+import static io.verbena.table.OperationKind.PUT_IF_ABSENT;
+import static io.verbena.table.OperationKind.PUT_IF_PRESENT;
+import static io.verbena.table.OperationKind.REPLACE;
 import static io.verbena.table.ExplorationTotals.ALL_STEPS;
 import static io.verbena.table.ExplorationTotals.MOST_STEPS;
 import static io.verbena.table.ExplorationTotals.explore;
-import static io.verbena.table.ExplorationTotals.mayInsert;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Every order of the verbs of engines that combine writers of one key, and crash between any two. */
 class ExhaustiveCombinerTest
 {
     private static final int COMBINED = 3;
+    /** Of pairs with writers of different kinds; two take some minutes. */
+    private static final int CRASHES = Integer.getInteger("verbena.table.combinedCrashes", 0);
     private static final int COMBINED_STEPS = Integer.getInteger("verbena.table.combinedSteps", 14);
     private static final int[][] COMBINED_KINDS = {
-        {OperationKind.PUT}, {OperationKind.INCREMENT},
-        {OperationKind.PUT, OperationKind.PUT}, {OperationKind.INCREMENT, OperationKind.INCREMENT},
-        {OperationKind.PUT, OperationKind.INCREMENT}};
+        {PUT}, {INCREMENT}, {PUT, PUT}, {INCREMENT, INCREMENT}, {PUT, INCREMENT},
+        {DELETE}, {PUT_IF_PRESENT}, {REPLACE}, {PUT_IF_ABSENT},
+        {DELETE, DELETE}, {PUT_IF_PRESENT, PUT_IF_PRESENT}, {REPLACE, REPLACE}, {DELETE, PUT}};
+    private static final int[][] MORE_KINDS = {
+        {PUT_IF_ABSENT, PUT_IF_ABSENT}, {DELETE, PUT_IF_PRESENT}, {REPLACE, DELETE_VERSION}, {PUT_IF_ABSENT, DELETE}};
+    /** One leads, and what the second leaves answers the third, or does not. */
+    private static final int[] MIXED_KINDS = {
+        KindsTogether.of(DELETE, DELETE, PUT_IF_PRESENT), KindsTogether.of(PUT, REPLACE, REPLACE),
+        KindsTogether.of(REPLACE, PUT_IF_ABSENT, REPLACE), KindsTogether.of(DELETE, PUT_IF_ABSENT, DELETE_VERSION),
+        KindsTogether.of(DELETE_VERSION, DELETE, REPLACE), KindsTogether.of(PUT_IF_PRESENT, PUT_IF_PRESENT, DELETE)};
 
     /** Three writers of each engine that go together: one leads, two become a batch when it has ended. */
     @Test
@@ -30,26 +48,58 @@ class ExhaustiveCombinerTest
         final ExplorationTotals totals = new ExplorationTotals();
         for (final int[] kinds : COMBINED_KINDS)
         {
-            for (int state = 0; state < TableScenario.Race.STATES - 1; state++)
-            {
-                final boolean isEndless = state == 0 && mayInsert(kinds[kinds.length - 1]) && kinds.length > 1;
-                final TableScenario.Race race =
-                    new TableScenario.Race(kinds, state > 0, state > 1, 0, false, COMBINED, 0);
-                final SimExplorationReport report =
-                    explore(race, kinds.length, false, isEndless ? COMBINED_STEPS : ALL_STEPS);
-                assertThat(report.violation()).as(race + ": " + report).isNull();
-                totals.add(report);
-            }
+            exploreStates(totals, kinds.length, kinds);
         }
         totals.report("combined writers, up to two crashes");
         assertThat(totals.schedules()).as(totals.toString()).isGreaterThan(100_000);
     }
 
+    private static void exploreStates(final ExplorationTotals totals, final int mostCrashes, final int... kinds)
+    {
+        for (int state = 0; state < TableScenario.Race.STATES - 1; state++)
+        {
+            final boolean isEndless = kinds.length > 1 && (state == 0 || Arrays.stream(kinds).anyMatch(
+                kind -> isAny(kind, one -> one == DELETE || one == DELETE_VERSION))) && Arrays.stream(kinds).allMatch(
+                kind -> isAny(kind, ExplorationTotals::mayInsert));
+            final TableScenario.Race race =
+                new TableScenario.Race(kinds, state > 0, state > 1, 0, false, COMBINED, 0);
+            final SimExplorationReport report =
+                explore(race, mostCrashes, false, isEndless ? COMBINED_STEPS : ALL_STEPS);
+            assertThat(report.violation()).as(race + ": " + report).isNull();
+            totals.add(report);
+        }
+    }
+
+    private static boolean isAny(final int kinds, final IntPredicate predicate)
+    {
+        return IntStream.range(0, COMBINED).map(n -> KindsTogether.nth(kinds, n)).anyMatch(predicate);
+    }
+
+    /** Alone, against PUTs, and against the same. */
+    @Test
+    void shouldBeLinearizableWhenWritersOfDifferentKindsAreCombined() throws IOException
+    {
+        final ExplorationTotals totals = new ExplorationTotals();
+        for (final int kinds : MIXED_KINDS)
+        {
+            exploreStates(totals, 1, kinds);
+            exploreStates(totals, CRASHES, PUT, kinds);
+            exploreStates(totals, CRASHES, kinds, kinds);
+        }
+        for (final int[] kinds : MORE_KINDS)
+        {
+            exploreStates(totals, CRASHES, kinds);
+        }
+        totals.report("different kinds combined, up to " + CRASHES + " crashes");
+        assertThat(totals.schedules()).as(totals.toString()).isGreaterThan(10_000);
+    }
+
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"MEMBERS_TOLD_LAST, 7, 2", "MEMBERS_TOLD_LAST, 2, 0"})
-    void shouldFindViolationWhenGuardOfTheCombinerIsDropped(final String guard, final int kind, final int state)
+    @CsvSource({"MEMBERS_TOLD_LAST, 7, 2", "MEMBERS_TOLD_LAST, 2, 0", "ANSWERED_BY_VERSION, -1, 1"})
+    void shouldFindViolationWhenGuardOfTheCombinerIsDropped(final String guard, final int given, final int state)
         throws ReflectiveOperationException
     {
+        final int kind = given < 0 ? KindsTogether.of(PUT_IF_ABSENT, PUT_IF_ABSENT, REPLACE) : given;
         final int bit = (int)CombinerGuard.class.getDeclaredField(guard).get(null);
         final TableScenario.Race broken =
             new TableScenario.Race(new int[]{kind, kind}, state > 0, state > 1, 0, false, COMBINED, bit);

@@ -501,7 +501,7 @@ final class StepRun implements AutoCloseable
         {
             breakConnection(nodes.get(random.nextInt(nodes.size())));
         }
-        if (shape.faults && random.nextInt(8000) == 0)
+        if (shape.faults && random.nextInt(3000) == 0)
         {
             fault();
         }

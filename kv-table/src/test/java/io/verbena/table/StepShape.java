@@ -105,4 +105,29 @@ final class StepShape
         shape.blocks = 60;
         return shape;
     }
+
+    /** Many clients of few engines on one key or two, in every third seed while subtables are split and merged. */
+    static StepShape combining(final long seed)
+    {
+        final Random random = new Random(seed * 23 + 1);
+        final StepShape shape = switch ((int)(seed % 3))
+        {
+            case 0 -> merging(seed);
+            case 1 -> repeating(seed);
+            default -> of(seed);
+        };
+        shape.engines = 2;
+        shape.clients = 3 + random.nextInt(3);
+        shape.keys = 1 + random.nextInt(2);
+        shape.operations = 120;
+        shape.shortDeadlines = random.nextBoolean();
+        shape.kinds = switch (random.nextInt(4))
+        {
+            case 0 -> new int[]{0, 2, 3, 3, 5, 5, 5};
+            case 1 -> new int[]{0, 2, 4, 4, 4, 6, 6};
+            case 2 -> new int[]{0, 2, 3, 5, 8, 8, 9, 9};
+            default -> new int[]{0, 2, 3, 4, 5, 6, 7, 9, 9};
+        };
+        return shape;
+    }
 }

@@ -134,7 +134,7 @@ final class TableScenario implements SimExplorer.Scenario
                 case MERGE_PLACING -> "merge placing";
                 case WALK -> "walk";
                 case SPLIT_SIBLING -> "split sibling";
-                default -> OperationKind.name(kind);
+                default -> KindsTogether.name(kind);
             };
         }
     }
@@ -285,7 +285,7 @@ final class TableScenario implements SimExplorer.Scenario
             {
                 for (int n = 0; n < race.combined; n++)
                 {
-                    begin(i, race.kinds[i - 1], operation(i, n));
+                    begin(i, KindsTogether.nth(race.kinds[i - 1], n), operation(i, n));
                 }
             }
         }
@@ -584,7 +584,7 @@ final class TableScenario implements SimExplorer.Scenario
         Arrays.fill(kinds, FENCE);
         for (int i = race.combined; i < kinds.length; i++)
         {
-            kinds[i] = race.kinds[i / race.combined - 1];
+            kinds[i] = KindsTogether.nth(race.kinds[i / race.combined - 1], i % race.combined);
         }
         return kinds;
     }
