@@ -29,8 +29,6 @@ public final class ComputeNodeRole implements Role
     private static final int MIN_LOOKS = 2;
     /** Times that requests were served, one after the other, until the rest has its turn. */
     private static final int MAX_SERVINGS = 16;
-    /** How long clients have to notice, and to go, since one of them asked something last: they look twice a second. */
-    private static final long LINGER_NS = 2_000_000_000;
     /** What the node holds is counted this often at most; at rest each time that its figures are told. */
     private static final long SPACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long COUNT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -261,7 +259,7 @@ public final class ComputeNodeRole implements Role
     public boolean isDrained()
     {
         final boolean haveClientsGone =
-            0 == server.connections() || device.clock().nanoTime() - lastAskedNs > LINGER_NS;
+            0 == server.connections() || device.clock().nanoTime() - lastAskedNs > RequestServer.LINGER_NS;
         return 0 == server.owed() && haveClientsGone &&
             (ComputeNode.State.LEFT == node.state() || ComputeNode.State.FAILED == node.state());
     }

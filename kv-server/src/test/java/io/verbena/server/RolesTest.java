@@ -47,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class RolesTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    /** Long, so that a machine that is busy with other things takes no node's place. */
+    private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final byte[] KEY = {1};
 
     @TempDir
@@ -84,7 +86,8 @@ class RolesTest
     private MetaServerRole openMeta()
     {
         return MetaServerRole.open(
-            fabric, fabricName(), new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true);
+            fabric, fabricName(), new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true,
+            LEASE_NS);
     }
 
     private RoleRunner start(final Role role)

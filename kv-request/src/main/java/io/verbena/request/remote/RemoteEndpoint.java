@@ -25,14 +25,16 @@ import java.lang.invoke.VarHandle;
  *
  * <p>A request that was not sent when the connection ends is answered NOT_SERVING: another node may take it. One that
  * was sent has an unknown outcome. So that a node's death is noticed although nothing is sent, the node's status word
- * is READ now and then: more often while answers are awaited.
+ * is READ now and then: more often while answers are awaited. Nothing is sent unless the node was seen to serve not
+ * long ago ({@link RequestServer#LINGER_NS}): a client that had no processor for a while might else ask a node that has
+ * left in order meanwhile, and never know whether it was heard.
  */
 public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
 {
     /** Where it stands. */
     public enum State
     {
-        /** Being connected: requests wait. */
+        /** Being connected, and looked at for the first time: requests wait. */
         CONNECTING,
         /** Takes requests. */
         READY,
@@ -45,6 +47,9 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private static final int QUEUE_CAPACITY = 4096;
     private static final long BUSY_PROBE_NS = 20_000_000;
     private static final long IDLE_PROBE_NS = 500_000_000;
+    /** How long after a look began that showed a node that serves it may be asked, so that what is sent is in time. */
+    private static final long TRUST_NS = RequestServer.LINGER_NS / 2;
+    private static final String LEAVES = "node leaves";
 
     private final RaasContext raas;
     private final NanoClock clock;
@@ -60,6 +65,8 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private volatile boolean isRefusing;
     private State state = State.CONNECTING;
     private long nextProbeNs;
+    private long probedNs;
+    private long trustedUntilNs;
     private boolean isProbing;
 
     /**
@@ -79,6 +86,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         this.id = id;
         this.turn = turn;
         clock = raas.clock();
+        trustedUntilNs = clock.nanoTime(); // not before it was looked at
         statusCopy = raas.protectionDomain().allocateRegistered(
             ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         vqp = connect(peer, timeoutNs);
@@ -142,15 +150,16 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         return turn.submit(request, entrance, queueing);
     }
 
-    /** By the owner of the turn: sends it at once, unless others wait already or there is no room. */
+    /** By the owner of the turn: sends it at once, unless others wait already, or it has to wait. */
     private int enter(final NodeRequest request)
     {
-        if (State.READY != state || !queue.isEmpty() || !sender.hasRoom())
+        final long nowNs = clock.nanoTime();
+        if (State.READY != state || !queue.isEmpty() || !sender.hasRoom() || !isTrusted(nowNs))
         {
             return enqueue(request);
         }
         request.queue();
-        send(request, clock.nanoTime());
+        send(request, nowNs);
         return ACCEPTED;
     }
 
@@ -218,26 +227,50 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
      */
     public int poll(final long nowNs)
     {
-        int work = followConnection(nowNs);
-        if (State.READY == state || State.DRAINING == state)
+        int work = followConnection();
+        switch (state)
         {
-            work += sender.poll(nowNs);
-            NodeRequest request;
-            while (sender.hasRoom() && null != (request = queue.poll()))
+            case READY ->
             {
-                send(request, nowNs);
-                work++;
+                work += isTrusted(nowNs) ? sender.poll(nowNs) + sendQueued(nowNs) : 0;
+                probe(nowNs);
             }
-            probe(nowNs);
-        }
-        else if (State.FAILED == state)
-        {
-            work += refuseQueued(failure());
+            case DRAINING ->
+            {
+                work += sender.poll(nowNs) + refuseQueued(LEAVES);
+                probe(nowNs);
+            }
+            case FAILED -> work += refuseQueued(failure());
+            case CONNECTING ->
+            {
+                if (VirtualQp.State.READY == vqp.state())
+                {
+                    probe(nowNs); // what is queued waits for the first look
+                }
+            }
         }
         return work;
     }
 
-    private int followConnection(final long nowNs)
+    /** The clock is looked at for each: between any two this thread may be without a processor for long. */
+    private int sendQueued(final long nowNs)
+    {
+        int sent = 0;
+        NodeRequest request;
+        while (sender.hasRoom() && !queue.isEmpty() && isTrusted(clock.nanoTime()) && null != (request = queue.poll()))
+        {
+            send(request, nowNs);
+            sent++;
+        }
+        return sent;
+    }
+
+    private boolean isTrusted(final long nowNs)
+    {
+        return trustedUntilNs - nowNs > 0;
+    }
+
+    private int followConnection()
     {
         if (State.FAILED == state)
         {
@@ -247,12 +280,6 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             state = State.FAILED;
             stopTaking();
-            return 1;
-        }
-        if (State.CONNECTING == state && VirtualQp.State.READY == vqp.state())
-        {
-            state = State.READY;
-            nextProbeNs = nowNs;
             return 1;
         }
         return 0;
@@ -272,9 +299,11 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
 
     private void probe(final long nowNs)
     {
-        final boolean isDue = nextProbeNs - nowNs <= 0 || sender.isBusy() && nextProbeNs - nowNs > BUSY_PROBE_NS;
+        final boolean isDue = nextProbeNs - nowNs <= 0 || sender.isBusy() && nextProbeNs - nowNs > BUSY_PROBE_NS ||
+            isBusy() && !isTrusted(nowNs);
         if (!isProbing && isDue && vqp.space() > 0)
         {
+            probedNs = nowNs;
             nextProbeNs = nowNs + (sender.isBusy() ? BUSY_PROBE_NS : IDLE_PROBE_NS);
             vqp.begin();
             vqp.read(statusCopy, 0, ServiceStatusDescriptor.LENGTH_BYTES, vqp.peerRegions().getFirst(), 0);
@@ -285,10 +314,20 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private void onProbed(final VirtualQp from, final int cookie, final int status)
     {
         isProbing = false;
-        if (WorkCompletionStatus.SUCCESS == status && State.READY == state &&
-            ServiceStatusDescriptor.STATE_DRAINING == ServiceStatusDescriptor.state(statusCopy))
+        if (WorkCompletionStatus.SUCCESS != status || State.READY != state && State.CONNECTING != state)
+        {
+            return;
+        }
+        if (ServiceStatusDescriptor.STATE_DRAINING == ServiceStatusDescriptor.state(statusCopy))
         {
             state = State.DRAINING;
+            stopTaking();
+            sender.beginNoMore(LEAVES);
+        }
+        else
+        {
+            state = State.READY;
+            trustedUntilNs = probedNs + TRUST_NS;
         }
     }
 

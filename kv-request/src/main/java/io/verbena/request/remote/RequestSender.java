@@ -38,6 +38,8 @@ final class RequestSender
     private byte[] lastName;
     private long nextTransferId;
     private int callsUnderWay;
+    /** Why what was uploaded is not begun any more; null while it is. */
+    private String refusal;
 
     /** A request or a result that goes in parts; makes calls while there is room. */
     private abstract class Transfer
@@ -336,8 +338,19 @@ final class RequestSender
         }
     }
 
+    /** From here on no operation is begun, also none whose key and value are there already. */
+    void beginNoMore(final String why)
+    {
+        refusal = why;
+    }
+
     private void callUploaded(final Upload upload, final long nowNs)
     {
+        if (null != refusal)
+        {
+            Refusals.answer(upload.request, OperationAnswer.NOT_SERVING, null, refusal);
+            return;
+        }
         final long leftNs = upload.request.deadlineNs() - nowNs;
         if (leftNs <= 0)
         {

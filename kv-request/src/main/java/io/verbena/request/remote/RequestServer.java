@@ -37,6 +37,12 @@ public final class RequestServer implements Agent, AutoCloseable
 {
     /** Requests of one client that may be under way at one node. */
     public static final int CREDITS = 32;
+    /**
+     * How long after {@link #drain()}, and after what was asked last, a node that leaves goes on to refuse requests: 2
+     * s. Clients send nothing when they have not looked for half that time whether the node drains, so none of their
+     * requests comes later.
+     */
+    public static final long LINGER_NS = 2_000_000_000;
     /** Longest time a request may claim to have left: 10 minutes. */
     private static final long MAX_TIMEOUT_NS = 600_000_000_000L;
     private static final long MAX_TRANSFER_STORE_BYTES = 64L << 20;

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -168,12 +170,44 @@ class RemoteRequestTest
         rig.runUntil(() -> rig.server.owed() == 1);
         rig.server.drain();
         rig.runUntil(() -> RemoteEndpoint.State.DRAINING == rig.endpoint.state());
-        final RemoteRig.Operation refused = rig.run(RequestKind.PUT, KEY, KEY);
-        assertThat(refused.answer()).isEqualTo(OperationAnswer.NOT_SERVING);
-        assertThat(refused.detail()).isEqualTo("node leaves");
+        assertThat(rig.endpoint.submit(
+            RemoteRig.operation(RequestKind.PUT, KEY, KEY, 0, rig.nowNs() + RemoteRig.TIMEOUT_NS)))
+            .isEqualTo(ComputeEndpoint.CLOSED);
         rig.node.isHolding = false;
         rig.runUntil(() -> put.doneCount > 0);
         assertThat(put.answer()).isEqualTo(OperationAnswer.STORED);
+    }
+
+    /** As one that had no processor while the node told that it drains, lingered, and left. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 16_000})
+    void shouldSendNothingToANodeThatItHasNotLookedAtForLong(final int valueLength)
+    {
+        assertThat(rig.run(RequestKind.PUT, KEY, KEY).answer()).isEqualTo(OperationAnswer.STORED);
+        final long served = rig.server.served();
+        rig.server.drain();
+        final RemoteRig.Operation late = rig.submit(RequestKind.PUT, KEY, bytes(valueLength));
+        rig.endpoint.poll(rig.nowNs() + RequestServer.LINGER_NS);
+        rig.server.doWork();
+        assertThat(rig.server.served()).as("not sent").isEqualTo(served);
+        rig.isServerStopped = true;
+        rig.server.close();
+        rig.runUntil(() -> late.doneCount > 0);
+        assertThat(late.answer()).as("not begun: another node may take it").isEqualTo(OperationAnswer.NOT_SERVING);
+    }
+
+    /** Parts of a value are no request yet. */
+    @Test
+    void shouldNotBeginWhatWasSentInPartsWhenTheNodeDrainsMeanwhile()
+    {
+        assertThat(rig.run(RequestKind.PUT, KEY, KEY).answer()).isEqualTo(OperationAnswer.STORED);
+        final long served = rig.server.served();
+        final RemoteRig.Operation put = rig.submit(RequestKind.PUT, KEY, bytes(16_000));
+        rig.endpoint.poll(rig.nowNs());
+        rig.server.drain();
+        rig.runUntil(() -> RemoteEndpoint.State.DRAINING == rig.endpoint.state() && put.doneCount > 0);
+        assertThat(put.answer()).isEqualTo(OperationAnswer.NOT_SERVING);
+        assertThat(rig.server.served() - served).as("refused there, or here").isBetween(0L, 1L);
     }
 
     @Test
