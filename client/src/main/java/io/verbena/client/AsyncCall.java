@@ -7,7 +7,6 @@ import io.verbena.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -195,7 +194,7 @@ final class AsyncCall<T>
         catch (final RejectedExecutionException ex)
         {
             // An executor that was shut down must not leave callers waiting, nor have this thread run what may wait.
-            ForkJoinPool.commonPool().execute(completion);
+            CompletionThreads.EACH_ITS_OWN.execute(completion);
         }
     }
 }

@@ -2,7 +2,6 @@ package io.verbena.client;
 
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,7 +17,7 @@ public final class KvClientOptions
 
     private long timeoutNs = DEFAULT_TIMEOUT_NS;
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
-    private Executor completionExecutor = ForkJoinPool.commonPool();
+    private Executor completionExecutor = CompletionThreads.EACH_ITS_OWN;
     private Path tokenFile;
 
     /** @return nanoseconds an operation may take when it names no timeout. */
@@ -87,10 +86,16 @@ public final class KvClientOptions
     }
 
     /**
-     * By default the common pool, so that a dependent stage may block. {@code Runnable::run} is faster and completes
-     * futures on the compute node's own thread, or on a thread that waits for an answer of this client: then no
-     * dependent stage may block, and one that uses this client synchronously fails with
-     * {@link KvInvalidRequestException}.
+     * By default each future is completed on a virtual thread of its own, so a dependent stage may block (wait for
+     * another operation, sleep, wait for a lock), and holds up no other completion; in no order. A stage that computes
+     * for long, or calls native code that blocks, keeps a processor of all virtual threads: give an executor with
+     * platform threads then, or begin such stages with an {@code ...Async} method and an executor of their own.
+     *
+     * <p>Of an executor of the caller's, as many completions can be under way as it has threads: with one thread, as
+     * the common pool has on two processors, a stage that waits for another future of this client waits in vain. {@code
+     * Runnable::run} is fastest and completes futures on the compute node's own thread, or on a thread that waits for
+     * an answer of this client: then no dependent stage may block, and one that uses this client synchronously fails
+     * with {@link KvInvalidRequestException}.
      *
      * @param completionExecutor to complete futures with; belongs to the caller.
      * @return this.

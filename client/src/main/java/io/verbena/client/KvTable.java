@@ -3,6 +3,7 @@ package io.verbena.client;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * A named table of records: byte strings under byte string keys. Thread-safe. All handles of one table, in any client,
@@ -40,8 +41,9 @@ import java.util.concurrent.CompletableFuture;
  * <h2>Asynchronous forms</h2>
  * {@code xAsync} is {@code x} with the result in a future, which completes exceptionally with the same exceptions (as
  * the direct cause); arguments are checked, and a closed client refused, by an exception from the call itself. The
- * future is completed by the client's completion executor, see {@link KvClientOptions#completionExecutor()}. Cancelling
- * it does not stop the operation. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
+ * future is completed by the client's completion executor, see {@link KvClientOptions#completionExecutor(Executor)}: by
+ * default on a thread of its own, so that what depends on it may block and holds up no other operation. Cancelling it
+ * does not stop the operation. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
  */
 public interface KvTable
 {

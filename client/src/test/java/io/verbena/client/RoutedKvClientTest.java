@@ -18,7 +18,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -72,6 +74,50 @@ class RoutedKvClientTest
         assertThat(table.put(KEY, VALUE)).isEqualTo(43);
         assertThat(table.putIfAbsent(KEY, VALUE)).isEqualTo(new PutResult(true, 43));
         assertThat(table.replace(KEY, VALUE, 3)).isEqualTo(new ReplaceResult(ReplaceResult.Outcome.REPLACED, 43));
+    }
+
+    /** More of them than the common pool has threads, and each waits for an operation that completes after it. */
+    @Test
+    void shouldCompleteOtherOperationsWhileDependentStagesBlock() throws Exception
+    {
+        // Answered later: what depends on a future that is complete runs where it is asked for.
+        final List<OperationRequest> taken = new ArrayList<>();
+        final StubNode node = node(1, taken::add);
+        final int blocking = ForkJoinPool.getCommonPoolParallelism() + 1;
+        final CountDownLatch letGo = new CountDownLatch(1);
+        final CountDownLatch entered = new CountDownLatch(blocking);
+        final List<CompletableFuture<Long>> blocked = new ArrayList<>();
+        for (int i = 0; i < blocking; i++)
+        {
+            blocked.add(table.putAsync(KEY, VALUE).thenApply((version) ->
+            {
+                entered.countDown();
+                awaitQuietly(letGo);
+                return version + table.put(KEY, VALUE) + table.putAsync(KEY, VALUE).join();
+            }));
+        }
+        node.onOperation(answer(OperationAnswer.STORED, null, 43));
+        taken.forEach(answer(OperationAnswer.STORED, null, 43));
+        assertThat(entered.await(20, TimeUnit.SECONDS)).as("no stage holds up another").isTrue();
+        assertThat(table.putAsync(KEY, VALUE).get(20, TimeUnit.SECONDS)).isEqualTo(43);
+        assertThat(blocked).noneMatch(CompletableFuture::isDone);
+        letGo.countDown();
+        for (final CompletableFuture<Long> future : blocked)
+        {
+            assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo(3 * 43);
+        }
+    }
+
+    private static void awaitQuietly(final CountDownLatch latch)
+    {
+        try
+        {
+            latch.await();
+        }
+        catch (final InterruptedException ex)
+        {
+            throw new IllegalStateException(ex);
+        }
     }
 
     @Test
