@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.cli.cluster.AppendCommand;
 import io.verbena.cli.cluster.CheckpointCommand;
 import io.verbena.cli.cluster.ComputeNodeCommand;
 import io.verbena.cli.cluster.DeleteCommand;
@@ -7,6 +8,7 @@ import io.verbena.cli.cluster.DownCommand;
 import io.verbena.cli.cluster.DumpCommand;
 import io.verbena.cli.cluster.ExistsCommand;
 import io.verbena.cli.cluster.GetCommand;
+import io.verbena.cli.cluster.IncrementCommand;
 import io.verbena.cli.cluster.LoadCommand;
 import io.verbena.cli.cluster.MemoryNodeCommand;
 import io.verbena.cli.cluster.MetaServerCommand;
@@ -73,6 +75,8 @@ public final class VerbenaCommand implements Runnable
         command("delete", DeleteCommand.class),
         command("exists", ExistsCommand.class),
         command("replace", ReplaceCommand.class),
+        command("append", AppendCommand.class),
+        command("increment", IncrementCommand.class),
         command("scan", ScanCommand.class),
         command("load", LoadCommand.class),
         command("dump", DumpCommand.class),

@@ -81,7 +81,7 @@ public final class CheckpointCommand implements Callable<Integer>
             final Properties report = MemoryFolder.lastCheckpoint(path);
             if (LocalCluster.number(report, "started_ms") >= beganMs && report.containsKey("finished_ms"))
             {
-                return name + ": " + report.getProperty("records") + " records, " +
+                return name + ": " + LocalCluster.records(report) + ", " +
                     report.getProperty("changed_records") + " changed, " + report.getProperty("written_bytes") +
                     " bytes written in " + (LocalCluster.number(report, "finished_ms") -
                     LocalCluster.number(report, "started_ms")) + " ms";

@@ -91,7 +91,7 @@ public final class DumpCommand implements Callable<Integer>
                 if (count >= 0)
                 {
                     (target.isStandardOutput() ? line.getErr() : line.getOut()).println("dumped " +
-                        Units.count(count) + " records in " + Units.duration(clock.nanoTime() - startNs));
+                        Units.count(count, "record") + " in " + Units.duration(clock.nanoTime() - startNs));
                 }
                 return ExitStatus.OK;
             });

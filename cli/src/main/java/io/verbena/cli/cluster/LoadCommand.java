@@ -75,7 +75,7 @@ public final class LoadCommand implements Callable<Integer>
             {
                 throw failed(ClientOptions.status(ex.category()), ClientOptions.text(ex), loader, ex);
             }
-            spec.commandLine().getOut().println("loaded " + Units.count(loader.stored()) + " records in " +
+            spec.commandLine().getOut().println("loaded " + Units.count(loader.stored(), "record") + " in " +
                 Units.duration(clock.nanoTime() - startNs));
             return ExitStatus.OK;
         });
@@ -85,6 +85,7 @@ public final class LoadCommand implements Callable<Integer>
         final int status, final String why, final RecordLoader loader, final Exception cause)
     {
         return new CommandFailedException(
-            status, file + ": " + why + "; " + Units.count(loader.stored()) + " records were put", cause);
+            status, file + ": " + why + "; " + Units.count(loader.stored(), "record") +
+                (1 == loader.stored() ? " was put" : " were put"), cause);
     }
 }

@@ -373,7 +373,7 @@ final class LocalCluster implements AutoCloseable
             if (isFresh || OfflineCheckpoint.make(fabric, node))
             {
                 progress.accept(memoryNode + ": " +
-                    MemoryFolder.lastCheckpoint(path).getProperty("records", "no") + " records in its checkpoint");
+                    records(MemoryFolder.lastCheckpoint(path)) + " in its checkpoint");
             }
             fabric.discardNamed(MemoryFolder.memoryName(path));
             return true;
@@ -384,6 +384,13 @@ final class LocalCluster implements AutoCloseable
                 "them: " + ex.getMessage());
             return false;
         }
+    }
+
+    /** How many records there are in a checkpoint, for people. */
+    static String records(final Properties report)
+    {
+        final String count = report.getProperty("records", "no");
+        return count + ("1".equals(count) ? " record" : " records");
     }
 
     static long number(final Properties report, final String name)

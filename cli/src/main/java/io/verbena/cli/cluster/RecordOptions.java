@@ -40,18 +40,18 @@ final class RecordOptions
 
     byte[] key()
     {
-        return bytes("KEY", key, "--hex");
+        return bytes("KEY", key, hex, "--hex");
     }
 
     /**
      * What is no UTF-8 on the command line comes here as replacement characters, by which different words become one:
      * so these are refused, and who means one writes it in hex.
      */
-    private byte[] bytes(final String what, final String text, final String instead)
+    static byte[] bytes(final String what, final String text, final boolean isHex, final String instead)
     {
         try
         {
-            if (hex)
+            if (isHex)
             {
                 return HexFormat.of().parseHex(text);
             }
@@ -101,7 +101,7 @@ final class RecordOptions
         }
         if (null == file)
         {
-            return bytes("VALUE", value, "--hex or --file");
+            return bytes("VALUE", value, hex, "--hex or --file");
         }
         try
         {

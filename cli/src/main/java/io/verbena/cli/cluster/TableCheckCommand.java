@@ -6,6 +6,7 @@ import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.compute.ComputeNodeException;
+import io.verbena.load.report.Units;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.StoreChecker;
 import io.verbena.table.format.SlotWord;
@@ -34,7 +35,8 @@ import java.util.concurrent.locks.LockSupport;
         "memory that they left.",
         "With --repair: removes undecided inserts that ended nodes left; finishes splits and merges of subtables " +
         "that nobody goes on with; has living nodes take back memory that no record uses; frees chunks in which " +
-        "nothing is used when no node lives. It never changes a record."},
+        "nothing is used when no node lives. It never changes a record. Only undecided inserts are those of TABLE; " +
+        "splits, merges and memory are repaired in the whole store, because all tables share its memory."},
     footer = {"", "Exit status 0: every invariant holds; 1: one does not; 2: it could not be found out, because a " +
         "memory node does not answer."},
     defaultValueProvider = SettingsProvider.class)
@@ -104,7 +106,7 @@ final class TableCheckCommand implements Callable<Integer>
         final List<String> repaired = new ArrayList<>();
         if (repairs)
         {
-            repair(opened, walk(opened, null), options, repaired);
+            repair(opened, table, options, repaired);
         }
         final HeldMemory before = held(opened, options);
         final StoreCheck check = walk(opened, table);
@@ -126,27 +128,32 @@ final class TableCheckCommand implements Callable<Integer>
     }
 
     private static void repair(
-        final OpenedStore opened, final StoreCheck check, final ClientOptions options, final List<String> repaired)
+        final OpenedStore opened, final String table, final ClientOptions options, final List<String> repaired)
     {
-        for (final StoreCheck.Leftover left : check.leftovers())
+        // Of the whole store: memory is shared by all tables, and is repaired only where all of it is sound.
+        final StoreCheck check = walk(opened, null);
+        final List<StoreCheck.Leftover> leftovers = check.leftovers().stream()
+            .filter((left) -> null == table || table.equals(left.table())).toList();
+        for (final StoreCheck.Leftover left : leftovers)
         {
             opened.store().swap(left.memoryNodeId(), left.slotOffset(), left.word(), SlotWord.EMPTY);
         }
-        if (!check.leftovers().isEmpty())
+        if (!leftovers.isEmpty())
         {
-            repaired.add(check.leftovers().size() + " undecided inserts removed");
+            repaired.add(Units.count(leftovers.size(), "undecided insert") + " removed");
         }
         final int splits = check.isSound() ? opened.store().finishSplits(repaired) : 0;
         if (splits > 0)
         {
-            repaired.add(splits + " splits and merges of subtables finished");
+            repaired.add(1 == splits ? "1 split or merge of a subtable finished" :
+                Units.count(splits) + " splits and merges of subtables finished");
         }
         if (opened.store() instanceof final StoppedStore stopped && check.isSound())
         {
             final int freed = stopped.freeUnnamedChunks(walk(opened, null));
             if (freed > 0)
             {
-                repaired.add(freed + " chunks freed that no record uses");
+                repaired.add(Units.count(freed, "chunk") + " freed that no record uses");
             }
         }
         else if (opened.store().isLive())

@@ -84,12 +84,24 @@ public final class TableCommand implements Runnable
         @Mixin
         private ClientOptions clientOptions;
 
+        @Option(names = "--json", description = "As one JSON object, with the names in 'tables'.")
+        private boolean json;
+
         @Override
         public Integer call()
         {
             return clientOptions.with((client) ->
             {
-                client.tables().forEach(spec.commandLine().getOut()::println);
+                final PrintWriter out = spec.commandLine().getOut();
+                if (json)
+                {
+                    out.print(JsonWriter.write(Map.of("tables", client.tables())));
+                }
+                else
+                {
+                    client.tables().forEach(out::println);
+                }
+                out.flush();
                 return ExitStatus.OK;
             });
         }

@@ -42,10 +42,12 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
         "superblock        of a memory node", "chunk N           header of its chunk N",
         "directory         of a table: where its subtables are", "subtable N        header of subtable N",
         "bucket N          bucket N of the subtable, three to a group", "slot ADDRESS      the slot word at an offset",
-        "block ADDRESS     the record at an offset", "",
+        "block ADDRESS     the record at an offset",
+        "slot, block       of the record with the key that --key or --key-hex gives", "",
         "Examples: verbena table inspect directory --table orders",
         "          verbena table inspect bucket 17 --subtable 3 --hex",
-        "          verbena table inspect block 0x41000 --memory-node 2"},
+        "          verbena table inspect block 0x41000 --memory-node 2",
+        "          verbena table inspect block --key hello"},
     defaultValueProvider = SettingsProvider.class)
 final class TableInspectCommand implements Callable<Integer>
 {
@@ -75,6 +77,12 @@ final class TableInspectCommand implements Callable<Integer>
         description = "Id of the memory node. Default: the only one.")
     private int memoryNode;
 
+    @Option(names = "--key", paramLabel = "KEY", description = "Of the record whose slot or block is meant.")
+    private String key;
+
+    @Option(names = "--key-hex", paramLabel = "DIGITS", description = "As --key, in hex digits.")
+    private String keyHex;
+
     @Option(names = "--hex", description = "Print the bytes too.")
     private boolean hex;
 
@@ -87,6 +95,7 @@ final class TableInspectCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        checkKey();
         number(); // one line for a bad one, before anything is opened
         try (OpenedStore cluster = options.openStore(); Arena arena = Arena.ofConfined())
         {
@@ -117,10 +126,11 @@ final class TableInspectCommand implements Callable<Integer>
             case "chunk", "subtable", "bucket", "slot", "block" -> false;
             default -> throw usage("'" + what +
                 "' is none of superblock, directory, subtable, bucket, slot, block, chunk");
-        };
+        } || isByKey();
         if (needsNone != (null == which))
         {
-            throw usage(needsNone ? what + " takes no number: '" + which + "'" +
+            throw usage(isByKey() ? what + " of a key takes no offset: '" + which + "'" :
+                needsNone ? what + " takes no number: '" + which + "'" +
                 ("directory".equals(what) ? "; --table names the table" : "; --memory-node names the memory node") :
                 "which " + what + ": give its " + ("slot".equals(what) || "block".equals(what) ? "offset" : "number"));
         }
@@ -148,9 +158,51 @@ final class TableInspectCommand implements Callable<Integer>
             case "directory" -> directory();
             case "subtable" -> subtable(arena, (int)Math.min(number(), Integer.MAX_VALUE));
             case "bucket" -> bucket(arena, number());
-            case "slot" -> slot(arena, number());
-            default -> block(arena, number());
+            case "slot" -> isByKey() ? slot(arena, located(arena).slotOffset()) : slot(arena, number());
+            default -> isByKey() ? block(arena, located(arena).blockOffset()) : block(arena, number());
         };
+    }
+
+    private boolean isByKey()
+    {
+        return null != key || null != keyHex;
+    }
+
+    private void checkKey()
+    {
+        if (isByKey() && !"slot".equals(what) && !"block".equals(what))
+        {
+            throw usage("--key: a record has a slot and a block, and no " + what);
+        }
+        if (null != key && null != keyHex)
+        {
+            throw usage("--key and --key-hex: choose one");
+        }
+        if (isByKey())
+        {
+            keyBytes();
+        }
+    }
+
+    private byte[] keyBytes()
+    {
+        final byte[] bytes = null == keyHex ? RecordOptions.bytes("--key", key, false, "--key-hex") :
+            RecordOptions.bytes("--key-hex", keyHex, true, "--key-hex");
+        if (0 == bytes.length)
+        {
+            throw usage("a key has 1 byte or more");
+        }
+        return bytes;
+    }
+
+    /** Where the record is; from here on its memory node is the one that is meant. */
+    private RecordLocation located(final Arena arena)
+    {
+        final RecordLocation location = RecordLocation.find(arena, store, table(), keyBytes())
+            .orElseThrow(() -> new CommandFailedException(ExitStatus.FAILED, "no such record in table " + tableName +
+                "; where a subtable is just being split or merged, look again", null));
+        memoryNode = location.memoryNodeId();
+        return location;
     }
 
     private UnsafeBuffer read(final Arena arena, final int node, final long offset, final int lengthBytes)

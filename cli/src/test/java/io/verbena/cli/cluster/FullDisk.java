@@ -30,7 +30,7 @@ public final class FullDisk
             cluster.expect(ExitStatus.OK, "up: ", "up", "--memory", "64");
             isUp = true;
             cluster.expect(ExitStatus.OK, "", "put", "hello", "world");
-            cluster.expect(ExitStatus.OK, "memory-1: 1 records, 1 changed", "checkpoint");
+            cluster.expect(ExitStatus.OK, "memory-1: 1 record, 1 changed", "checkpoint");
 
             fill(filler);
             cluster.expect(ExitStatus.OK, "", "put", "more", "x".repeat(10_000));

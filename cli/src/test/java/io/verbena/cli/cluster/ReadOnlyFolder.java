@@ -27,7 +27,7 @@ public final class ReadOnlyFolder
             cluster.expect(ExitStatus.OK, "up: ", "up", "--memory", "64");
             isUp = true;
             cluster.expect(ExitStatus.OK, "", "put", "hello", "world");
-            cluster.expect(ExitStatus.OK, "1 records in its checkpoint", "down");
+            cluster.expect(ExitStatus.OK, "1 record in its checkpoint", "down");
             isUp = false;
             readOnlyAsAWhole(cluster, folder);
             isUp = true;

@@ -42,7 +42,7 @@ class RecordWordsSystemTest
             {
                 assertThat(status(command, word)).isEqualTo(ExitStatus.USAGE);
             }
-            for (final String command : List.of("put", "replace"))
+            for (final String command : List.of("put", "replace", "append"))
             {
                 assertThat(status(command, word, "v")).isEqualTo(ExitStatus.USAGE);
                 assertThat(status(command, "k", word)).isEqualTo(ExitStatus.USAGE);

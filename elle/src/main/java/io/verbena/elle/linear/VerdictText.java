@@ -53,7 +53,8 @@ final class VerdictText
             case UNKNOWN -> "may or may not be linearizable: a bound was hit";
         };
         line(verdict.source() + " " + what + " (model " + verdict.model() + ", " + verdict.operations() +
-            " operations, " + verdict.parts().size() + " objects, " + bad + " bad, " + open + " unknown, " +
+            " operations, " + verdict.parts().size() + (1 == verdict.parts().size() ? " object, " : " objects, ") +
+            bad + " bad, " + open + " unknown, " +
             verdict.statesVisited() + " configurations)");
     }
 

@@ -28,6 +28,18 @@ public final class Units
     }
 
     /**
+     * A count of things.
+     *
+     * @param count any.
+     * @param one   of them; more have an s.
+     * @return such as {@code 1 record} or {@code 12,345 records}.
+     */
+    public static String count(final long count, final String one)
+    {
+        return count(count) + ' ' + one + (1 == count ? "" : "s");
+    }
+
+    /**
      * A duration, in the unit in which it has one to four digits before the point.
      *
      * @param ns nanoseconds.
