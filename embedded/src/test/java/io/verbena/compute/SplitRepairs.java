@@ -34,6 +34,12 @@ public final class SplitRepairs
         return node.session().splits().isBusy();
     }
 
+    /** @return whether the node is splitting or merging something just now. */
+    public static boolean isWorking(final ComputeNode node)
+    {
+        return node.session().splits().isWorking();
+    }
+
     /** @return merges that the node has brought to their ends. */
     public static long merges(final ComputeNode node)
     {

@@ -107,6 +107,8 @@ class LeftHalfDoneSimTest
             underWay += cluster.check(cluster.tables()).tables().get("t").splitsUnderWay > 0 ? 1 : 0;
 
             awaitShrunk(cluster, least);
+            assertThat(cluster.check(cluster.tables()).spaces().getFirst().indexBytes)
+                .as("after %d requests: without being asked to sweep", requests).isEqualTo(indexBytes(least));
             cluster.sweep();
             assertThat(subtables(cluster)).as("after %d requests: subtables", requests).isEqualTo(least);
             final StoreCheck check = cluster.check(cluster.tables());

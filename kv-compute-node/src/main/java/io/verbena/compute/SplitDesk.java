@@ -335,7 +335,7 @@ final class SplitDesk implements SplitSource
         {
             case SPLIT, FINISH_SPLIT -> split = session.engine().splits()
                 .begin(current.table(), suffix, offsets.get(0), offsets.get(1), deadlineNs);
-            case MERGE, FINISH_MERGE, SETTLE -> merge = session.engine().splits()
+            case MERGE, FINISH_MERGE, SETTLE, SETTLE_OWN -> merge = session.engine().splits()
                 .beginMerge(current.table(), suffix, offsets.getFirst(), deadlineNs);
         }
         step = Step.WORKING;
@@ -394,8 +394,9 @@ final class SplitDesk implements SplitSource
         else
         {
             sweepWhen(split.usesGivenMemory());
-            goOnLater(split.failure(), Kind.SPLIT == current.kind() && !split.usesGivenMemory() ?
-                Kind.SPLIT : Kind.FINISH_SPLIT);
+            // Nobody tells again of what somebody else had begun, and this went on with.
+            goOnLater(split.failure(), Kind.SPLIT == current.kind() && current.isStillWanted() &&
+                !split.usesGivenMemory() ? Kind.SPLIT : Kind.FINISH_SPLIT);
         }
     }
 
@@ -449,6 +450,8 @@ final class SplitDesk implements SplitSource
 
     private void onMergeEnded()
     {
+        // By then it is not proposed any more, whoever has taken that back, or in use.
+        sweepWhen(current.isOfOwnMemory() && !merge.isUndecided());
         if (TableMerge.State.DONE == merge.state())
         {
             onMerged();
@@ -468,10 +471,7 @@ final class SplitDesk implements SplitSource
         }
         else
         {
-            // If it is not known to be decided, it may be proposed.
-            sweepWhen(merge.usesGivenMemory());
-            final boolean isDecided = Kind.FINISH_MERGE == current.kind() || current.isMergeLearned();
-            goOnLater(merge.failure(), isDecided ? Kind.FINISH_MERGE : Kind.SETTLE);
+            goOnLater(merge.failure(), current.restOfMerge(merge.usesGivenMemory()));
         }
     }
 

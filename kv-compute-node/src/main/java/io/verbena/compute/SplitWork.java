@@ -12,7 +12,8 @@ import io.verbena.table.TableEngine;
  * @param kind           what.
  * @param notBeforeNs    when it begins.
  * @param isOfFinishing  whether it is done because all that has begun is ended, and not because it was met.
- * @param undecidedEpoch of SETTLE: when all have passed this one nobody will decide what was met; 0 for unknown.
+ * @param undecidedEpoch of SETTLE and SETTLE_OWN: when all have passed this one nobody will decide what was met; 0 for
+ *                       unknown.
  */
 record SplitWork(
     OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, boolean isOfFinishing, long undecidedEpoch)
@@ -28,7 +29,9 @@ record SplitWork(
         /** Of the subtable that takes the place of two. */
         FINISH_MERGE(0),
         /** A merge of the subtable may have been proposed: finished, or taken back when nobody will. */
-        SETTLE(0);
+        SETTLE(0),
+        /** As SETTLE, of what this node may have proposed itself: then its memory is swept, whatever was found. */
+        SETTLE_OWN(0);
 
         private final int chunks;
 
@@ -63,7 +66,27 @@ record SplitWork(
     /** @return what takes a proposal back, when all have passed an epoch. */
     SplitWork settleAfter(final long epoch, final long laterNs)
     {
-        return new SplitWork(table, present(), Kind.SETTLE, laterNs, isOfFinishing, epoch);
+        return new SplitWork(
+            table, present(), isOfOwnMemory() ? Kind.SETTLE_OWN : Kind.SETTLE, laterNs, isOfFinishing, epoch);
+    }
+
+    /**
+     * @param usesGivenMemory whether memory that was leased for it may be proposed.
+     * @return how a merge goes on that has failed: where it is not known to be decided, it may be proposed.
+     */
+    Kind restOfMerge(final boolean usesGivenMemory)
+    {
+        if (Kind.FINISH_MERGE == kind || isMergeLearned())
+        {
+            return Kind.FINISH_MERGE;
+        }
+        return usesGivenMemory || isOfOwnMemory() ? Kind.SETTLE_OWN : Kind.SETTLE;
+    }
+
+    /** @return whether memory that this node has leased may have been proposed, and that taken back by anybody. */
+    boolean isOfOwnMemory()
+    {
+        return Kind.SETTLE_OWN == kind;
     }
 
     /** @return what has the place of the subtable by now, as far as is known. */
@@ -107,6 +130,7 @@ record SplitWork(
         return switch (kind)
         {
             case SPLIT, SETTLE -> present.equals(subtable);
+            case SETTLE_OWN -> true;
             case FINISH_SPLIT -> table.mayWaitForWords(present);
             case MERGE -> present.equals(subtable) && table.mayBeMerged(present);
             case FINISH_MERGE -> present.equals(subtable) && table.mayWaitForWords(present);
