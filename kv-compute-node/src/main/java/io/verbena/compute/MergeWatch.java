@@ -80,7 +80,7 @@ final class MergeWatch
         nextAtNs = nowNs;
     }
 
-    /** A pair that had too many records in some group. */
+    /** A pair that had too many records in some group, or that could not be merged for anything else. */
     void onFull(final OpenTable table, final Subtable one, final long nowNs)
     {
         fullUntilNs.put(pair(table, one), (Long)(nowNs + PAUSES_WHEN_FULL * pauseNs));
@@ -189,7 +189,7 @@ final class MergeWatch
         return isFew ? looked : null;
     }
 
-    /** @return siblings of which one was merged by somebody who has not published that, perhaps; or null. */
+    /** @return siblings, or one that has none, of which somebody has proposed or decided a merge, perhaps; or null. */
     Pair left()
     {
         return look.isLeft() ? looked : null;

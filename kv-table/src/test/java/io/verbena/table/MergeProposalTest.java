@@ -178,7 +178,7 @@ class MergeProposalTest
             run(since.merge, proposer);
             assertThat(split.state()).isEqualTo(TableSplit.State.DONE);
             assertThat(since.merge.state()).as("merged what is split: %s", since.merge)
-                .isNotEqualTo(TableMerge.State.RUNNING);
+                .isEqualTo(TableMerge.State.FAILED);
             assertThat(since.merge.usesGivenMemory()).isTrue();
             final int sibling = (int)MergeLink.sibling(since.proposal) + SubtableDescriptor.SPLIT_OFFSET;
             assertThat(MergeLink.isLink(careless.memory().getLong(sibling, LITTLE_ENDIAN))).as("decided").isTrue();
