@@ -101,8 +101,8 @@ final class Attempts
 
     /**
      * Notes that this attempt of all that expected its word took effect: of the others only those that went with the
-     * same compare-and-swap did. Nothing follows for them from one that was known before: its completion has told of its
-     * words, and those noted here may be of a compare-and-swap before that.
+     * same compare-and-swap did. Nothing follows for them from one that was known before: its completion has told of
+     * its words, and those noted here may be of a compare-and-swap before that.
      */
     void applied(final int entry)
     {

@@ -13,7 +13,8 @@ import java.util.Arrays;
  * those that waited when it began and would change nothing behind it, see {@link Answers}. Then the waiters up to the
  * first of another kind become one batch: the last of them leads, the ones before are its <em>members</em>. They take
  * effect at the leader's compare-and-swap, in their order, each with a version of its own; what PUTs before the last
- * stored is never seen by anybody, and INCREMENTs add up. Kinds that are not carried lead alone. Single owner thread.
+ * stored is never seen by anybody, INCREMENTs add up, and so do APPENDs. Kinds that are not carried lead alone.
+ * Single owner thread.
  */
 final class Combiner
 {
@@ -51,10 +52,11 @@ final class Combiner
         }
     }
 
-    /** Whether operations of a kind take others of it along, with one block. */
-    private static boolean isCarried(final int kind)
+    /** Whether an operation can take others of its kind along, with one block. */
+    private static boolean carries(final Operation op)
     {
-        return kind == OperationKind.PUT || kind == OperationKind.PUT_IF_PRESENT || kind == OperationKind.INCREMENT;
+        return op.kind == OperationKind.PUT || op.kind == OperationKind.PUT_IF_PRESENT ||
+            op.kind == OperationKind.INCREMENT || op.kind == OperationKind.APPEND && ComputedValues.keepsSuffix(op);
     }
 
     /**
@@ -125,6 +127,7 @@ final class Combiner
     private void lead(final Operation op, final int at)
     {
         op.leads = true;
+        op.overflows = false;
         op.fate = OperationResult.OUTCOME_UNKNOWN;
         op.nextLeader = leader(at);
         leaders[at] = op.index;
@@ -218,7 +221,7 @@ final class Combiner
     private static boolean goesOn(final Operation member, final int result)
     {
         return result == OperationResult.TIMED_OUT_NOT_APPLIED || result == OperationResult.NO_MEMORY ||
-            result == OperationResult.OUTCOME_UNKNOWN && member.kind != OperationKind.INCREMENT;
+            result == OperationResult.OUTCOME_UNKNOWN && !OperationKind.computesValue(member.kind);
     }
 
     private void report(final Operation leader, final Operation member, final int result)
@@ -226,14 +229,14 @@ final class Combiner
         final boolean isStored = result == OperationResult.STORED;
         member.version = !isStored ? leader.version : member.overflows ? leader.targetVersion : member.ownVersion;
         runner.counters.combined++;
-        runner.report(member, isStored && member.overflows ? OperationResult.COUNTER_OVERFLOW : result);
+        runner.report(member, isStored && member.overflows ? ComputedValues.resultOfLeftOut(member.kind) : result);
         runner.release(member);
     }
 
     /** A member that was reported when its deadline passed. */
     private void settle(final Operation member, final int result)
     {
-        if (member.kind == OperationKind.INCREMENT && result != OperationResult.OUTCOME_UNKNOWN)
+        if (OperationKind.computesValue(member.kind) && result != OperationResult.OUTCOME_UNKNOWN)
         {
             runner.attempts.settle(member, result == OperationResult.STORED && !member.overflows);
         }
@@ -256,7 +259,7 @@ final class Combiner
         }
         Operation last = first;
         Operation before = null;
-        while (last.next != null && isCarried(first.kind) &&
+        while (last.next != null && carries(first) &&
             (last.next.kind == first.kind || isDropped(CombinerGuard.ONE_KIND)))
         {
             before = last;
@@ -319,8 +322,8 @@ final class Combiner
     }
 
     /**
-     * The deadline of one that waits has passed. The addend of a member may be in a sum already, so that it takes
-     * effect; a member that PUTs has had none that anybody could see.
+     * The deadline of one that waits has passed. The addend of a member may be in a sum already, or its bytes in a
+     * value, so that it takes effect; a member that PUTs has had none that anybody could see.
      */
     void expire(final Operation op)
     {
@@ -346,7 +349,7 @@ final class Combiner
     /** @return what can be told of an operation that waits before its leader has ended. */
     static int resultWithoutLeader(final Operation op, final int resultOfWaiter)
     {
-        return op.leader != null && op.kind == OperationKind.INCREMENT ?
+        return op.leader != null && OperationKind.computesValue(op.kind) ?
             OperationResult.OUTCOME_UNKNOWN : resultOfWaiter;
     }
 
@@ -387,7 +390,7 @@ final class Combiner
         leader.turn = NOBODY;
         for (Operation member = leader.firstMember; member != null; member = member.next)
         {
-            if (member.kind == OperationKind.INCREMENT && !member.overflows)
+            if (OperationKind.computesValue(member.kind) && !member.overflows)
             {
                 runner.attempts.noteMember(member, leader, Attempts.LOST);
             }

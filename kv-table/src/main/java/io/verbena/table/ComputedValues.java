@@ -34,24 +34,69 @@ final class ComputedValues
             return oldLength == Long.BYTES ?
                 add(op, op.scratch.buffer.getLong(oldValue, LITTLE_ENDIAN)) : OperationResult.NOT_A_COUNTER;
         }
-        if (oldLength + op.suffixLength > BlockDescriptor.MAX_VALUE_BYTES)
-        {
-            return OperationResult.VALUE_TOO_LONG;
-        }
-        moveSuffix(op, oldLength);
-        op.scratch.buffer.putBytes(valueOf(op), op.scratch.buffer, oldValue, oldLength);
-        return starts.fitBlock(op) ? OK : NO_BLOCK;
+        return append(op, oldValue, oldLength);
     }
 
     /** As {@link #makeFrom} for a key that is absent. */
     int makeFromNothing(final Operation op)
     {
-        if (op.kind == OperationKind.INCREMENT)
+        return op.kind == OperationKind.INCREMENT ? add(op, 0) : append(op, valueOf(op), 0);
+    }
+
+    /** @return whether an APPEND may lead a batch: there is room for its own bytes behind the longest value. */
+    static boolean keepsSuffix(final Operation op)
+    {
+        return BlockDescriptor.KEY_OFFSET + op.keyLength + 2 * BlockDescriptor.MAX_VALUE_BYTES <=
+            SizeClasses.MAX_BLOCK_BYTES;
+    }
+
+    /**
+     * What members append comes first, in their order; what does not fit is left out. The operation's own bytes stand
+     * last, or behind the longest value that there can be while they are left out.
+     */
+    private int append(final Operation op, final int oldValue, final int oldLength)
+    {
+        final int ownFrom = suffixOf(op);
+        int length = oldLength;
+        boolean isAnyTaken = false;
+        for (Operation member = op.firstMember; member != null; member = member.next)
         {
-            return add(op, 0);
+            length = extend(length, member);
+            isAnyTaken |= !member.overflows;
         }
-        moveSuffix(op, 0);
+        final int ownAt = length;
+        length = extend(length, op);
+        if (!isAnyTaken && op.overflows)
+        {
+            return OperationResult.VALUE_TOO_LONG;
+        }
+        // First, for the others may come to stand where it is.
+        MemorySegment.copy(op.scratch.segment, ownFrom, op.scratch.segment,
+            valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : ownAt), op.suffixLength);
+        op.scratch.buffer.putBytes(valueOf(op), op.scratch.buffer, oldValue, oldLength);
+        int at = valueOf(op) + oldLength;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            if (!member.overflows)
+            {
+                op.scratch.buffer.putBytes(at, op.scratch.buffer, suffixOf(member), member.suffixLength);
+                at += member.suffixLength;
+            }
+        }
+        op.valueLength = length;
         return starts.fitBlock(op) ? OK : NO_BLOCK;
+    }
+
+    /** @return the length with what an operation appends, or without where that is too long. */
+    private static int extend(final int length, final Operation op)
+    {
+        op.overflows = length + op.suffixLength > BlockDescriptor.MAX_VALUE_BYTES;
+        return op.overflows ? length : length + op.suffixLength;
+    }
+
+    private static int suffixOf(final Operation op)
+    {
+        return valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : op.valueLength - op.suffixLength);
     }
 
     /**
@@ -74,10 +119,17 @@ final class ComputedValues
         return isAnyAdded || !op.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
     }
 
-    /** @return the sum in the own block of an INCREMENT; 0 for other kinds. */
-    long lastSum(final Operation op)
+    /** @return what tells values apart that are made from nothing: the sum of an INCREMENT, the length of an APPEND. */
+    long lastMade(final Operation op)
     {
-        return op.kind == OperationKind.INCREMENT ? op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : 0;
+        return op.kind == OperationKind.INCREMENT ?
+            op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : op.valueLength;
+    }
+
+    /** @return what one is told that its batch goes without. */
+    static int resultOfLeftOut(final int kind)
+    {
+        return kind == OperationKind.APPEND ? OperationResult.VALUE_TOO_LONG : OperationResult.COUNTER_OVERFLOW;
     }
 
     private static long addTo(final long counter, final Operation op)
@@ -102,14 +154,6 @@ final class ComputedValues
     private static int valueOf(final Operation op)
     {
         return op.ownBlock() + BlockDescriptor.KEY_OFFSET + op.keyLength;
-    }
-
-    private static void moveSuffix(final Operation op, final int newStart)
-    {
-        final int from = valueOf(op) + op.valueLength - op.suffixLength;
-        MemorySegment.copy(
-            op.scratch.segment, from, op.scratch.segment, valueOf(op) + newStart, op.suffixLength);
-        op.valueLength = newStart + op.suffixLength;
     }
 
     /** @return the class that the own block needs now. */

@@ -93,15 +93,15 @@ final class Inserts
         boolean isSealed = op.blockWritten && op.sealedOver == SlotWord.EMPTY;
         if (OperationKind.computesValue(op.kind))
         {
-            final long sum = runner.computedValues().lastSum(op);
+            final long before = runner.computedValues().lastMade(op);
             final int made = runner.computedValues().makeFromNothing(op);
             if (made != ComputedValues.OK)
             {
                 runner.endUnmade(op, made);
                 return false;
             }
-            // What it appends to nothing is the same always; a sum changes with the members of its batch.
-            isSealed &= op.blockWritten && sum == runner.computedValues().lastSum(op);
+            // The same always, but for the members of its batch; those get fewer, never more.
+            isSealed &= op.blockWritten && before == runner.computedValues().lastMade(op);
         }
         if (!isSealed)
         {

@@ -36,7 +36,7 @@ public final class Operation
     NodeLink link;
     int keyLength;
     int valueLength;
-    /** APPEND: the bytes to append, always the last ones of the own block's value. */
+    /** APPEND: the bytes to append, the last ones of the own block's value, or behind it: {@link ComputedValues}. */
     int suffixLength;
     /** INCREMENT: what to add. */
     long delta;
@@ -97,7 +97,7 @@ public final class Operation
     Operation firstMember;
     Operation firstWaiter;
     Operation lastWaiter;
-    /** INCREMENT: its addend is left out, the sum would not fit. */
+    /** INCREMENT, APPEND: it is left out of its batch, the sum or the value would not fit. */
     boolean overflows;
     /** How many had waited when it began to wait, or to lead: who leads answers none of those that came later. */
     long turn;

@@ -415,7 +415,7 @@ final class OperationRunner
         combiner.finish(op, result);
         final boolean isLeftOut = op.overflows && result == OperationResult.STORED;
         op.version = isLeftOut ? op.targetVersion : op.version;
-        report(op, isLeftOut ? OperationResult.COUNTER_OVERFLOW : result);
+        report(op, isLeftOut ? ComputedValues.resultOfLeftOut(op.kind) : result);
         if (op.claimStands)
         {
             go(op, Step.WITHDRAW);

@@ -18,11 +18,15 @@ class CombinedRaceSimTest
     {
         final EngineCounters sum = new EngineCounters();
         long merges = 0;
+        long undecided = 0;
         for (long seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++)
         {
             try (StepRun run = new StepRun(seed, StepShape.combining(seed)))
             {
-                assertThat(run.run()).as("seed %d", seed).isNull();
+                final String problem = run.run();
+                final boolean isUndecided = problem != null && problem.contains("a bound was hit");
+                undecided += isUndecided ? 1 : 0;
+                assertThat(isUndecided ? null : problem).as("seed %d", seed).isNull();
                 merges += run.merges();
                 sum.combined += run.counters().combined;
                 sum.answered += run.counters().answered;
@@ -33,11 +37,22 @@ class CombinedRaceSimTest
             }
         }
         System.out.println("combined=" + sum.combined + " answered=" + sum.answered + " merges=" + merges +
-            " unknown=" + sum.results[OperationResult.OUTCOME_UNKNOWN]);
+            " unknown=" + sum.results[OperationResult.OUTCOME_UNKNOWN] + " undecided=" + undecided);
+        assertThat(undecided).as("more than the checker can think of").isLessThanOrEqualTo(SEEDS / 1000);
         assertThat(sum.combined).isGreaterThan(SEEDS);
         assertThat(sum.answered).isGreaterThan(SEEDS);
         assertThat(merges).isPositive();
         assertThat(sum.results[OperationResult.OUTCOME_UNKNOWN]).isGreaterThan(SEEDS);
+    }
+
+    /** A lost PUT that had taken effect was done again: a batch was noted with a word that it had not replaced. */
+    @Test
+    void shouldTakeEffectOnceInARunThatFailedOnce()
+    {
+        try (StepRun run = new StepRun(2045467, StepShape.combining(2045467)))
+        {
+            assertThat(run.run()).isNull();
+        }
     }
 
     @ParameterizedTest(name = "{0}")

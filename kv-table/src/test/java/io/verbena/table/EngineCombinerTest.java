@@ -299,6 +299,111 @@ class EngineCombinerTest
         assertThat(fixture.check(table).problems()).isEmpty();
     }
 
+    @Test
+    void shouldAppendForAllOfABatchWithOneSwap()
+    {
+        for (int i = 0; i < 6; i++)
+        {
+            begin(OperationKind.APPEND, "new", "<" + i + ">");
+        }
+        finish();
+        assertThat(ended).hasSize(6).allMatch(end -> end.result == OperationResult.STORED);
+        assertThat(ended).extracting(Ended::correlationId).isSorted();
+        assertThat(ended.stream().map(Ended::version).distinct().sorted().toList())
+            .isEqualTo(ended.stream().map(Ended::version).toList());
+        assertThat(swaps()).isEqualTo(2);
+        assertThat(fixture.engine.counters().combined).isEqualTo(4);
+        assertThat(value("new")).isEqualTo("<0><1><2><3><4><5>");
+    }
+
+    /** As one after the other: what does not fit changes nothing, what comes behind it may. */
+    @Test
+    void shouldLeaveOutOnlyTheAppendsThatDoNotFit()
+    {
+        begin(OperationKind.PUT, "k", "p".repeat(10_000));
+        for (final int length : new int[]{4_000, 3_000, 2_000, 1_000, 300, 200})
+        {
+            begin(OperationKind.APPEND, "k", Integer.toString(length).charAt(0) + "x".repeat(length - 1));
+        }
+        finish();
+        assertThat(ended).extracting(Ended::result).containsExactly(OperationResult.STORED, OperationResult.STORED,
+            OperationResult.VALUE_TOO_LONG, OperationResult.STORED, OperationResult.VALUE_TOO_LONG,
+            OperationResult.STORED, OperationResult.VALUE_TOO_LONG);
+        assertThat(swaps()).isEqualTo(2);
+        assertThat(value("k")).isEqualTo("p".repeat(10_000) + "4" + "x".repeat(3_999) + "2" + "x".repeat(1_999) + "3" +
+            "x".repeat(299));
+        begin(OperationKind.APPEND, "k", "y".repeat(500));
+        begin(OperationKind.APPEND, "k", "y".repeat(500));
+        begin(OperationKind.APPEND, "k", "y".repeat(500));
+        finish();
+        assertThat(ended.subList(7, 10)).allMatch(end -> end.result == OperationResult.VALUE_TOO_LONG);
+        assertThat(fixture.check(table).problems()).isEmpty();
+    }
+
+    /** Its own bytes were set aside when its batch was made first; with the longest keys there is no room for that. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 65_472, 65_473})
+    void shouldAppendWhatWasLeftOutWhenTheValueIsAnotherOneBySwap(final int keyLength)
+    {
+        final boolean isCombined = keyLength <= 65_472;
+        fixture.chunkBytes = 512 * 1024;
+        final String key = "k".repeat(keyLength);
+        begin(OperationKind.PUT, key, "p".repeat(16_000));
+        finish();
+        begin(OperationKind.APPEND, key, "0");
+        begin(OperationKind.APPEND, key, "1".repeat(100));
+        begin(OperationKind.APPEND, key, "2".repeat(16_200));
+        while (fixture.engine.counters().decisiveSwaps < 3)
+        {
+            step();
+        }
+        fixture.port.deaf = true;
+        try (EngineFixture rival = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2)))
+        {
+            rival.nextBlocksAt += 2 << 20;
+            rival.chunkBytes = 512 * 1024;
+            rival.put(rival.engine.openTable(table.descriptor()), key, "rival");
+        }
+        fixture.port.deaf = false;
+        finish();
+        assertThat(ended).hasSize(4).allMatch(end -> end.result == OperationResult.STORED);
+        assertThat(fixture.engine.counters().combined).isEqualTo(isCombined ? 1 : 0);
+        assertThat(value(key)).isEqualTo("rival" + "1".repeat(100) + "2".repeat(16_200));
+        assertThat(fixture.check(table).problems()).isEmpty();
+    }
+
+    /** So many of the batch's requests execute before its connection is lost. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3})
+    void shouldAppendOnceWhenABatchIsLostAndRepeated(final int steps)
+    {
+        begin(OperationKind.PUT, "k", "p");
+        finish();
+        for (int i = 0; i < 4; i++)
+        {
+            begin(OperationKind.APPEND, "k", Integer.toString(i));
+        }
+        while (fixture.engine.counters().decisiveSwaps < 3)
+        {
+            step();
+        }
+        for (int i = 0; i < steps; i++)
+        {
+            fixture.fabric.step();
+        }
+        fixture.port.fail(true);
+        fixture.connect();
+        assertThat(ended.subList(2, 5)).allMatch(end -> end.result == OperationResult.OUTCOME_UNKNOWN);
+        for (int i = 2; i < 5; i++)
+        {
+            fixture.engine.repeatNext(ended.get(i).sequence);
+            begin(OperationKind.APPEND, "k", Integer.toString(i - 1));
+        }
+        finish();
+        assertThat(ended.subList(5, 8)).allMatch(end -> end.result == OperationResult.STORED);
+        assertThat(value("k")).isEqualTo("p0123");
+    }
+
     private void get(final String key)
     {
         final MemorySegment bytes = bytes(key);

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
+import static io.verbena.table.OperationKind.APPEND;
 import static io.verbena.table.OperationKind.DELETE;
 import static io.verbena.table.OperationKind.DELETE_VERSION;
 import static io.verbena.table.OperationKind.INCREMENT;
@@ -32,7 +33,8 @@ class ExhaustiveCombinerTest
     private static final int[][] COMBINED_KINDS = {
         {PUT}, {INCREMENT}, {PUT, PUT}, {INCREMENT, INCREMENT}, {PUT, INCREMENT},
         {DELETE}, {PUT_IF_PRESENT}, {REPLACE}, {PUT_IF_ABSENT},
-        {DELETE, DELETE}, {PUT_IF_PRESENT, PUT_IF_PRESENT}, {REPLACE, REPLACE}, {DELETE, PUT}};
+        {DELETE, DELETE}, {PUT_IF_PRESENT, PUT_IF_PRESENT}, {REPLACE, REPLACE}, {DELETE, PUT},
+        {APPEND}, {APPEND, APPEND}, {PUT_IF_PRESENT, APPEND}};
     private static final int[][] MORE_KINDS = {
         {PUT_IF_ABSENT, PUT_IF_ABSENT}, {DELETE, PUT_IF_PRESENT}, {REPLACE, DELETE_VERSION}, {PUT_IF_ABSENT, DELETE}};
     /** One leads, and what the second leaves answers the third, or does not. */

@@ -408,6 +408,11 @@ final class TableScenario implements SimExplorer.Scenario
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
         actor.engine.attach(NODE, actor.port);
         actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
+        if (race.combined > 1 && i < 3)
+        {
+            // Values to which many append need blocks of two classes; where nothing is split there is room.
+            actor.engine.chunkLeased(NODE, SUBTABLES_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
+        }
         actor.table = actor.engine.openTable(plan.descriptor());
     }
 
