@@ -287,6 +287,24 @@ class FormatPropertyTest
         }
     }
 
+    /** Of which the lower half is stored: also where that begins anew between the merge and the reader. */
+    @Test
+    void shouldReadTheEpochOfAMergeNextToThePresentOne()
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(64, 64).address(), 64);
+            for (int i = 0; i < ROUNDS; i++)
+            {
+                final long present = random.nextLong(1L << 40) + Integer.MAX_VALUE;
+                final long began = present - random.nextLong(Integer.MAX_VALUE) + random.nextInt(3);
+                SubtableDescriptor.write(buffer, 0, 1, 0, 0, 1, 1, 64, 128, began);
+                SubtableDescriptor.check(buffer, 0);
+                assertThat(SubtableDescriptor.epoch(buffer, 0, present)).as("seed %d", SEED).isEqualTo(began);
+            }
+        }
+    }
+
     @Test
     void shouldGiveVersionsThatOnlyEverGrowAndNeverMeet()
     {
