@@ -56,7 +56,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StoppedNodeSystemTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
-    private static final long WRITE_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Of what a stopped node has: about a lease, which passes at the same time. */
+    private static final long WRITE_NS = TimeUnit.SECONDS.toNanos(4);
     private static final int KEYS = 60;
     private static final int MORE = 300;
     private static final int VALUE_BYTES = 1_000;
@@ -175,8 +176,8 @@ class StoppedNodeSystemTest
         history.add(new Event(process, type, function, "key-" + key, value, time++, -1, 0));
     }
 
-    /** Puts all keys at once. @return how those ended that failed. */
-    private List<Throwable> putAll(final KvTable table, final String begin, final long timeoutNs)
+    /** Begins to put all keys at once. */
+    private List<CompletableFuture<Long>> beginAll(final KvTable table, final String begin, final long timeoutNs)
     {
         final List<CompletableFuture<Long>> puts = new ArrayList<>();
         final int first = processes.getAndAdd(KEYS);
@@ -185,6 +186,13 @@ class StoppedNodeSystemTest
             note(first + i, EventType.INVOKE, "put", i, begin + i);
             puts.add(table.putAsync(key("key-", i), value(begin + i), timeoutNs));
         }
+        return puts;
+    }
+
+    /** Waits for the puts that were begun last. @return how those ended that failed. */
+    private List<Throwable> endAll(final List<CompletableFuture<Long>> puts)
+    {
+        final int first = processes.get() - KEYS;
         final List<Throwable> failures = new ArrayList<>();
         for (int i = 0; i < KEYS; i++)
         {
@@ -282,7 +290,7 @@ class StoppedNodeSystemTest
     {
         try (LocalCluster cluster = LocalCluster.open(folder()))
         {
-            cluster.metaOptions(List.of("--lease-seconds", "2"));
+            cluster.metaOptions(List.of("--lease-seconds", "3"));
             cluster.computeOptions(List.of("--growing-tables", "false"));
             cluster.up(LocalCluster.ANY_PORT, 1, 4, 0, (line) -> {});
             startStoppingNode();
@@ -290,13 +298,11 @@ class StoppedNodeSystemTest
             try (KvClient client = client())
             {
                 final KvTable table = client.createTable("t", new TableOptions(5_000));
-                assertThat(putAll(table, "zero", STEP_NS)).isEmpty();
+                assertThat(endAll(beginAll(table, "zero", STEP_NS))).isEmpty();
                 final BitSet chunks = Memory.read(folder()).chunksOf(life);
                 assertThat(chunks.cardinality()).isPositive();
-                assertThat(putAll(table, FIRST, STEP_NS)).isEmpty();
-                writeUntilItStops(table);
-                cluster.scale(1, (line) -> {});
-                awaitFence(cluster, life[1]);
+                assertThat(endAll(beginAll(table, FIRST, STEP_NS))).isEmpty();
+                stopInTheMidstOfWrites(table, cluster, life[1]);
                 final Memory before = takeItsMemory(life, chunks);
 
                 new ProcessBuilder("kill", "-CONT", Long.toString(stopping.pid())).start().waitFor();
@@ -316,12 +322,16 @@ class StoppedNodeSystemTest
         assertThat(verdict.validity()).as(verdict.explanation()).isEqualTo(Validity.VALID);
     }
 
-    private void writeUntilItStops(final KvTable table)
+    /** Until it is cut off; another node comes meanwhile. */
+    private void stopInTheMidstOfWrites(final KvTable table, final LocalCluster cluster, final int incarnation)
     {
         final String mark = new String(StoppingComputeNode.MARK, StandardCharsets.US_ASCII);
-        final List<Throwable> failures = putAll(table, mark, WRITE_NS);
-        assertThat(isStopped()).isTrue();
-        assertThat(failures).as("one was begun at least").hasAtLeastOneElementOfType(KvOutcomeUnknownException.class)
+        final List<CompletableFuture<Long>> puts = beginAll(table, mark, WRITE_NS);
+        await("the node stops itself", this::isStopped);
+        cluster.scale(1, (line) -> {});
+        awaitFence(cluster, incarnation);
+        assertThat(endAll(puts)).as("one was begun at least")
+            .hasAtLeastOneElementOfType(KvOutcomeUnknownException.class)
             .allSatisfy((failure) -> assertThat(failure).isInstanceOf(KvException.class)
                 .extracting(Throwable::getMessage).asString().hasLineCount(1));
     }
@@ -332,7 +342,7 @@ class StoppedNodeSystemTest
         try (KvClient other = client())
         {
             final KvTable table = other.table("t");
-            assertThat(putAll(table, OTHER, STEP_NS)).isEmpty();
+            assertThat(endAll(beginAll(table, OTHER, STEP_NS))).isEmpty();
             assertAll(table, OTHER);
             // Reclaimed chunks come back a while after the fence.
             await("its chunks are used again", () ->
