@@ -13,6 +13,7 @@ import io.verbena.table.TableSplit;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import java.util.List;
 
@@ -29,6 +30,8 @@ final class SplitDesk implements SplitSource
     private static final long FINISH_AFTER_NS = 250_000_000;
     private static final long RETRY_PAUSE_NS = 5_000_000;
     private static final long WORK_TIMEOUT_NS = 10_000_000_000L;
+    /** Between two warnings that something goes on later: 10 s. */
+    private static final long SAY_PAUSE_NS = 10_000_000_000L;
 
     private enum Step
     {
@@ -49,6 +52,7 @@ final class SplitDesk implements SplitSource
     private Step step = Step.IDLE;
     private SplitWork current;
     private long nowNs;
+    private long saidAtNs = Long.MIN_VALUE / 2;
     private boolean hasLease;
     private long newestLease;
     private TableSplit split;
@@ -411,8 +415,11 @@ final class SplitDesk implements SplitSource
 
     private void goOnLater(final String why, final Kind kind)
     {
-        LOGGER.warn("{} of {} of table {} goes on later: {}", current.kind(), current.subtable(),
-            current.table().descriptor().name(), why);
+        // All that waits for the same memory node fails each time that it is tried.
+        final boolean isSaid = nowNs - saidAtNs < SAY_PAUSE_NS;
+        LOGGER.atLevel(isSaid ? Level.DEBUG : Level.WARN).log("{} of {} of table {} goes on later: {}",
+            current.kind(), current.subtable(), current.table().descriptor().name(), why);
+        saidAtNs = isSaid ? saidAtNs : nowNs;
         later(kind, nowNs + FINISH_AFTER_NS);
     }
 
