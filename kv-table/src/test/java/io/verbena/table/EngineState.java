@@ -28,7 +28,7 @@ final class EngineState
         "OperationRunner.counters", "OperationRunner.nowNs", "OperationRunner.earliestDeadlineNs", "Records.clockNs",
         "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
         "Operation.retries", "Operation.verbs", "Operation.doorbells", "Operation.roundTrips",
-        "Operation.cookie", "Operation.touched", "Operation.pauseUntilNs", "Operation.unit",
+        "Operation.cookie", "Operation.touched", "Operation.pauseUntilNs",
         "LocationCache.base", "LocationCache.pages", "Scratch.address", "BlockAllocator.refusals");
     /** Of an operation: what a look finds, and what the next one overwrites. */
     private static final Set<String> FOUND = Set.of(
@@ -39,6 +39,7 @@ final class EngineState
     private static final Set<String> VICTIMS =
         Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
     private static final int OWN_BYTES = 512;
+    private static final int READ_BYTES = 1024;
     private static final int CACHE_BYTES = 4 * 64;
     private static final Map<Class<?>, List<Part>> PARTS = new ConcurrentHashMap<>();
     private static final Field CACHE_BASE = field(LocationCache.class, "base");
@@ -59,18 +60,23 @@ final class EngineState
     }
 
     private final SimQueuePairPort port;
+    private final boolean isWhole;
     private final Map<Object, Integer> seen = new IdentityHashMap<>();
     private long hash = 0x243F_6A88_85A3_08D3L;
 
-    private EngineState(final SimQueuePairPort port)
+    private EngineState(final SimQueuePairPort port, final boolean isWhole)
     {
         this.port = port;
+        this.isWhole = isWhole;
     }
 
-    /** @return never {@link io.verbena.rdma.sim.SimActor#HISTORY}. */
-    static long of(final TableEngine engine, final SimQueuePairPort port)
+    /**
+     * @param isWhole whether slots may be moved: then all counts that such steps leave to each other.
+     * @return never {@link io.verbena.rdma.sim.SimActor#HISTORY}.
+     */
+    static long of(final TableEngine engine, final SimQueuePairPort port, final boolean isWhole)
     {
-        final EngineState state = new EngineState(port);
+        final EngineState state = new EngineState(port, isWhole);
         state.addObject(engine);
         return state.hash | 1;
     }
@@ -145,7 +151,7 @@ final class EngineState
         }
         for (final Part part : PARTS.computeIfAbsent(object.getClass(), EngineState::findParts))
         {
-            if (!(object instanceof Operation op) || part.isUsed(op.step))
+            if (!(object instanceof Operation op) || isWhole || part.isUsed(op.step))
             {
                 addLive(part, object);
             }
@@ -196,7 +202,12 @@ final class EngineState
         {
             port.brought(op).forEach(target -> addMemory(target.addressOffset(), target.capacity()));
         }
-        if (op.step == Step.MATCH)
+        if (isWhole)
+        {
+            addMemory(op.scratch.address + op.base, Scratch.OWN_BLOCK_OFFSET);
+            addMemory(op.scratch.address + op.base + Scratch.BLOCKS_OFFSET, READ_BYTES);
+        }
+        else if (op.step == Step.MATCH)
         {
             addMemory(op.scratch.address + op.base + Scratch.BUCKETS_OFFSET,
                 Scratch.OWN_BLOCK_OFFSET - Scratch.BUCKETS_OFFSET);

@@ -74,8 +74,9 @@ final class ExplorationTotals
     static SimExplorationReport explore(
         final TableScenario.Race race, final int mostCrashes, final boolean weakOrder, final int mostSteps)
     {
-        // In weak order a state is looked at with every step, which costs less by what engines saw.
-        return explore(race, mostCrashes, weakOrder, mostSteps, !weakOrder, new HashMap<>());
+        // In weak order a state is looked at with every step, which costs less by what engines saw; that has no end.
+        return explore(
+            race, mostCrashes, weakOrder, mostSteps, !weakOrder || mostSteps == NO_BOUND, new HashMap<>());
     }
 
     /** @param verdicts by the outcomes that were met, filled in. */

@@ -32,22 +32,26 @@ final class OwnState
     private static final int MOST_BYTES = ScanGroups.MEMORY_BYTES + 8192;
     /** Steps that take no notice of what their swaps find: who lost one finds done what was to be done. */
     private static final Set<String> HEEDLESS = Set.of("MOVE", "PLACE", "FINISH");
+    /** Steps that go on with what is in a place then, whether their own swap put it there or another one did before. */
+    private static final Set<String> IMPARTIAL = Set.of("FREEZE", "RESERVE");
     private static final Map<Class<?>, List<Field>> FIELDS = new ConcurrentHashMap<>();
 
     private long hash = 1;
     private Scratch scratch;
     private boolean isHeedless;
+    private boolean isImpartial;
     /** Where results of swaps are in the memory. */
     private final List<Integer> resultsAt = new ArrayList<>();
 
     /** @return a hash of a split, merge or walk under way, never 0. */
-    static long of(final Object work, final OpenTable table)
+    static long of(final Object work, final OpenTable table, final SimQueuePairPort port)
     {
         final OwnState state = new OwnState();
         state.addPart(work);
         for (int at = 0; at < Math.min(state.scratch.buffer.capacity(), MOST_BYTES); at += Long.BYTES)
         {
-            final long word = state.scratch.buffer.getLong(at, LITTLE_ENDIAN);
+            final long found = state.scratch.buffer.getLong(at, LITTLE_ENDIAN);
+            final long word = state.isImpartial ? port.left(state.scratch.address + at, found) : found;
             if (word != 0 && !(state.isHeedless && state.isResult(at)))
             {
                 state.add(at);
@@ -160,6 +164,7 @@ final class OwnState
             case Enum<?> one ->
             {
                 isHeedless |= HEEDLESS.contains(one.name());
+                isImpartial |= IMPARTIAL.contains(one.name());
                 add(one.ordinal());
             }
             default ->

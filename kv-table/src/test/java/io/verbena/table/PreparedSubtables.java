@@ -9,6 +9,8 @@ import io.verbena.table.format.SubtableDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -83,6 +85,29 @@ final class PreparedSubtables
         memory.putLong(tableAt + wordAt(BucketDescriptor.SLOTS_PER_BUCKET), SlotWord.withKind(
             SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 0), 9, 1, blockAt),
             SlotWord.KIND_TENTATIVE), LITTLE_ENDIAN);
+    }
+
+    /** As one does that dies before he proposes a merge: of the slots that are to be reserved all but two are. */
+    void reserveMostSlots(final int first, final int second)
+    {
+        final long[] words = new long[2 * MergePlacement.SLOTS];
+        for (int i = 0; i < words.length; i++)
+        {
+            words[i] = memory.getLong(placeOf(first, second, i), LITTLE_ENDIAN);
+        }
+        final List<Integer> chosen = new ArrayList<>();
+        for (int i = MergePlacement.toReserve(words); i >= 0; i = MergePlacement.toReserve(words))
+        {
+            words[i] = SlotWord.RESERVED;
+            chosen.add(i);
+        }
+        chosen.subList(0, chosen.size() - 2)
+            .forEach(i -> memory.putLong(placeOf(first, second, i), SlotWord.RESERVED, LITTLE_ENDIAN));
+    }
+
+    private static int placeOf(final int first, final int second, final int word)
+    {
+        return (word < MergePlacement.SLOTS ? first : second) + wordAt(word % MergePlacement.SLOTS);
     }
 
     /** As one does that dies then: all slots are frozen but the key's and the first ones, or most are initialised. */

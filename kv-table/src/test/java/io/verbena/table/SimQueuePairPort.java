@@ -55,6 +55,8 @@ final class SimQueuePairPort implements OneSidedPort
     /** By operation: where what the latest batch brings it goes. */
     private final Map<Long, List<UnsafeBuffer>> brought = new HashMap<>();
     private final Set<Long> batched = new HashSet<>();
+    /** By address of its result: what a swap of the batch under way, or the last one, expects and leaves. */
+    private final Map<Long, long[]> swaps = new HashMap<>();
 
     SimQueuePairPort(
         final SimFabric fabric,
@@ -116,6 +118,16 @@ final class SimQueuePairPort implements OneSidedPort
     List<UnsafeBuffer> brought(final Operation op)
     {
         return brought.getOrDefault((long)op.index, List.of());
+    }
+
+    /**
+     * @param address of a word of local memory.
+     * @return what is in the place that a swap has brought this word from, if it has: the same whoever swapped first.
+     */
+    long left(final long address, final long word)
+    {
+        final long[] swap = swaps.get(address);
+        return swap != null && word == swap[0] ? swap[1] : word;
     }
 
     /** Reports completions. @return how many. */
@@ -181,6 +193,7 @@ final class SimQueuePairPort implements OneSidedPort
         results.forEach(result -> result.setMemory(0, result.capacity(), (byte)0));
         results.clear();
         batched.clear();
+        swaps.clear();
         queuePair.begin();
     }
 
@@ -208,6 +221,7 @@ final class SimQueuePairPort implements OneSidedPort
         final long desired)
     {
         clear(local, localOffset, Long.BYTES, true);
+        swaps.put(local.segment().address() + localOffset, new long[]{expected, desired});
         stage(() -> queuePair.compareSwap(wrId, flags, local.address() + localOffset, local.localKey(),
             remote.address() + remoteOffset, remote.remoteKey(), expected, desired));
     }

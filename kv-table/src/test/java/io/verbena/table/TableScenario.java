@@ -183,9 +183,8 @@ final class TableScenario implements SimExplorer.Scenario
             final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
             if (byState && !splits())
             {
-                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port)) << 1 | 1;
+                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port, false)) << 1 | 1;
             }
-            final Object work = split != null ? split : merge != null ? merge : walk;
             if (!byState || index == PREPARER)
             {
                 return HISTORY;
@@ -194,7 +193,8 @@ final class TableScenario implements SimExplorer.Scenario
             {
                 return OwnState.ofEnd(devices[index].isKilled() ? null : end(), outcomes);
             }
-            return work == null ? HISTORY : OwnState.of(work, table);
+            final Object work = split != null ? split : merge != null ? merge : walk;
+            return work == null ? EngineState.of(engine, port, true) : OwnState.of(work, table, port);
         }
 
         /** What has become of its split, merge or walk. */
@@ -225,7 +225,7 @@ final class TableScenario implements SimExplorer.Scenario
     int mergeGuards;
     /** Engines are told apart by what they are, not by what they saw; and by what they saw where others split. */
     boolean byState = true;
-    /** Who died has done more: all but one or two slots. */
+    /** Who died has done more: all but one or two slots; of a merge that has not begun, reserved all but two. */
     boolean leavesFew;
     private UnsafeBuffer memory;
     private PreparedSubtables subtables;
@@ -320,6 +320,10 @@ final class TableScenario implements SimExplorer.Scenario
         {
             final boolean isPlacing = Arrays.stream(race.kinds).anyMatch(kind -> kind == MERGE_PLACING);
             subtables.mergeMostSlots(subtableAt(0), subtableAt(1), SUBTABLES_AT, isPlacing, leavesFew);
+        }
+        else if (race.merges() && leavesFew)
+        {
+            subtables.reserveMostSlots(subtableAt(0), subtableAt(1));
         }
         else if (race.isMoving)
         {
