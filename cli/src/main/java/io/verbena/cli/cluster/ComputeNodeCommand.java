@@ -5,6 +5,7 @@ import io.verbena.cli.ExitStatus;
 import io.verbena.cli.VerbenaCommand;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.ComputeNodeRole;
@@ -130,7 +131,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         ComputeNodeRole role = null;
         try
         {
-            fabric = Fabrics.open(cluster.fabric());
+            fabric = Fabrics.open(cluster.fabric(), ProcessRole.EXPENDABLE);
             final StartTimeline start =
                 new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start, growingTables);

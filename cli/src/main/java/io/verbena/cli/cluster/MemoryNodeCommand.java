@@ -8,6 +8,7 @@ import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.MemoryNodeRole;
@@ -66,7 +67,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         MemoryNodeRole role = null;
         try
         {
-            fabric = Fabrics.open(cluster.fabric());
+            fabric = Fabrics.open(cluster.fabric(), ProcessRole.SERVER);
             role = open(fabric, cluster);
         }
         catch (final RdmaException | MemoryNodeException | CheckpointException ex)

@@ -8,6 +8,7 @@ import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.MetaServerRole;
@@ -32,6 +33,8 @@ import java.util.concurrent.TimeUnit;
     defaultValueProvider = SettingsProvider.class)
 public final class MetaServerCommand implements Callable<Integer>
 {
+    /** A memory node waits 2 s for who stands still inside its memory, and serves nobody meanwhile. */
+    private static final int MIN_LEASE_SECONDS = 3;
     private static final int MAX_LEASE_SECONDS = 3_600;
 
     @Spec
@@ -56,7 +59,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private boolean fresh;
 
     @Option(names = "--lease-seconds", paramLabel = "N", defaultValue = "5",
-        description = "How long a node that is not heard of keeps its place, 1 to 3600; then others take over what " +
+        description = "How long a node that is not heard of keeps its place, 3 to 3600; then others take over what " +
             "it had, and its late requests bounce. Default: ${DEFAULT-VALUE}.")
     private int leaseSeconds = 5;
 
@@ -67,10 +70,11 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        if (leaseSeconds < 1 || leaseSeconds > MAX_LEASE_SECONDS)
+        if (leaseSeconds < MIN_LEASE_SECONDS || leaseSeconds > MAX_LEASE_SECONDS)
         {
             throw new CommandFailedException(
-                ExitStatus.USAGE, "--lease-seconds " + leaseSeconds + ": must be 1 to " + MAX_LEASE_SECONDS, null);
+                ExitStatus.USAGE, "--lease-seconds " + leaseSeconds + ": must be " +
+                MIN_LEASE_SECONDS + " to " + MAX_LEASE_SECONDS, null);
         }
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
@@ -80,7 +84,7 @@ public final class MetaServerCommand implements Callable<Integer>
         try
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
-            fabric = Fabrics.open(fabricName);
+            fabric = Fabrics.open(fabricName, ProcessRole.SERVER);
             Files.createDirectories(data);
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
             role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,

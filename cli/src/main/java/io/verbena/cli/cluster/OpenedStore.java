@@ -11,6 +11,7 @@ import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
@@ -77,7 +78,7 @@ final class OpenedStore implements AutoCloseable
             final ClusterToken token = ClusterToken.read(tokenFile);
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
-            fabric = Fabrics.open(answer.fabric());
+            fabric = Fabrics.open(answer.fabric(), ProcessRole.EXPENDABLE);
             device = fabric.openDevice("check-" + ProcessHandle.current().pid());
             final StoreObserver observer =
                 StoreObserver.open(device, new BootstrapLocator(cluster, token, answer), timeoutNs);

@@ -17,6 +17,8 @@ import io.verbena.elle.history.HistoryBuilder;
 import io.verbena.elle.linear.LinearOptions;
 import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Models;
+import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.soft.StoppedInside;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -320,6 +322,43 @@ class StoppedNodeSystemTest
         final LinearVerdict verdict =
             Elle.checkLinearizable(history.build(), Models.versionedKvMap(), LinearOptions.defaults());
         assertThat(verdict.validity()).as(verdict.explanation()).isEqualTo(Validity.VALID);
+    }
+
+    /**
+     * Stopped inside the memory of the memory node, which can cut it off only when it has left, and serves nobody while
+     * it waits for that: it is ended, before the memory node's own lease runs out.
+     */
+    @Test
+    void shouldBeEndedWhenItIsStoppedInsideTheMemoryNode() throws Exception
+    {
+        try (LocalCluster cluster = LocalCluster.open(folder()))
+        {
+            cluster.metaOptions(List.of("--lease-seconds", "4"));
+            cluster.up(LocalCluster.ANY_PORT, 1, 16, 1, (line) -> {});
+            final ProcessTable.Entry compute = cluster.entry("compute-1");
+            try (KvClient client = client())
+            {
+                final KvTable table = client.createTable("t", new TableOptions(5_000));
+                assertThat(endAll(beginAll(table, FIRST, STEP_NS))).isEmpty();
+                new ProcessBuilder("kill", "-STOP", Long.toString(compute.pid())).start().waitFor();
+                assertThat(StoppedInside.mark(
+                    fabricDirectory(), compute.pid(), cluster.entry("memory-1").pid())).isPositive();
+
+                await("the stopped node is ended", () -> !compute.isLive());
+                cluster.scale(1, (line) -> {});
+                assertThat(endAll(beginAll(table, OTHER, STEP_NS))).isEmpty();
+                assertAll(table, OTHER);
+            }
+            assertThat(String.valueOf(HealthProbe.figures(cluster.entry("meta-server")).get("nodes")))
+                .as("the memory node has kept its place").contains("role=memory-node, incarnation=1, state=LIVE");
+        }
+    }
+
+    private Path fabricDirectory() throws IOException
+    {
+        final String fabric = folder().fabric();
+        return fabric.contains(":") ? Path.of(fabric.substring(fabric.indexOf(':') + 1)) :
+            new SoftFabricOptions().directory();
     }
 
     /** Until it is cut off; another node comes meanwhile. */

@@ -8,6 +8,7 @@ import io.verbena.control.bootstrap.BootstrapLocator;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.request.ComputeEndpoint;
@@ -47,7 +48,8 @@ final class StoppingComputeNode
         final ClusterAddress address = ClusterAddress.parse(args[0]);
         final ClusterToken token = ClusterToken.read(Path.of(args[1]));
         final BootstrapAnswer cluster = BootstrapClient.ask(address, token, 10_000);
-        try (Fabric fabric = Fabrics.open(cluster.fabric()); Device device = fabric.openDevice("stopping"))
+        try (Fabric fabric = Fabrics.open(cluster.fabric(), ProcessRole.EXPENDABLE);
+            Device device = fabric.openDevice("stopping"))
         {
             final ComputeNode node = new ComputeNode(device, new BootstrapLocator(address, token, cluster),
                 new ComputeNodeConfiguration().name("stopping").servicePort(ComputeNodeRole.SERVICE_PORT)

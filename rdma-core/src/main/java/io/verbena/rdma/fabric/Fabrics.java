@@ -1,6 +1,7 @@
 package io.verbena.rdma.fabric;
 
 import io.verbena.rdma.spi.FabricProvider;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -41,6 +42,19 @@ public final class Fabrics
      */
     public static Fabric open(final String name)
     {
+        return open(name, ProcessRole.APPLICATION);
+    }
+
+    /**
+     * Opens a fabric for a node of a cluster, or what works beside one.
+     *
+     * @param name as above.
+     * @param role what this process is to its peers.
+     * @return the fabric, closed by the caller.
+     * @throws RdmaException when there is no such provider or it cannot be used here; one line that says what to do.
+     */
+    public static Fabric open(final String name, final ProcessRole role)
+    {
         final int colon = name.indexOf(':');
         final String provider = colon < 0 ? name : name.substring(0, colon);
         final List<FabricProvider> providers = providers();
@@ -48,7 +62,7 @@ public final class Fabrics
         {
             if (candidate.name().equals(provider))
             {
-                return candidate.open(colon < 0 ? "" : name.substring(colon + 1));
+                return candidate.open(colon < 0 ? "" : name.substring(colon + 1), role);
             }
         }
         throw new RdmaException(

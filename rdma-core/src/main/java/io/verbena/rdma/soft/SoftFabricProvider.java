@@ -1,15 +1,19 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.spi.FabricProvider;
+import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 /** Opens {@code soft} and {@code soft:DIRECTORY}; with huge pages {@code soft:DIRECTORY,huge-pages}. */
 public final class SoftFabricProvider implements FabricProvider
 {
     private static final String HUGE_PAGES = ",huge-pages";
+    /** Less than a lease, which a server that waits does not renew: 2 s. */
+    private static final long SERVER_FENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
     @Override
     public String name()
@@ -34,10 +38,21 @@ public final class SoftFabricProvider implements FabricProvider
     @Override
     public Fabric open(final String argument)
     {
+        return open(argument, ProcessRole.APPLICATION);
+    }
+
+    @Override
+    public Fabric open(final String argument, final ProcessRole role)
+    {
         final boolean hugePages = argument.endsWith(HUGE_PAGES);
         final String directory =
             hugePages ? argument.substring(0, argument.length() - HUGE_PAGES.length()) : argument;
-        final SoftFabricOptions options = new SoftFabricOptions().hugePages(hugePages);
+        final SoftFabricOptions options = new SoftFabricOptions().hugePages(hugePages)
+            .mayBeKilled(role == ProcessRole.EXPENDABLE);
+        if (role == ProcessRole.SERVER)
+        {
+            options.fenceTimeoutNs(SERVER_FENCE_TIMEOUT_NS);
+        }
         return SoftFabric.open(directory.isEmpty() ? options : options.directory(Path.of(directory)));
     }
 

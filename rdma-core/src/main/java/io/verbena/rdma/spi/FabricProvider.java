@@ -24,6 +24,16 @@ public interface FabricProvider
     Fabric open(String argument);
 
     /**
+     * As {@link #open(String)}, by a process of a role; where no peer is ever held up by another one, the same.
+     *
+     * @param role what this process is to its peers.
+     */
+    default Fabric open(final String argument, final ProcessRole role)
+    {
+        return open(argument);
+    }
+
+    /**
      * Does what it needs once a process and what takes long, so that opening a fabric takes less; nothing where there
      * is no such thing. Any thread, also beside an opening.
      */
