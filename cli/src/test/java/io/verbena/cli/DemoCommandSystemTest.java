@@ -4,6 +4,7 @@ import io.verbena.load.demo.FaultyDemo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
@@ -130,6 +131,7 @@ class DemoCommandSystemTest
     }
 
     @Test
+    @Timeout(120)
     void shouldLeaveNothingBehindWhenInterrupted() throws Exception
     {
         final Process demo = start("demo", "--records", "1000", "--seconds", "600", "--threads", "2", "--memory", "64");
@@ -163,6 +165,8 @@ class DemoCommandSystemTest
     private Process start(final String... args) throws IOException
     {
         final List<String> command = new ArrayList<>(List.of(
+            // Who starts this in the background of a script has it ignore SIGINT, and all that it starts.
+            "env", "--default-signal=INT",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "@" + SourceTree.root().resolve("config/jvm.args"),
             "-XX:+UseSerialGC",
