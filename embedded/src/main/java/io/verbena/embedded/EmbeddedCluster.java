@@ -36,6 +36,7 @@ public final class EmbeddedCluster implements AutoCloseable
     private final EmbeddedServers servers;
     private final long stepTimeoutNs;
     private final boolean growsTables;
+    private final long fillLookPauseNs;
     private final long closeTimeoutNs;
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final List<EmbeddedComputeNode> computeNodes = new ArrayList<>();
@@ -51,6 +52,7 @@ public final class EmbeddedCluster implements AutoCloseable
         this.servers = servers;
         stepTimeoutNs = options.stepTimeoutNs();
         growsTables = options.growingTables();
+        fillLookPauseNs = options.fillLookPauseNs();
         closeTimeoutNs = Math.max(stepTimeoutNs, EmbeddedServers.MIN_CLOSE_NS);
         client = openRoutedClient(options.clientOptions());
     }
@@ -122,7 +124,8 @@ public final class EmbeddedCluster implements AutoCloseable
         final Device device = servers.openDevice(name);
         final ComputeNode node = new ComputeNode(
             device, servers.metaServerAddress(),
-            new ComputeNodeConfiguration().name(name).joinTimeoutNs(stepTimeoutNs).splitsSubtables(growsTables),
+            new ComputeNodeConfiguration().name(name).joinTimeoutNs(stepTimeoutNs).splitsSubtables(growsTables)
+                .fillLookPauseNs(fillLookPauseNs),
             beganNs);
         final ComputeNodeRunner runner = new ComputeNodeRunner(node, () -> nodes.remove(node.endpoint()));
         final EmbeddedComputeNode added = new EmbeddedComputeNode(device, node, runner);

@@ -37,6 +37,7 @@ public final class EmbeddedClusterOptions
     private long memoryBytesPerNode = DEFAULT_MEMORY_BYTES_PER_NODE;
     private int computeNodes = DEFAULT_COMPUTE_NODES;
     private boolean growingTables = true;
+    private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
@@ -57,6 +58,23 @@ public final class EmbeddedClusterOptions
     public EmbeddedClusterOptions growingTables(final boolean isOn)
     {
         growingTables = isOn;
+        return this;
+    }
+
+    /** @return pause between two looks for subtables to be merged. */
+    public long fillLookPauseNs()
+    {
+        return fillLookPauseNs;
+    }
+
+    /**
+     * @param pauseNs between two looks of a compute node for subtables to be merged, and for what others left half
+     *                done, at most an hour; default 1 s. Longer where all that is posted is to be of operations.
+     * @return this.
+     */
+    public EmbeddedClusterOptions fillLookPauseNs(final long pauseNs)
+    {
+        fillLookPauseNs = pauseNs;
         return this;
     }
 

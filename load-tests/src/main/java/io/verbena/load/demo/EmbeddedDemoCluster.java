@@ -35,6 +35,8 @@ final class EmbeddedDemoCluster implements DemoCluster
             return new EmbeddedDemoCluster(EmbeddedCluster.start(new EmbeddedClusterOptions()
                 .fabric(needs.fabric())
                 .memoryNodes(needs.memoryNodes())
+                // The verbs at the fabric are compared with those of the operations.
+                .fillLookPauseNs(TimeUnit.HOURS.toNanos(1))
                 .memoryBytesPerNode(needs.memoryBytesPerNode())
                 .stepTimeoutNs(STEP_TIMEOUT_NS)
                 .clientOptions(new KvClientOptions().timeoutNs(needs.timeoutNs()))
