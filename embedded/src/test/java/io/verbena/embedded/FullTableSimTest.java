@@ -3,6 +3,7 @@ package io.verbena.embedded;
 import io.verbena.client.KvTable;
 import io.verbena.client.KvTableFullException;
 import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,6 +48,9 @@ class FullTableSimTest
                 put(cluster, table, ++key);
             }
             assertThat(toldAtOnce).isGreaterThan(MORE / 2);
+            cluster.settle();
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
         }
     }
 

@@ -56,10 +56,9 @@ final class Inserts
         if (splitSource.requestSplit(op.table, op.subtable()))
         {
             // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
-            op.forget();
             op.awaitSplit(runner.nowNs + (FULL_PAUSE_NS << Math.min(op.fullWaits, MOST_DOUBLED)));
             runner.combiner.standAside(op);
-            runner.go(op, Step.START);
+            runner.starts.restart(op);
         }
         else
         {

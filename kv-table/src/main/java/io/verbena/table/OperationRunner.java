@@ -196,6 +196,7 @@ final class OperationRunner
         }
         else if (step == Step.START)
         {
+            assert op.blockOffset == BlockAllocator.NONE : "a block outside of epochs: " + op;
             starts.start(op);
         }
         else if (canPost(op))
@@ -509,8 +510,7 @@ final class OperationRunner
         else if (repeatsLost && Step.isDecisive(op.step) && !op.overflows)
         {
             op.repeats = true;
-            op.forget();
-            go(op, Step.START);
+            starts.restart(op);
         }
         else
         {
@@ -523,6 +523,7 @@ final class OperationRunner
     {
         if (reason == ComputedValues.NO_BLOCK)
         {
+            op.needsBlock = true;
             starts.restart(op);
         }
         else
@@ -578,11 +579,7 @@ final class OperationRunner
 
     void release(final Operation op)
     {
-        if (op.blockOffset != BlockAllocator.NONE)
-        {
-            op.link.allocator.free(op.blockOffset, op.blockClass);
-            op.blockOffset = BlockAllocator.NONE;
-        }
+        Starts.giveBack(op);
         if (op.isAdmitted)
         {
             contention.ended(op.retries);

@@ -144,11 +144,9 @@ final class Starts
     boolean fitBlock(final Operation op)
     {
         final int needed = ComputedValues.neededClass(op);
-        if (op.blockOffset != BlockAllocator.NONE && op.blockClass != needed)
+        if (op.blockClass != needed)
         {
-            op.link.allocator.free(op.blockOffset, op.blockClass);
-            op.blockOffset = BlockAllocator.NONE;
-            op.blockWritten = false;
+            giveBack(op);
         }
         op.blockClass = needed;
         return op.blockOffset != BlockAllocator.NONE || takeBlock(op);
@@ -169,10 +167,24 @@ final class Starts
         return true;
     }
 
-    /** Waits for a block as an operation that has not begun: it keeps nothing that it read. */
+    /** Gives the block that an operation has taken and not published back, if there is one. */
+    static void giveBack(final Operation op)
+    {
+        if (op.blockOffset != BlockAllocator.NONE)
+        {
+            op.link.allocator.free(op.blockOffset, op.blockClass);
+            op.blockOffset = BlockAllocator.NONE;
+            op.blockWritten = false;
+        }
+    }
+
+    /**
+     * Begins again, as an operation that has not begun: it keeps neither what it read nor a block. In the first step an
+     * operation does not delay epochs, so that the block's chunk may be reclaimed while it waits.
+     */
     void restart(final Operation op)
     {
-        op.needsBlock = true;
+        giveBack(op);
         op.forget();
         runner.go(op, Step.START);
     }
