@@ -105,7 +105,7 @@ public final class DemoReport
     }
 
     /**
-     * Every figure by its name; {@code docs/operations.md} says what each means.
+     * Every figure by its name; {@code docs/benchmarks.md} says what each means.
      *
      * @return a JSON object.
      */
