@@ -51,6 +51,23 @@ final class AsyncCalls
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
         final long expectedVersion, final long deadlineNs, final Conversion<T> conversion, final Executor executor)
     {
+        final CompletableFuture<T> future =
+            tryRun(kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
+        return null != future ? future : CompletableFuture.failedFuture(new KvUnavailableException(
+            "too many asynchronous operations in flight: maxAsyncInFlight=" + maxInFlight +
+            "; wait for some of them, or raise the limit"));
+    }
+
+    /**
+     * Begins an operation if there is room for one more in flight.
+     *
+     * @param executor completes the future, and so runs what depends on it.
+     * @return the future; null when as many are in flight as may be.
+     */
+    <T> CompletableFuture<T> tryRun(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long expectedVersion, final long deadlineNs, final Conversion<T> conversion, final Executor executor)
+    {
         if (closed)
         {
             throw Verdict.closed();
@@ -59,8 +76,7 @@ final class AsyncCalls
         if ((int)now > maxInFlight)
         {
             counts.decrementAndGet();
-            return CompletableFuture.failedFuture(new KvUnavailableException("too many asynchronous operations in " +
-                "flight: maxAsyncInFlight=" + maxInFlight + "; wait for some of them, or raise the limit"));
+            return null;
         }
         final AsyncCall<T> call =
             new AsyncCall<>(this, (int)(now >>> Integer.SIZE), kind, table, key, value, expectedVersion, deadlineNs,

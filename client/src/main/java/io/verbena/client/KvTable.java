@@ -300,11 +300,14 @@ public interface KvTable
     CompletableFuture<Long> incrementAsync(byte[] key, long amount, long timeoutNs);
 
     /**
-     * Reads many records at once: all are under way together, and those of one memory node share doorbells. Each is
-     * read at an instant of its own within the call. They count against {@link KvClientOptions#maxAsyncInFlight()}.
+     * Reads many records at once: up to 512 are under way together, and those of one memory node share doorbells. Each
+     * is read at an instant of its own within the call. The call begins further ones as earlier ones end, and waits for
+     * room where {@link KvClientOptions#maxAsyncInFlight()} is reached, so any number of keys may be given. What could
+     * not be begun before the deadline fails with {@link KvTimeoutException}; after {@link KvClient#close()}, with
+     * {@link KvClosedException}.
      *
-     * @param keys      to read; may repeat.
-     * @param timeoutNs until the deadline of all, 1 or more.
+     * @param keys      to read, any number; may repeat.
+     * @param timeoutNs until the deadline of the whole call, 1 or more.
      * @return for each key, in this order, what {@link #get(byte[], long)} would have returned or thrown.
      */
     List<KvOutcome<Optional<KvEntry>>> getAll(List<byte[]> keys, long timeoutNs);
@@ -313,9 +316,9 @@ public interface KvTable
      * Writes many records at once, as {@link #getAll} reads them. Nothing is atomic over several keys; if a key
      * repeats, any of its values may be the last.
      *
-     * @param keys      to write.
+     * @param keys      to write, any number.
      * @param values    as many, in the same order.
-     * @param timeoutNs until the deadline of all, 1 or more.
+     * @param timeoutNs until the deadline of the whole call, 1 or more.
      * @return for each key, in this order, what {@link #put(byte[], byte[], long)} would have returned or thrown.
      */
     List<KvOutcome<Long>> putAll(List<byte[]> keys, List<byte[]> values, long timeoutNs);
@@ -323,8 +326,8 @@ public interface KvTable
     /**
      * Deletes many records at once, as {@link #getAll} reads them.
      *
-     * @param keys      to delete.
-     * @param timeoutNs until the deadline of all, 1 or more.
+     * @param keys      to delete, any number.
+     * @param timeoutNs until the deadline of the whole call, 1 or more.
      * @return for each key, in this order, what {@link #delete(byte[])} would have returned or thrown.
      */
     List<KvOutcome<Boolean>> deleteAll(List<byte[]> keys, long timeoutNs);

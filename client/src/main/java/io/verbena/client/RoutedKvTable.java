@@ -4,12 +4,10 @@ import io.verbena.request.RecordPage;
 import io.verbena.request.RequestKind;
 import io.verbena.request.TableReference;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.IntFunction;
 
 /** A table of a {@link RoutedKvClient}: checks arguments, and says which request each operation is. Thread-safe. */
 final class RoutedKvTable implements KvTable
@@ -188,8 +186,7 @@ final class RoutedKvTable implements KvTable
     public List<KvOutcome<Optional<KvEntry>>> getAll(final List<byte[]> keys, final long timeoutNs)
     {
         Arguments.checkKeys(keys);
-        return all(keys.size(),
-            (i) -> runAsync(RequestKind.GET, keys.get(i), null, 0, timeoutNs, Conversion::entry, DIRECTLY));
+        return all(RequestKind.GET, keys, null, timeoutNs, Conversion::entry);
     }
 
     @Override
@@ -197,32 +194,27 @@ final class RoutedKvTable implements KvTable
         final List<byte[]> keys, final List<byte[]> values, final long timeoutNs)
     {
         Arguments.checkValues(keys, values);
-        return all(keys.size(), (i) ->
-            runAsync(RequestKind.PUT, keys.get(i), values.get(i), 0, timeoutNs, Conversion::version, DIRECTLY));
+        return all(RequestKind.PUT, keys, values, timeoutNs, Conversion::version);
     }
 
     @Override
     public List<KvOutcome<Boolean>> deleteAll(final List<byte[]> keys, final long timeoutNs)
     {
         Arguments.checkKeys(keys);
-        return all(keys.size(),
-            (i) -> runAsync(RequestKind.DELETE, keys.get(i), null, 0, timeoutNs, Conversion::deleted, DIRECTLY));
+        return all(RequestKind.DELETE, keys, null, timeoutNs, Conversion::deleted);
     }
 
-    /** Begins all, then waits for each; none outlasts its deadline. */
-    private static <T> List<KvOutcome<T>> all(final int count, final IntFunction<CompletableFuture<T>> operation)
+    private <T> List<KvOutcome<T>> all(
+        final RequestKind kind, final List<byte[]> keys, final List<byte[]> values, final long timeoutNs,
+        final Conversion<T> conversion)
     {
-        final List<CompletableFuture<T>> futures = new ArrayList<>(count);
-        for (int i = 0; i < count; i++)
-        {
-            futures.add(operation.apply(i));
-        }
-        final List<KvOutcome<T>> outcomes = new ArrayList<>(count);
-        for (final CompletableFuture<T> future : futures)
-        {
-            outcomes.add(future.handle((result, failure) -> new KvOutcome<>(result, (KvException)failure)).join());
-        }
-        return outcomes;
+        final long deadlineNs = client.deadlineNs(timeoutNs);
+        final AsyncCalls calls = client.asyncCalls();
+        return new Batch(calls.clock(), deadlineNs).run(
+            keys.size(),
+            (i, executor) -> calls.tryRun(kind, table, keys.get(i), null == values ? null : values.get(i), 0,
+                deadlineNs, conversion, executor),
+            () -> Verdict.notBegun(kind, table));
     }
 
     @Override

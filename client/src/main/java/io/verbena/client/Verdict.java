@@ -2,6 +2,8 @@ package io.verbena.client;
 
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
+import io.verbena.request.RequestKind;
+import io.verbena.request.TableReference;
 
 /** What an answer means for a call: it is over, well or badly, or another node may try. */
 final class Verdict
@@ -60,6 +62,13 @@ final class Verdict
     {
         return new KvTimeoutException(facts(request) + " was not " +
             (request.kind().isRead() ? "answered" : "applied") + " before its deadline");
+    }
+
+    /** @return the exception for each key of a call of many that found no room before the deadline of the call. */
+    static KvException notBegun(final RequestKind kind, final TableReference table)
+    {
+        return new KvTimeoutException(kind + " in table " + table.name() +
+            " was not begun before the deadline of the call; give it a longer timeout, or fewer keys");
     }
 
     /**
