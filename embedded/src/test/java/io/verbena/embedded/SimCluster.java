@@ -86,6 +86,7 @@ final class SimCluster implements AutoCloseable
     private long heartbeatNs = LEASE_NS / 20;
     private boolean splitsSubtables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
+    private int maxMemoryNodes = 128;
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -348,6 +349,12 @@ final class SimCluster implements AutoCloseable
         splitsSubtables = isOn;
     }
 
+    /** Of compute nodes that are added from now on. */
+    void maxMemoryNodes(final int nodes)
+    {
+        maxMemoryNodes = nodes;
+    }
+
     /** Starts a compute node; it takes operations as soon as it serves. */
     Compute addComputeNode()
     {
@@ -357,7 +364,7 @@ final class SimCluster implements AutoCloseable
             machine.device(), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
-                .fillLookPauseNs(fillLookPauseNs)
+                .fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());

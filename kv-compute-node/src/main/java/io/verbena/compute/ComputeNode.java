@@ -187,6 +187,18 @@ public final class ComputeNode implements Agent
         return null == session ? Map.of() : session.carriers();
     }
 
+    /** @return memory nodes that can be used now. The node's thread. */
+    public int reachedMemoryNodes()
+    {
+        return null == session ? 0 : session.memoryLinks().reached();
+    }
+
+    /** @return why memory nodes cannot be used now, by their ids; empty when all can be. The node's thread. */
+    public Map<Integer, String> memoryNodeFailures()
+    {
+        return null == session ? Map.of() : session.memoryLinks().failures();
+    }
+
     /** @return operations answered so far. */
     public long operationCount()
     {

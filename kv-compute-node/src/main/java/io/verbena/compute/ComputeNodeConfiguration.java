@@ -9,11 +9,15 @@ import java.util.concurrent.TimeUnit;
 /** Settings of a {@link ComputeNode}; fluent, read once when the node is made. Not thread-safe. */
 public final class ComputeNodeConfiguration
 {
+    /** Most that {@link #maxMemoryNodes(int)} takes. */
+    public static final int MOST_MEMORY_NODES = 2_048;
+
     private String name = "compute";
     private int servicePort;
     private CompletionChannel completionChannel;
     private int operationSlots = 64;
     private int queueCapacity = 4096;
+    private int maxMemoryNodes = 128;
     private int locationCacheEntries = 1 << 16;
     private long heartbeatIntervalNs = TimeUnit.MILLISECONDS.toNanos(25);
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(2);
@@ -121,6 +125,27 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration queueCapacity(final int queueCapacity)
     {
         this.queueCapacity = queueCapacity;
+        return this;
+    }
+
+    /** @return most memory nodes that it connects to. */
+    public int maxMemoryNodes()
+    {
+        return maxMemoryNodes;
+    }
+
+    /**
+     * @param nodes most memory nodes that it connects to, 1 to {@link #MOST_MEMORY_NODES}; tables on further ones
+     *              cannot be used here. Each takes 17 KiB of completion queues. Default 128.
+     * @return this.
+     */
+    public ComputeNodeConfiguration maxMemoryNodes(final int nodes)
+    {
+        if (nodes < 1 || nodes > MOST_MEMORY_NODES)
+        {
+            throw new ComputeNodeException("maxMemoryNodes " + nodes + ": must be 1 to " + MOST_MEMORY_NODES);
+        }
+        maxMemoryNodes = nodes;
         return this;
     }
 

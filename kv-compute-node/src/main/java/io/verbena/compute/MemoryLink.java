@@ -30,7 +30,7 @@ final class MemoryLink implements AutoCloseable
 {
     private enum State
     {
-        LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING
+        LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING, REFUSED
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
@@ -77,7 +77,8 @@ final class MemoryLink implements AutoCloseable
     private long newestOwnLease;
     private long indexRefusals;
 
-    MemoryLink(final SessionParts session, final int memoryNodeId)
+    /** @param refusal why it is never connected; empty for one that is. */
+    MemoryLink(final SessionParts session, final int memoryNodeId, final String refusal)
     {
         this.session = session;
         raas = session.raas();
@@ -96,7 +97,16 @@ final class MemoryLink implements AutoCloseable
         indexSweep = new IndexSweep(session, memoryNodeId, watch, this::sweepAccess);
         reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess, indexSweep::ask);
         engine.suspend(memoryNodeId, true);
-        lookUp();
+        if (refusal.isEmpty())
+        {
+            lookUp();
+        }
+        else
+        {
+            state = State.REFUSED;
+            failure = refusal;
+            LOGGER.error(refusal);
+        }
     }
 
     int memoryNodeId()
@@ -254,6 +264,7 @@ final class MemoryLink implements AutoCloseable
             case VIEWING -> pollView(nowNs);
             case READY -> pollWatch(nowNs) + pollReclaimer() + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
+            case REFUSED -> 0;
         };
     }
 

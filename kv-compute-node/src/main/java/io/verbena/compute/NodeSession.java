@@ -56,14 +56,17 @@ final class NodeSession implements AutoCloseable
     private static final long HEARTBEAT_POLL_NS = 2_000_000;
     /** How long a node that leaves waits until the indexes of tables that it dropped can go back: 3 s. */
     private static final long INDEX_RETURN_NS = 3_000_000_000L;
+    /** To the meta server: the present one, and one that is not closed yet. */
+    private static final int META_CONNECTIONS = 2;
 
     private final ComputeNodeConfiguration configuration;
     private final OperationDesk desk;
     private final JoinTimeline timeline;
     private final RaasContext raas;
     private final MetaLink metaLink;
-    private final Int2ObjectHashMap<MemoryLink> links = new Int2ObjectHashMap<>();
-    private final List<MemoryLink> linkList = new ArrayList<>();
+    private final MemoryLinks memoryLinks;
+    private final Int2ObjectHashMap<MemoryLink> links;
+    private final List<MemoryLink> linkList;
     private final List<ControlTask> tasks = new ArrayList<>();
     private final ControlCall<Registration> registering;
     private final SplittableRandom random;
@@ -74,7 +77,7 @@ final class NodeSession implements AutoCloseable
     private SessionParts parts;
     private CatalogWatch catalog;
     private final IndexReturns indexReturns = new IndexReturns();
-    private final SplitDesk splits = new SplitDesk(links, indexReturns, this::returnIndex);
+    private final SplitDesk splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
     private ControlCall<NodePage> nodesCall;
@@ -90,8 +93,13 @@ final class NodeSession implements AutoCloseable
         this.configuration = configuration;
         this.desk = desk;
         this.timeline = timeline;
-        raas = RaasContext.open(
-            device, new RaasConfiguration().completionChannel(configuration.completionChannel()));
+        memoryLinks = new MemoryLinks(configuration);
+        links = memoryLinks.byId();
+        linkList = memoryLinks.all();
+        splits = new SplitDesk(links, indexReturns, this::returnIndex);
+        raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
+            .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
+            .roomSetting(MemoryLinks.settingText(configuration)));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
@@ -128,9 +136,9 @@ final class NodeSession implements AutoCloseable
         return parts;
     }
 
-    List<MemoryLink> memoryLinks()
+    MemoryLinks memoryLinks()
     {
-        return linkList;
+        return memoryLinks;
     }
 
     TableEngine engine()
@@ -221,7 +229,7 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || desk.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || isLinkWaiting() || catalog.isBusy() || splits.isBusy();
+            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || splits.isBusy();
     }
 
     /**
@@ -335,18 +343,9 @@ final class NodeSession implements AutoCloseable
     {
         for (int i = 0; i < descriptor.subtableCount(); i++)
         {
-            link(DirectoryEntry.memoryNodeId(descriptor.entry(i)));
+            memoryLinks.add(parts, DirectoryEntry.memoryNodeId(descriptor.entry(i)));
         }
         return engine.openTable(descriptor);
-    }
-
-    private void link(final int memoryNodeId)
-    {
-        if (!links.containsKey(memoryNodeId))
-        {
-            linkList.add(new MemoryLink(parts, memoryNodeId));
-            links.put(memoryNodeId, linkList.getLast());
-        }
     }
 
     private int pollDiscovering(final long nowNs)
@@ -381,7 +380,7 @@ final class NodeSession implements AutoCloseable
         {
             if (NodeRole.MEMORY_NODE == node.role())
             {
-                link(node.nodeId());
+                memoryLinks.add(parts, node.nodeId());
             }
         }
         if (call.result().hasMore())
@@ -473,18 +472,6 @@ final class NodeSession implements AutoCloseable
             }
         }
         return workCount;
-    }
-
-    private boolean isLinkWaiting()
-    {
-        for (int i = 0; i < linkList.size(); i++)
-        {
-            if (linkList.get(i).isConnecting() || linkList.get(i).isWaiting())
-            {
-                return true;
-            }
-        }
-        return false;
     }
 
     private int pollTasks(final long nowNs)

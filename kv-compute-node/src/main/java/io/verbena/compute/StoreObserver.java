@@ -81,7 +81,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     /** @return ids of all memory nodes that there were when it joined, ascending. */
     public List<Integer> memoryNodeIds()
     {
-        return session.memoryLinks().stream().map(MemoryLink::memoryNodeId).sorted().toList();
+        return session.memoryLinks().all().stream().map(MemoryLink::memoryNodeId).sorted().toList();
     }
 
     @Override
@@ -112,7 +112,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     private MemoryLink link(final int memoryNodeId)
     {
         final long deadlineNs = clock.nanoTime() + timeoutNs;
-        for (final MemoryLink link : session.memoryLinks())
+        for (final MemoryLink link : session.memoryLinks().all())
         {
             if (link.memoryNodeId() == memoryNodeId)
             {

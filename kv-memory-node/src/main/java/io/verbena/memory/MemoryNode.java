@@ -16,6 +16,7 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.FormatException;
@@ -148,7 +149,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         final Device device, final MetaServerLocator metaServer, final MemoryNodeConfiguration configuration)
     {
         RegionLayout.checkSizes(configuration);
-        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
+        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration, device.attributes()));
         MemoryRegion region = null;
 
         try
@@ -562,10 +563,12 @@ public final class MemoryNode implements Agent, AutoCloseable
         return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
     }
 
-    private static RaasConfiguration raasConfiguration(final MemoryNodeConfiguration configuration)
+    /** One connection is to the meta server; another one to it may be closing. */
+    private static RaasConfiguration raasConfiguration(
+        final MemoryNodeConfiguration configuration, final DeviceAttributes device)
     {
         return new RaasConfiguration()
-            .maxChannels(configuration.maxPeers())
+            .peers(2, configuration.maxPeers(), device)
             .completionChannel(configuration.completionChannel())
             .errorHandler((error) -> LOGGER.error("a control call failed", error));
     }

@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** A compute node with the server for its clients, both on one thread. */
 public final class ComputeNodeRole implements Role
@@ -42,6 +43,8 @@ public final class ComputeNodeRole implements Role
     private volatile int connections;
     private volatile Map<String, Integer> carriers = Map.of();
     private volatile Map<String, Integer> nodeCarriers = Map.of();
+    private volatile int memoryNodes;
+    private volatile String memoryNodeFailures = "";
     private volatile long served;
     private volatile Map<String, Object> space = Map.of();
     private long countedNs;
@@ -91,18 +94,19 @@ public final class ComputeNodeRole implements Role
      */
     public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
-        return open(fabric, metaServer, null, true);
+        return open(fabric, metaServer, null, new ComputeNodeConfiguration());
     }
 
     /**
      * As {@link #open(Fabric, MetaServerLocator)}.
      *
-     * @param start       of the process, for the figures; may be null.
-     * @param growsTables whether it splits subtables that fill up.
+     * @param start         of the process, for the figures; may be null.
+     * @param configuration of the node; its name, its port and its channel are set here.
      * @return the role.
      */
     public static ComputeNodeRole open(
-        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start, final boolean growsTables)
+        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start,
+        final ComputeNodeConfiguration configuration)
     {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
@@ -111,9 +115,7 @@ public final class ComputeNodeRole implements Role
         try
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
-                new ComputeNodeConfiguration().name(name).servicePort(SERVICE_PORT).completionChannel(channel)
-                    .splitsSubtables(growsTables),
-                beganNs);
+                configuration.name(name).servicePort(SERVICE_PORT).completionChannel(channel), beganNs);
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS, channel,
                 (error) -> LOGGER.error("a client's connection failed", error));
             return new ComputeNodeRole(device, channel, node, server, start, beganNs);
@@ -196,6 +198,8 @@ public final class ComputeNodeRole implements Role
         if (pace.isDue(work, nowNs))
         {
             nodeCarriers = node.carriers();
+            memoryNodes = node.reachedMemoryNodes();
+            memoryNodeFailures = text(node.memoryNodeFailures());
             countSpace(nowNs);
         }
         return work;
@@ -210,6 +214,12 @@ public final class ComputeNodeRole implements Role
             countedNs = nowNs;
             node.endpoint().submit(new SpaceCount(nowNs + COUNT_TIMEOUT_NS));
         }
+    }
+
+    private static String text(final Map<Integer, String> failures)
+    {
+        return failures.entrySet().stream().map((failure) -> failure.getKey() + " (" + failure.getValue() + ")")
+            .collect(Collectors.joining(", "));
     }
 
     private void publish(final SpaceFigures counted)
@@ -275,6 +285,8 @@ public final class ComputeNodeRole implements Role
         figures.put("clients", connections);
         figures.put("carriers", carriers);
         figures.put("node_carriers", nodeCarriers);
+        figures.put("memory_nodes", memoryNodes);
+        figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
         figures.putAll(space);

@@ -27,8 +27,6 @@ import java.util.concurrent.TimeUnit;
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
 {
-    private static final int MAX_NODES = 128;
-
     private final Device device;
     private final NanoClock clock;
     private final CompletionChannel channel;
@@ -73,19 +71,18 @@ public final class MetaServerRole implements Role
         final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
         final Path data, final boolean isFresh)
     {
-        return open(
-            fabric, fabricName, listen, token, data, isFresh, new MetaServerConfiguration().leaseNs());
+        return open(fabric, fabricName, listen, token, data, isFresh, new MetaServerConfiguration());
     }
 
     /**
      * As {@link #open(Fabric, String, ClusterAddress, ClusterToken, Path, boolean)}.
      *
-     * @param leaseNs after which a node that is silent is out, see {@link MetaServerConfiguration#leaseNs(long)}.
+     * @param configuration of the server; what follows from the other arguments is set here.
      * @return the role, ready.
      */
     public static MetaServerRole open(
         final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
-        final Path data, final boolean isFresh, final long leaseNs)
+        final Path data, final boolean isFresh, final MetaServerConfiguration configuration)
     {
         final Device device = fabric.openDevice("meta-server");
         final CompletionChannel channel = Channels.create(device);
@@ -98,8 +95,8 @@ public final class MetaServerRole implements Role
             {
                 forgetEarlierRun(store);
             }
-            server = MetaServer.open(device, store, new MetaServerConfiguration().maxNodes(MAX_NODES)
-                .previousNodesAreGone(isFresh).leaseNs(leaseNs).completionChannel(channel));
+            server = MetaServer.open(
+                device, store, configuration.previousNodesAreGone(isFresh).completionChannel(channel));
             final BootstrapServer bootstrap = BootstrapServer.open(
                 listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()));
             return new MetaServerRole(device, channel, store, server, bootstrap);

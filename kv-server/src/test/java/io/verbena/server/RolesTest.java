@@ -13,6 +13,7 @@ import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryFolder;
+import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
@@ -87,7 +88,7 @@ class RolesTest
     {
         return MetaServerRole.open(
             fabric, fabricName(), new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true,
-            LEASE_NS);
+            new MetaServerConfiguration().leaseNs(LEASE_NS));
     }
 
     private RoleRunner start(final Role role)

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 public final class MetaServerConfiguration
 {
     private int servicePort = 1;
-    private int maxNodes = 64;
+    private int maxNodes = 128;
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
@@ -42,7 +42,7 @@ public final class MetaServerConfiguration
     }
 
     /**
-     * @param nodes most nodes at a time, memory nodes that are lost or left included, 1 to 65,535; default 64.
+     * @param nodes most nodes at a time, memory nodes that are lost or left included, 1 to 65,535; default 128.
      * @return this.
      */
     public MetaServerConfiguration maxNodes(final int nodes)

@@ -103,8 +103,11 @@ final class ChannelPool
     /** Says why {@link #reserve} refuses. */
     String noRoom()
     {
-        return "no room for another queue pair: " + open.size() + " are open; raise RaasConfiguration.maxChannels (" +
-            maxChannels + ") or completionQueueCapacity (" + context.configuration().completionQueueCapacity() + ")";
+        final RaasConfiguration configuration = context.configuration();
+        final String setting = configuration.roomSetting().isEmpty() ?
+            "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
+            configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
+        return "no room for another queue pair: " + open.size() + " are open; raise " + setting;
     }
 
     private boolean closeUnused()

@@ -25,6 +25,7 @@ public final class RaasConfiguration
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
     private CompletionChannel completionChannel;
+    private String roomSetting = "";
 
     /** Defaults. */
     public RaasConfiguration()
@@ -47,6 +48,7 @@ public final class RaasConfiguration
         identity = other.identity;
         errorHandler = other.errorHandler;
         completionChannel = other.completionChannel;
+        roomSetting = other.roomSetting;
     }
 
     private static void rethrow(final Throwable error)
@@ -136,12 +138,50 @@ public final class RaasConfiguration
     /**
      * @param requests outstanding over all physical queue pairs. Each queue pair made here takes
      *                 {@link #sendQueueDepth()} plus twice {@link #rpcCredits()} of it, each one accepted here twice
-     *                 {@link #rpcCredits()}; when it is used up, connecting is refused. Default 4,096: 15 peers.
+     *                 {@link #rpcCredits()}; when it is used up, connecting is refused. Default 4,096: 15 peers;
+     *                 {@link #peers} computes it.
      * @return this.
      */
     public RaasConfiguration completionQueueCapacity(final int requests)
     {
         this.completionQueueCapacity = requests;
+        return this;
+    }
+
+    /**
+     * Sets {@link #maxChannels()} and {@link #completionQueueCapacity()} to what so many peers need; after everything
+     * else that determines them. A device with shorter completion queues gets the longest that it has: peers beyond
+     * that are refused when they come.
+     *
+     * @param connected most peers that this side connects to, 0 or more.
+     * @param accepted  most peers that are accepted at once, 0 or more.
+     * @param device    of the context.
+     * @return this.
+     */
+    public RaasConfiguration peers(final int connected, final int accepted, final DeviceAttributes device)
+    {
+        final long completions = (long)connected * ClientChannel.sendDepth(sendQueueDepth, rpcCredits) +
+            (long)accepted * ServerChannel.sendDepth(rpcCredits) + (long)dcInitiators * maxBatchRequests;
+        maxChannels = (int)Math.min((long)connected + accepted, device.maxCompletions() / rpcCredits);
+        completionQueueCapacity = (int)Math.min(
+            Math.max(completions, ClientChannel.sendDepth(sendQueueDepth, rpcCredits)), device.maxCompletions());
+        return this;
+    }
+
+    /** @return what a user raises to have room for more connections; empty for the names in this class. */
+    public String roomSetting()
+    {
+        return roomSetting;
+    }
+
+    /**
+     * @param setting what a user raises to have room for more connections, with its present value, as messages name it;
+     *                default: {@link #maxChannels()} and {@link #completionQueueCapacity()}.
+     * @return this.
+     */
+    public RaasConfiguration roomSetting(final String setting)
+    {
+        roomSetting = setting;
         return this;
     }
 

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.VerbenaCommand;
+import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.control.bootstrap.BootstrapAnswer;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
@@ -45,7 +46,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     /** Where the environment may hold something of this command. */
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
-        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES");
+        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
+        "VERBENA_MAX_MEMORY_NODES");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -62,6 +64,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "made for, and merges what has become nearly empty, so that their memory comes back. " +
             "Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
+
+    @Option(names = "--max-memory-nodes", paramLabel = "N", defaultValue = "128",
+        description = "Most memory nodes that it connects to, 1 to 2048: tables on further ones cannot be used here, " +
+            "which 'status' and the log say. Default: ${DEFAULT-VALUE}.")
+    private int maxMemoryNodes = 128;
 
     /**
      * Understands a command line that leaves no question: options of this command alone, each once, with their values
@@ -122,6 +129,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
      */
     public int run(final PrintWriter out)
     {
+        if (maxMemoryNodes < 1 || maxMemoryNodes > ComputeNodeConfiguration.MOST_MEMORY_NODES)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
+                ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
+        }
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
@@ -134,7 +146,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
             fabric = Fabrics.open(cluster.fabric(), ProcessRole.EXPENDABLE);
             final StartTimeline start =
                 new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
-            role = ComputeNodeRole.open(fabric, options.locator(cluster), start, growingTables);
+            role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
+                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes));
         }
         catch (final RdmaException ex)
         {

@@ -6,6 +6,7 @@ import io.verbena.cli.FileErrors;
 import io.verbena.control.bootstrap.BootstrapException;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
@@ -88,7 +89,7 @@ public final class MetaServerCommand implements Callable<Integer>
             Files.createDirectories(data);
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
             role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
-                TimeUnit.SECONDS.toNanos(leaseSeconds));
+                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)));
         }
         catch (final BootstrapException ex)
         {
