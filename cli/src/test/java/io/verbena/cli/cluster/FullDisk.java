@@ -36,7 +36,7 @@ public final class FullDisk
             cluster.expect(ExitStatus.OK, "", "put", "more", "x".repeat(10_000));
             cluster.expect(ExitStatus.CANNOT_CREATE, "verbena: memory-1: ", "checkpoint");
             cluster.expect(ExitStatus.OK, "x", "get", "more");
-            cluster.expect(ExitStatus.OK, "checkpoint_failure:", "status");
+            cluster.expect(ExitStatus.OK, "error: memory-1: the last checkpoint failed", "status");
             cluster.expect(ExitStatus.FAILED, "memory-1: its records stay in shared memory", "down");
             Files.delete(filler);
             cluster.expect(ExitStatus.OK, "memory-1: 2 records in its checkpoint", "down");
