@@ -1,8 +1,8 @@
 package io.verbena.cli;
 
 import io.verbena.elle.history.JsonWriter;
-import io.verbena.rdma.bench.QpScaling;
-import io.verbena.rdma.bench.QpScalingPlot;
+import io.verbena.load.verbs.QpScaling;
+import io.verbena.load.verbs.QpScalingPlot;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

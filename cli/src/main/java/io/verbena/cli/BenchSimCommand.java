@@ -1,7 +1,7 @@
 package io.verbena.cli;
 
 import io.verbena.elle.history.JsonWriter;
-import io.verbena.rdma.bench.SimBenchmark;
+import io.verbena.load.verbs.SimBenchmark;
 import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

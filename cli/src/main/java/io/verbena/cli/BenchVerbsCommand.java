@@ -1,9 +1,9 @@
 package io.verbena.cli;
 
 import io.verbena.elle.history.JsonWriter;
-import io.verbena.rdma.bench.VerbsBenchmark;
-import io.verbena.rdma.bench.VerbsBenchmarkRow;
-import io.verbena.rdma.bench.WakeUpRow;
+import io.verbena.load.verbs.VerbsBenchmark;
+import io.verbena.load.verbs.VerbsBenchmarkRow;
+import io.verbena.load.verbs.WakeUpRow;
 import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -67,7 +67,8 @@ class ArchitectureTest
     {
         TEST_SUPPORT("test-support", "test"),
         RDMA_CORE("rdma-core", "rdma"),
-        RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE),
+        RDMA_SIM("rdma-sim", "rdma.sim", RDMA_CORE),
+        RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),
         KV_REQUEST("kv-request", "request", RAAS),
@@ -80,7 +81,7 @@ class ArchitectureTest
         CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
-        LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE),
+        LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM),
         CLI("cli", "cli", KV_SERVER, LOAD_TESTS, RDMA_CONFORMANCE);
 
         private final String folder;
@@ -234,9 +235,19 @@ class ArchitectureTest
     {
         // A prediction chooses the simulated fabric and its RNIC as another program chooses its hardware.
         check(noClasses()
-            .that().resideOutsideOfPackages(Module.RDMA_CORE.packages, Module.EMBEDDED.packages)
+            .that().resideOutsideOfPackages(Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..")
             .and().haveNameNotMatching("io\\.verbena\\.load\\.bench\\.ContentionBenchmark.*")
             .should().dependOnClassesThat().resideInAnyPackage("io.verbena.rdma.soft..", "io.verbena.rdma.sim.."));
+    }
+
+    /** The simulator is for tests, the rules and predictions: no program that serves has it on its class path. */
+    @Test
+    void shouldKeepTheSimulatorOffTheClassPathOfNodesAndClients()
+    {
+        for (final Module module : List.of(Module.CLIENT, Module.KV_SERVER, Module.EMBEDDED))
+        {
+            assertThat(module.reachable()).as(module.folder).doesNotContain(Module.RDMA_SIM);
+        }
     }
 
     @Test

@@ -1,6 +1,5 @@
 package io.verbena.rdma.fabric;
 
-import io.verbena.rdma.sim.SimFabric;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
@@ -24,18 +23,6 @@ class FabricsTest
             assertThat(fabric.deviceNames()).containsExactly("one");
             assertThat(device.attributes().provider()).isEqualTo("soft");
         }
-    }
-
-    @Test
-    void shouldOpenSimFabricWithSeedOfName()
-    {
-        try (Fabric fabric = Fabrics.open("sim:77"))
-        {
-            assertThat(fabric.provider()).isEqualTo("sim");
-            assertThat(((SimFabric)fabric).seed()).isEqualTo(77);
-        }
-        assertThatThrownBy(() -> Fabrics.open("sim:many"))
-            .isInstanceOf(RdmaException.class).hasMessageContaining("'many'");
     }
 
     @Test

@@ -1,9 +1,11 @@
-package io.verbena.rdma.bench;
+package io.verbena.load.verbs;
 
-import io.verbena.rdma.bench.QpScaling.Series;
+import io.verbena.load.verbs.QpScaling.Series;
 import io.verbena.rdma.sim.RnicModel;
 import org.junit.jupiter.api.Test;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -54,9 +56,13 @@ class QpScalingTest
     }
 
     @Test
-    void shouldNotFallWhenContextsAreFetchedInNoTimeWorthMentioning()
+    void shouldNotFallWhenContextsAreFetchedInNoTimeWorthMentioning() throws IOException
     {
-        final Properties properties = RnicModelTest.properties();
+        final Properties properties = new Properties();
+        try (InputStream file = RnicModel.class.getResourceAsStream(RnicModel.CONNECTX3_ROCE + ".properties"))
+        {
+            properties.load(file);
+        }
         properties.setProperty("qp_context_miss_ns", "1");
         final QpScaling scaling = new QpScaling(RnicModel.of(properties), 4_096, 1);
         final double few = scaling.measure(200, Series.QP_PER_CONNECTION).gigabitsPerSecond();

@@ -1,4 +1,4 @@
-package io.verbena.rdma.bench;
+package io.verbena.load.verbs;
 
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;

@@ -1,10 +1,5 @@
-package io.verbena.rdma.bench;
+package io.verbena.rdma.sim;
 
-import io.verbena.rdma.sim.RnicModel;
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.SimFabric;
-import io.verbena.rdma.sim.SimFabricOptions;
-import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;

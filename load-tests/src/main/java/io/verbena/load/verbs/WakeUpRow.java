@@ -1,4 +1,4 @@
-package io.verbena.rdma.bench;
+package io.verbena.load.verbs;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
