@@ -235,7 +235,8 @@ class ArchitectureTest
     {
         // A prediction chooses the simulated fabric and its RNIC as another program chooses its hardware.
         check(noClasses()
-            .that().resideOutsideOfPackages(Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..")
+            .that().resideOutsideOfPackages(
+                Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..")
             .and().haveNameNotMatching("io\\.verbena\\.load\\.bench\\.ContentionBenchmark.*")
             .should().dependOnClassesThat().resideInAnyPackage("io.verbena.rdma.soft..", "io.verbena.rdma.sim.."));
     }

@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvException;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.rdma.sim.SimRepetition;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 
 import java.util.List;
 

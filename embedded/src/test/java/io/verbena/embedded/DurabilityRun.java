@@ -2,8 +2,8 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.format.SuperblockDescriptor;
 

@@ -1,8 +1,8 @@
 package io.verbena.embedded;
 
 import io.verbena.memory.MemoryNodeException;
-import io.verbena.rdma.sim.SimFabricOptions;
-import io.verbena.rdma.sim.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,8 +1,8 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.request.ControlRequest;
 import io.verbena.table.StoreCheck;
 

@@ -2,10 +2,10 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.request.ControlRequest;
-import io.verbena.table.StoreCheck;
 import io.verbena.table.SpaceReport;
+import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 

@@ -2,9 +2,9 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.Subtable;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;

@@ -5,7 +5,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.RemoteNodes;
 import io.verbena.client.RoutedKvClient;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.TableReference;
 import io.verbena.request.remote.Waker;

@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.rdma.sim.SimRepetition;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;

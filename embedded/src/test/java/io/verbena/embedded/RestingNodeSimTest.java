@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.SpaceFigures;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.request.ControlRequest;
 

@@ -1,8 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.memory.MemoryNode;
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.VerbWatch;
+import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;

@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.TableCheck;
 

@@ -4,8 +4,8 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.sim.SimHunt;
-import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -5,9 +5,9 @@ import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.raas.PeerAddress;
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
 

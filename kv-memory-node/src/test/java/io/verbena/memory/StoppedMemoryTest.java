@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.rdma.sim.SimFabric;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;

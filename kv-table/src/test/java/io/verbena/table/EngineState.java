@@ -72,7 +72,7 @@ final class EngineState
 
     /**
      * @param isWhole whether slots may be moved: then all counts that such steps leave to each other.
-     * @return never {@link io.verbena.rdma.sim.SimActor#HISTORY}.
+     * @return never {@link io.verbena.rdma.sim.explore.SimActor#HISTORY}.
      */
     static long of(final TableEngine engine, final SimQueuePairPort port, final boolean isWhole)
     {

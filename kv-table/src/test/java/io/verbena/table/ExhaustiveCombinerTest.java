@@ -1,6 +1,6 @@
 package io.verbena.table;
 
-import io.verbena.rdma.sim.SimExplorationReport;
+import io.verbena.rdma.sim.explore.SimExplorationReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

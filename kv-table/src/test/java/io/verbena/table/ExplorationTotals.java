@@ -1,8 +1,8 @@
 package io.verbena.table;
 
-import io.verbena.rdma.sim.SimExplorationReport;
-import io.verbena.rdma.sim.SimExplorer;
-import io.verbena.rdma.sim.SimExplorerOptions;
+import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.rdma.sim.explore.SimExplorer;
+import io.verbena.rdma.sim.explore.SimExplorerOptions;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.verbena.table;
 
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;

@@ -1,9 +1,9 @@
 package io.verbena.table;
 
-import io.verbena.rdma.sim.SimActor;
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.SimExploration;
-import io.verbena.rdma.sim.SimExplorer;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.explore.SimActor;
+import io.verbena.rdma.sim.explore.SimExploration;
+import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;

@@ -1,6 +1,6 @@
 package io.verbena.table;
 
-import io.verbena.rdma.sim.SimRepetition;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,9 +1,9 @@
 package io.verbena.raas;
 
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimNode;
-import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.WorkCompletionStatus;

@@ -1,10 +1,10 @@
 package io.verbena.raas;
 
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimFaultOptions;
 import io.verbena.rdma.sim.SimHunt;
-import io.verbena.rdma.sim.SimRepetition;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimRepetition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

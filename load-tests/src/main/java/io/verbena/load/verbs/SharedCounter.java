@@ -1,10 +1,10 @@
 package io.verbena.load.verbs;
 
-import io.verbena.rdma.sim.SimDevice;
-import io.verbena.rdma.sim.SimFabric;
 import io.verbena.rdma.sim.SimFaultOptions;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;

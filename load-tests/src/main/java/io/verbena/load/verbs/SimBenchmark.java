@@ -1,9 +1,9 @@
 package io.verbena.load.verbs;
 
-import io.verbena.rdma.sim.SimDecisions;
-import io.verbena.rdma.sim.SimFabricOptions;
 import io.verbena.rdma.sim.SimHunt;
 import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SeededDecisions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.agrona.concurrent.NanoClock;
 
@@ -121,7 +121,7 @@ public final class SimBenchmark
 
     private void runOne(final long seed)
     {
-        try (SimWorld world = new SimWorld(SimDecisions.ofSeed(seed), new SimFabricOptions(), null))
+        try (SimWorld world = new SimWorld(new SeededDecisions(seed), new SimFabricOptions(), null))
         {
             SharedCounter.run(world);
             steps.addAndGet(world.steps());

@@ -1,7 +1,7 @@
 package io.verbena.load.verbs;
 
 import io.verbena.load.verbs.QpScaling.Series;
-import io.verbena.rdma.sim.RnicModel;
+import io.verbena.rdma.sim.schedule.RnicModel;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.fabric.Fabrics;
-import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 

@@ -1,6 +1,6 @@
 package io.verbena.rdma.conformance;
 
-import io.verbena.rdma.sim.SimFabric;
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.Device;
 
 /** Two devices of a simulated fabric, which moves when it is told to. */

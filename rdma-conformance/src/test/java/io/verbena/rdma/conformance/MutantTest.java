@@ -1,8 +1,8 @@
 package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.conformance.RuleResult.Verdict;
-import io.verbena.rdma.sim.SimFabric;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.verbena.rdma.conformance;
 
-import io.verbena.rdma.sim.SimFabric;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;

@@ -1,5 +1,7 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.schedule.SimFault;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;

@@ -1,5 +1,7 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.spi.FabricProvider;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.schedule.SimFault;
+import io.verbena.rdma.sim.schedule.SimIncidents;
+
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;

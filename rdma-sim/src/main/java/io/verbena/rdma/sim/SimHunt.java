@@ -1,5 +1,10 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.schedule.SeededDecisions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimFault;
+
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -93,7 +98,7 @@ public final class SimHunt
 
     private Outcome runOne(final long seed, final List<SimFault> faults)
     {
-        try (SimWorld world = new SimWorld(SimDecisions.ofSeed(seed), options.get(), faults))
+        try (SimWorld world = new SimWorld(new SeededDecisions(seed), options.get(), faults))
         {
             try
             {

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.schedule.SimStep;
+
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentTerminationException;
 

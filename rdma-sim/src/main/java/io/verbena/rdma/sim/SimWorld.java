@@ -1,5 +1,18 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SeededDecisions;
+import io.verbena.rdma.sim.schedule.SeededRandom;
+import io.verbena.rdma.sim.schedule.SimDecision;
+import io.verbena.rdma.sim.schedule.SimDecisions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimFault;
+import io.verbena.rdma.sim.schedule.SimIncidents;
+import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.TimedAgenda;
+
 import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayList;
@@ -25,7 +38,7 @@ public final class SimWorld implements AutoCloseable
      */
     public SimWorld(final long seed, final SimFabricOptions options)
     {
-        this(SimDecisions.ofSeed(seed), options, null);
+        this(new SeededDecisions(seed), options, null);
     }
 
     /**
@@ -39,7 +52,7 @@ public final class SimWorld implements AutoCloseable
         this.fabric = new SimFabric(
             decisions, options, faults == null ? null : List.copyOf(faults), new TimedAgenda());
         this.options = options;
-        this.random = new DecidedNumbers(decisions, SimDecision.WORKLOAD);
+        this.random = new SeededRandom(decisions, SimDecision.WORKLOAD);
     }
 
     /** @return the seed given. */
@@ -126,7 +139,7 @@ public final class SimWorld implements AutoCloseable
         }
         else
         {
-            faultOptions.draw(new DecidedNumbers(fabric.decisions(), SimDecision.FAULT), incidents);
+            faultOptions.draw(new SeededRandom(fabric.decisions(), SimDecision.FAULT), incidents);
         }
         final List<SimFault> all = incidents.happened();
         all.subList(before, all.size()).forEach(fault -> after(fault.atNs(), () -> inject(fault)));

@@ -1,5 +1,6 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -8,7 +9,7 @@ import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.QueuePair;
 
 /** Connects endpoints of one simulated fabric. */
-final class SimConnections
+public final class SimConnections
 {
     private static final byte[] NOTHING = {};
 
@@ -16,12 +17,12 @@ final class SimConnections
     {
     }
 
-    static void connect(final SimFabric fabric, final Endpoint from, final Endpoint to)
+    public static void connect(final SimFabric fabric, final Endpoint from, final Endpoint to)
     {
         connect(fabric, from, from.queuePair, to, to.queuePair);
     }
 
-    static void connect(
+    public static void connect(
         final SimFabric fabric,
         final Endpoint from,
         final QueuePair source,

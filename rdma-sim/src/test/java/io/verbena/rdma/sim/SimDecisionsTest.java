@@ -1,5 +1,14 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.explore.Adder;
+import io.verbena.rdma.sim.schedule.SeededDecisions;
+import io.verbena.rdma.sim.schedule.SimDecision;
+import io.verbena.rdma.sim.schedule.SimDecisions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimFault;
+import io.verbena.rdma.sim.schedule.SimRecording;
+
 import org.junit.jupiter.api.Test;
 
 import java.util.Arrays;
@@ -36,9 +45,9 @@ class SimDecisionsTest
     {
         for (int seed = 0; seed < 20; seed++)
         {
-            final SimRecording recording = new SimRecording(SimDecisions.ofSeed(seed));
+            final SimRecording recording = new SimRecording(new SeededDecisions(seed));
             final String recorded = run(recording, null);
-            assertThat(recorded).isEqualTo(run(SimDecisions.ofSeed(seed), null));
+            assertThat(recorded).isEqualTo(run(new SeededDecisions(seed), null));
             assertThat(recording.size()).isGreaterThan(100);
             final SimRecording read = SimRecording.parse(99, recording.toText());
             assertThat(run(recording.replay(), null)).isEqualTo(recorded);
@@ -49,7 +58,7 @@ class SimDecisionsTest
     @Test
     void shouldSayWhereRunDiffersFromRecording()
     {
-        final SimRecording recording = new SimRecording(SimDecisions.ofSeed(1));
+        final SimRecording recording = new SimRecording(new SeededDecisions(1));
         run(recording, null);
         final String text = recording.toText();
         final String shorter = text.substring(0, text.lastIndexOf('\n', text.length() / 2) + 1);
@@ -80,7 +89,7 @@ class SimDecisionsTest
             }
             final List<SimFault> read = SimFault.parse(SimFault.format(faults));
             assertThat(read).isEqualTo(faults);
-            try (SimWorld world = new SimWorld(SimDecisions.ofSeed(seed), new SimFabricOptions(), read))
+            try (SimWorld world = new SimWorld(new SeededDecisions(seed), new SimFabricOptions(), read))
             {
                 Adder.addTo(world, 3);
                 world.injectFaults(faultOptions());
@@ -123,7 +132,7 @@ class SimDecisionsTest
     void shouldNameNodesWhenFaultNamesAnother()
     {
         try (SimWorld world = new SimWorld(
-            SimDecisions.ofSeed(1), new SimFabricOptions(), SimFault.parse("kill nobody at 5ns")))
+            new SeededDecisions(1), new SimFabricOptions(), SimFault.parse("kill nobody at 5ns")))
         {
             world.addNode("somebody");
             world.injectFaults(new SimFaultOptions());
@@ -134,7 +143,7 @@ class SimDecisionsTest
     @Test
     void shouldDecideWithinBoundsAndUseThemAll()
     {
-        final SimDecisions decisions = SimDecisions.ofSeed(7);
+        final SimDecisions decisions = new SeededDecisions(7);
         final int[] counts = new int[10];
         for (int i = 0; i < 10_000; i++)
         {

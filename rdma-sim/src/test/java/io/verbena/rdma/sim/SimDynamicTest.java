@@ -1,5 +1,6 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;

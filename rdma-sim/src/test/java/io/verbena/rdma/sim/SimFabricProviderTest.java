@@ -1,6 +1,7 @@
 package io.verbena.rdma.sim;
 
 import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import org.junit.jupiter.api.Test;

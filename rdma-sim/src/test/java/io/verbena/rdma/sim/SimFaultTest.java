@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;

@@ -1,5 +1,10 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.explore.Adder;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimFault;
+
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;

@@ -1,5 +1,8 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -24,10 +27,10 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two devices of one fabric, with queue pairs of any type brought up by hand. */
-final class SimPair implements AutoCloseable
+public final class SimPair implements AutoCloseable
 {
     static final int REGION_FLAGS = AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND;
-    static final int QKEY = 0x1234;
+    public static final int QKEY = 0x1234;
     private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(32, 32, 64, 4);
     private static final int REGION_BYTES = 1 << 16;
 
@@ -36,24 +39,24 @@ final class SimPair implements AutoCloseable
     final Side b;
 
     /** A completion in words: identifier and status, of a receive also length. */
-    record Done(long wrId, String status, int byteLength, int flags, int extra, int source, int queuePair)
+    public record Done(long wrId, String status, int byteLength, int flags, int extra, int source, int queuePair)
     {
     }
 
     /** One device with everything that a queue pair needs. */
-    static final class Side
+    public static final class Side
     {
-        final SimDevice device;
-        final ProtectionDomain domain;
-        final CompletionQueue completions;
-        final MemoryRegion region;
+        public final SimDevice device;
+        public final ProtectionDomain domain;
+        public final CompletionQueue completions;
+        public final MemoryRegion region;
 
-        Side(final SimFabric fabric, final String name)
+        public Side(final SimFabric fabric, final String name)
         {
             this(fabric.openDevice(name));
         }
 
-        Side(final SimDevice device)
+        public Side(final SimDevice device)
         {
             this.device = device;
             domain = device.allocateProtectionDomain();
@@ -61,33 +64,33 @@ final class SimPair implements AutoCloseable
             region = domain.allocateRegistered(REGION_BYTES, REGION_FLAGS);
         }
 
-        QueuePair queuePair(final QueuePairType type, final SharedReceiveQueue shared)
+        public QueuePair queuePair(final QueuePairType type, final SharedReceiveQueue shared)
         {
             return domain.createQueuePair(new QueuePairOptions().type(type).sharedReceiveQueue(shared)
                 .completions(completions, completions).capabilities(CAPABILITIES));
         }
 
-        long at(final long offset)
+        public long at(final long offset)
         {
             return region.address() + offset;
         }
 
-        int key()
+        public int key()
         {
             return region.localKey();
         }
 
-        long word(final long offset)
+        public long word(final long offset)
         {
             return region.segment().get(ValueLayout.JAVA_LONG, offset);
         }
 
-        void word(final long offset, final long value)
+        public void word(final long offset, final long value)
         {
             region.segment().set(ValueLayout.JAVA_LONG, offset, value);
         }
 
-        List<Done> poll()
+        public List<Done> poll()
         {
             final WorkCompletions batch = new WorkCompletions(64);
             final List<Done> done = new ArrayList<>();
@@ -104,12 +107,12 @@ final class SimPair implements AutoCloseable
             return done;
         }
 
-        List<String> statuses()
+        public List<String> statuses()
         {
             return poll().stream().map(done -> done.wrId() + " " + done.status()).toList();
         }
 
-        List<AsyncEventType> events()
+        public List<AsyncEventType> events()
         {
             final List<AsyncEventType> types = new ArrayList<>();
             for (AsyncEvent event = device.pollAsyncEvent(); event != null; event = device.pollAsyncEvent())
@@ -120,7 +123,7 @@ final class SimPair implements AutoCloseable
         }
     }
 
-    SimPair(final long seed, final SimFabricOptions options)
+    public SimPair(final long seed, final SimFabricOptions options)
     {
         fabric = new SimFabric(seed, options);
         a = new Side(fabric, "a");
@@ -128,7 +131,7 @@ final class SimPair implements AutoCloseable
     }
 
     /** Executes all steps there are. */
-    void drain()
+    public void drain()
     {
         final long limit = fabric.steps() + 200_000;
         while (fabric.step())
@@ -137,7 +140,7 @@ final class SimPair implements AutoCloseable
         }
     }
 
-    static void post(final QueuePair queuePair, final Runnable... requests)
+    public static void post(final QueuePair queuePair, final Runnable... requests)
     {
         queuePair.begin();
         for (final Runnable request : requests)
@@ -147,7 +150,7 @@ final class SimPair implements AutoCloseable
         assertThat(queuePair.complete()).isEqualTo(PostStatus.OK);
     }
 
-    static QueuePairAttributes init(final QueuePairType type, final int rights)
+    public static QueuePairAttributes init(final QueuePairType type, final int rights)
     {
         final QueuePairAttributes attributes =
             new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1);
@@ -159,7 +162,7 @@ final class SimPair implements AutoCloseable
         };
     }
 
-    static QueuePairAttributes rtr(final QueuePairType type, final Side peer, final int peerNumber)
+    public static QueuePairAttributes rtr(final QueuePairType type, final Side peer, final int peerNumber)
     {
         final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTR);
         if (type == QueuePairType.RC || type == QueuePairType.UC)
@@ -173,14 +176,14 @@ final class SimPair implements AutoCloseable
         return type == QueuePairType.UD ? attributes : attributes.pathMtuBytes(256);
     }
 
-    static QueuePairAttributes rts(final QueuePairType type)
+    public static QueuePairAttributes rts(final QueuePairType type)
     {
         final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0);
         return type == QueuePairType.UC || type == QueuePairType.UD ?
             attributes : attributes.timeout(8).retryCount(3).rnrRetry(3).maxReadAtomic(4);
     }
 
-    static void raise(final QueuePair queuePair, final Side peer, final int peerNumber)
+    public static void raise(final QueuePair queuePair, final Side peer, final int peerNumber)
     {
         queuePair.modify(init(queuePair.type(), AccessFlags.ALL_REMOTE));
         queuePair.modify(rtr(queuePair.type(), peer, peerNumber));
@@ -188,13 +191,13 @@ final class SimPair implements AutoCloseable
     }
 
     /** A queue pair on each side, connected to each other. */
-    QueuePair[] connected(final QueuePairType type)
+    public QueuePair[] connected(final QueuePairType type)
     {
         return connected(type, a, b, null);
     }
 
     /** The second one may take its receives from a shared queue. */
-    static QueuePair[] connected(
+    public static QueuePair[] connected(
         final QueuePairType type, final Side from, final Side to, final SharedReceiveQueue shared)
     {
         final QueuePair[] pair = { from.queuePair(type, null), to.queuePair(type, shared) };

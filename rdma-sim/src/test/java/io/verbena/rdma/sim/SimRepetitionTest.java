@@ -1,5 +1,11 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+import io.verbena.rdma.sim.schedule.SimRepetition;
+
 import org.junit.jupiter.api.Test;
 
 import java.util.List;

@@ -1,5 +1,9 @@
 package io.verbena.rdma.sim;
 
+import io.verbena.rdma.sim.explore.Adder;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
+
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentTerminationException;
 import org.junit.jupiter.api.Test;

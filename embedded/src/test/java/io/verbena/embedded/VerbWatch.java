@@ -1,0 +1,52 @@
+package io.verbena.embedded;
+
+import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimObserver;
+import io.verbena.rdma.sim.device.SimRequest;
+import io.verbena.rdma.spi.WorkRequest;
+
+/** Shows a test of a whole cluster each one-sided request that is carried out in its simulated world. */
+public final class VerbWatch
+{
+    private VerbWatch()
+    {
+    }
+
+    /** Takes requests. */
+    public interface Watcher
+    {
+        /** Takes a request, or a piece of one, that was carried out at a device just now. */
+        void onVerb(SimDevice target, String requester, boolean isRead, long remoteAddress, int lengthBytes);
+    }
+
+    /** From now on; one for a world. */
+    public static void watch(final SimWorld world, final Watcher watcher)
+    {
+        world.fabric().observe(new SimObserver()
+        {
+            @Override
+            public void onCompleted(final SimRequest request)
+            {
+                // of no interest
+            }
+
+            @Override
+            public void onExecuted(final SimDevice target, final SimRequest request)
+            {
+                if (request.operation == WorkRequest.READ || request.operation == WorkRequest.WRITE ||
+                    request.isAtomic())
+                {
+                    watcher.onVerb(target, request.requester.device().name(), request.operation == WorkRequest.READ,
+                        request.remoteAddress, request.lengthBytes);
+                }
+            }
+
+            @Override
+            public void onShown(final SimDevice device, final long value)
+            {
+                // of no interest
+            }
+        });
+    }
+}
