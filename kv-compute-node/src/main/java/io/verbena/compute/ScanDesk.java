@@ -82,6 +82,10 @@ final class ScanDesk
         {
             OperationDesk.refuse(request, OperationAnswer.TIMED_OUT, null);
         }
+        else if (next.table().isClosed())
+        {
+            OperationDesk.refuse(request, OperationAnswer.NO_SUCH_TABLE, null);
+        }
         else if (request.start())
         {
             current = next;

@@ -121,8 +121,10 @@ final class TableRegistry
         final Iterator<OpenTable> tables = open.values().iterator();
         while (tables.hasNext())
         {
-            if (tables.next().descriptor().name().equals(name))
+            final OpenTable table = tables.next();
+            if (table.descriptor().name().equals(name))
             {
+                table.close();
                 tables.remove();
             }
         }
@@ -137,7 +139,11 @@ final class TableRegistry
     /** Closes a table that was dropped: operations that come later ask the meta server again. */
     void close(final int tableId)
     {
-        open.remove(tableId);
+        final OpenTable table = open.remove(tableId);
+        if (null != table)
+        {
+            table.close();
+        }
     }
 
     /** Keeps an operation until its table was fetched. */

@@ -38,6 +38,7 @@ public final class OpenTable
     long pairsHelped;
     private final Map<Subtable, Long> splits = new HashMap<>();
     private final TableDirectory.Superseded leaver = this::leave;
+    private boolean isClosed;
     /** Groups of the subtable that this engine split last, and how many of them, from the first on, are all moved. */
     private long movedFrom;
     private int groupsMoved;
@@ -124,6 +125,27 @@ public final class OpenTable
         // The memory of others may be a subtable of the same keys again, which goes another way. Also when there is no
         // news: what the descriptor leaves out may be a split, with something behind it that was known before.
         splits.keySet().retainAll(present);
+    }
+
+    /**
+     * The table was dropped, and its memory goes back when this node has passed some epochs. Operations under way end as
+     * they are; those that wait in their first step, in which they delay no epoch, end as of a table that has changed,
+     * and nothing that operations have left behind is cleared. To be called before the node passes the epoch with which
+     * it heard of the drop.
+     */
+    public void close()
+    {
+        if (!isClosed)
+        {
+            isClosed = true;
+            Arrays.stream(links).distinct().forEach((link) -> link.tombstones.leave(tableId));
+        }
+    }
+
+    /** @return whether nothing may be begun on the table any more. */
+    public boolean isClosed()
+    {
+        return isClosed;
     }
 
     /** Nobody clears slots of a subtable that may be gone; those of others are cleared still. */

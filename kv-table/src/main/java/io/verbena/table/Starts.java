@@ -38,6 +38,12 @@ final class Starts
 
     void start(final Operation op)
     {
+        if (op.table.isClosed())
+        {
+            // It may have waited here for epochs: the memory of the table may be somebody else's.
+            runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.TABLE_CHANGED);
+            return;
+        }
         if (op.repeats)
         {
             op.locate();

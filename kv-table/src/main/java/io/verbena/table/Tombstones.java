@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.format.SlotWord;
+import org.agrona.collections.IntArrayQueue;
 import org.agrona.collections.LongArrayQueue;
 
 /**
@@ -31,6 +32,7 @@ final class Tombstones
         private final LongArrayQueue words = new LongArrayQueue(Long.MIN_VALUE);
         /** Complemented where the word is not to be cleared. */
         private final LongArrayQueue epochs = new LongArrayQueue(Long.MIN_VALUE);
+        private final IntArrayQueue tableIds = new IntArrayQueue(Integer.MIN_VALUE);
 
         /**
          * A subtable was split: nobody can tell when the memory of its slots is used for something else, so the words
@@ -46,6 +48,18 @@ final class Tombstones
                 epochs.addLong(epoch >= 0 && offset >= fromOffset && offset < toOffset ? ~epoch : epoch);
             }
         }
+
+        /** A table was dropped: the memory of its slots goes back, so that the words in them are left. As above. */
+        void leave(final int tableId)
+        {
+            for (int i = epochs.size(); i > 0; i--)
+            {
+                final int id = tableIds.pollInt();
+                final long epoch = epochs.pollLong();
+                tableIds.addInt(id);
+                epochs.addLong(epoch >= 0 && id == tableId ? ~epoch : epoch);
+            }
+        }
     }
 
     void add(final Operation op, final long slotOffset, final long word)
@@ -53,11 +67,13 @@ final class Tombstones
         final Queue queue = op.link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
-            // Not cleared in a subtable that was found to be split since: see Queue.leave.
+            // Not cleared in a subtable that was found to be split since, or in a table that was dropped: see Queue.leave.
             final long epoch = runner.epochs.epoch();
+            final boolean isToClear = !op.table.isClosed() && op.isInPresentSubtable(slotOffset);
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
-            queue.epochs.addLong(op.isInPresentSubtable(slotOffset) ? epoch : ~epoch);
+            queue.epochs.addLong(isToClear ? epoch : ~epoch);
+            queue.tableIds.addInt(op.table.tableId);
         }
     }
 
@@ -95,6 +111,7 @@ final class Tombstones
                 return;
             }
             queue.epochs.pollLong();
+            queue.tableIds.pollInt();
             final long offset = queue.offsets.pollLong();
             final long word = queue.words.pollLong();
             if (epoch >= 0)
