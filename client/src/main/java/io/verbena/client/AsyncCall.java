@@ -38,6 +38,8 @@ final class AsyncCall<T>
     private final CompletableFuture<T> future = new CompletableFuture<>();
     private final int partition;
     private int attemptCount;
+    private int refusals;
+    private long retryAtNs;
     private String refusal;
     private volatile Attempt current;
     private volatile boolean waitsForSweep;
@@ -58,6 +60,7 @@ final class AsyncCall<T>
         this.deadlineNs = deadlineNs;
         this.conversion = conversion;
         this.completionExecutor = completionExecutor;
+        retryAtNs = calls.clock().nanoTime();
         partition = RoutingView.partition(key);
     }
 
@@ -97,6 +100,8 @@ final class AsyncCall<T>
         {
             refusal = attempt.detail();
             // The sweep, not this node's thread, tries on: a node that refuses is not asked again at once.
+            final int round = ++refusals / Math.max(1, calls.nodes().view().count());
+            retryAtNs = calls.clock().nanoTime() + Verdict.backOffNs(round, number);
             waitsForSweep = true;
         }
         else
@@ -114,6 +119,10 @@ final class AsyncCall<T>
     {
         if (waitsForSweep)
         {
+            if (retryAtNs - nowNs > 0 && deadlineNs - nowNs > 0 && !calls.isClosed())
+            {
+                return;
+            }
             waitsForSweep = false;
             if (calls.isClosed())
             {

@@ -105,14 +105,16 @@ final class ControlCalls
         }
         if (0 == view.count() || (attempt > 0 && 0 == attempt % view.count()))
         {
-            final long remainingNs = deadlineNs - clock.nanoTime();
+            final long nowNs = clock.nanoTime();
+            final long remainingNs = deadlineNs - nowNs;
             if (remainingNs <= 0)
             {
                 throw new KvUnavailableException(
                     words(kind) + " found no node that could serve it before its deadline: " +
                     (0 == view.count() || null == refusal ? nodes.absence() : refusal));
             }
-            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
+            final int round = 0 == view.count() ? 0 : attempt / view.count();
+            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.backOffNs(round, nowNs)));
         }
     }
 

@@ -88,8 +88,9 @@ final class SyncCalls
         }
         if (0 == view.count() || (attempt > 0 && 0 == attempt % view.count()))
         {
-            final long remainingNs = deadlineNs - clock.nanoTime();
-            LockSupport.parkNanos(this, Math.min(remainingNs, Verdict.BACK_OFF_NS));
+            final long nowNs = clock.nanoTime();
+            final int round = 0 == view.count() ? 0 : attempt / view.count();
+            LockSupport.parkNanos(this, Math.min(deadlineNs - nowNs, Verdict.backOffNs(round, nowNs)));
             // Not one more try past the deadline: it would say that a node took too long, where there was none.
             if (deadlineNs - clock.nanoTime() <= 0)
             {

@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import io.verbena.raas.Backoff;
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
 import io.verbena.request.RequestKind;
@@ -10,11 +11,23 @@ final class Verdict
 {
     /** How long after the deadline a node may still answer, before its caller gives up on it: 5 ms. */
     static final long GRACE_NS = 5_000_000;
-    /** Pause when every node has refused a call once: 200 microseconds. */
+    /** Pause while there is no node, and longest first pause when every node has refused a call: 200 microseconds. */
     static final long BACK_OFF_NS = 200_000;
+    /** Longest pause when every node has refused a call many times: 20 ms. */
+    private static final long MAX_BACK_OFF_NS = 20_000_000;
 
     private Verdict()
     {
+    }
+
+    /**
+     * @param round how often every node has refused the call, 0 while there is no node.
+     * @param bits  anything that differs between calls that wait at one instant.
+     * @return pause in nanoseconds before it is offered to them again.
+     */
+    static long backOffNs(final int round, final long bits)
+    {
+        return 0 == round ? BACK_OFF_NS : Backoff.pauseNs(round - 1, BACK_OFF_NS, MAX_BACK_OFF_NS, bits);
     }
 
     /**

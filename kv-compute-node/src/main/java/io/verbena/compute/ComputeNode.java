@@ -1,6 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -52,8 +53,10 @@ public final class ComputeNode implements Agent
     private static final int MAX_ACCEPTS = 32;
     /** After a longer sleep the engine is told the time before it begins operations: 1 ms. */
     private static final long STALE_NS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** Pause before joining again: 20 ms. */
+    /** Longest pause before joining again: 20 ms. */
     private static final long REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** Longest pause after several attempts to join: 160 ms. */
+    private static final long MAX_REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(160);
     /** Longest sleep of a node that has nothing to do: 50 ms. */
     private static final long MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Longest sleep of a node that awaits something that does not wake it: 50 microseconds. */
@@ -72,6 +75,7 @@ public final class ComputeNode implements Agent
     private long answeredAtLastLook;
     private long lastCycleNs;
     private long joinBeganNs;
+    private final Backoff rejoinBackoff;
     private long rejoinAtNs;
     private volatile int nodeId;
     private volatile int incarnation;
@@ -133,6 +137,7 @@ public final class ComputeNode implements Agent
         this.metaServer = metaServer;
         this.configuration = configuration;
         clock = device.clock();
+        rejoinBackoff = new Backoff(REJOIN_PAUSE_NS, MAX_REJOIN_PAUSE_NS, device.random());
         queue = new RequestQueue(configuration.queueCapacity());
         timeline = new JoinTimeline(beganNs);
         desk = new OperationDesk(configuration.operationSlots(), clock, timeline);
@@ -314,6 +319,7 @@ public final class ComputeNode implements Agent
                     incarnation = session.registration().incarnation();
                     firstIncarnation = 0 == firstIncarnation ? incarnation : firstIncarnation;
                     state = State.SERVING;
+                    rejoinBackoff.reset();
                 }
                 if (leaveAsked)
                 {
@@ -359,7 +365,7 @@ public final class ComputeNode implements Agent
         {
             sayWhyItJoinsAgain();
             state = State.JOINING;
-            rejoinAtNs = nowNs + REJOIN_PAUSE_NS;
+            rejoinAtNs = nowNs + rejoinBackoff.nextPauseNs();
         }
     }
 

@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.control.ChunkLease;
 import io.verbena.control.MemoryNodeClient;
+import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
@@ -34,10 +35,12 @@ final class MemoryLink implements AutoCloseable
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
-    /** Pause before the first new attempt: 2 ms; each further one twice as long. */
+    /** Longest pause before the first new attempt: 2 ms; each further one twice as long, and of random length. */
     private static final long MIN_PAUSE_NS = 2_000_000;
     /** Longest pause between attempts: 128 ms. */
     private static final long MAX_PAUSE_NS = 128_000_000;
+    /** How long operations wait for the first attempt: 20 ms. */
+    private static final long FIRST_WAIT_NS = 20_000_000;
     private static final long SLOW_LOOK_NS = 20_000_000;
     /** Where epochs go on without looks: later than a reaper needs to take a chunk over and use it. */
     private static final long LATE_LOOK_NS = 20 * SLOW_LOOK_NS;
@@ -67,7 +70,9 @@ final class MemoryLink implements AutoCloseable
     private VirtualQp vqp;
     private MemoryNodeClient client;
     private long retryAtNs;
-    private long pauseNs = MIN_PAUSE_NS;
+    private final Backoff backoff;
+    private final long begunNs;
+    private boolean isUnreachable;
     private String failure = "";
     /** Whether changes can be made: what is read over DC goes on by itself, whatever is needed for them begins then. */
     private boolean isWritable;
@@ -85,6 +90,8 @@ final class MemoryLink implements AutoCloseable
         metaLink = session.metaLink();
         engine = session.engine();
         timeoutNs = session.timeoutNs();
+        backoff = new Backoff(MIN_PAUSE_NS, MAX_PAUSE_NS, raas.device().random());
+        begunNs = raas.clock().nanoTime();
         this.memoryNodeId = memoryNodeId;
         leaser = new ChunkLeaser(engine, memoryNodeId, session.numbers(), timeoutNs);
         watch = new ChunkWatch(
@@ -105,6 +112,7 @@ final class MemoryLink implements AutoCloseable
         {
             state = State.REFUSED;
             failure = refusal;
+            unreachable(true);
             LOGGER.error(refusal);
         }
     }
@@ -256,6 +264,10 @@ final class MemoryLink implements AutoCloseable
 
     int poll(final long nowNs)
     {
+        if (State.READY != state && !isUnreachable && nowNs - begunNs - FIRST_WAIT_NS > 0)
+        {
+            unreachable(true);
+        }
         final MemoryNodeClient reachable = State.READY == state ? client : null;
         return leaser.poll(reachable) + switch (state)
         {
@@ -266,6 +278,13 @@ final class MemoryLink implements AutoCloseable
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
+    }
+
+    /** Operations on tables there end at once, instead of waiting for a connection that may never be. */
+    private void unreachable(final boolean isOn)
+    {
+        isUnreachable = isOn;
+        engine.unreachable(memoryNodeId, isOn);
     }
 
     private void lookUp()
@@ -341,8 +360,9 @@ final class MemoryLink implements AutoCloseable
         {
             engine.attach(memoryNodeId, port);
             engine.suspend(memoryNodeId, false);
+            unreachable(false);
             failure = "";
-            pauseNs = MIN_PAUSE_NS;
+            backoff.reset();
             state = State.READY;
             LOGGER.info("reached: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
             return 1;
@@ -389,8 +409,8 @@ final class MemoryLink implements AutoCloseable
     private void pause(final long nowNs, final String why)
     {
         failure = why;
-        retryAtNs = nowNs + pauseNs;
-        pauseNs = Math.min(MAX_PAUSE_NS, pauseNs * 2);
+        unreachable(true);
+        retryAtNs = nowNs + backoff.nextPauseNs();
         state = State.PAUSING;
     }
 

@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.control.MetaClient;
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -14,8 +15,10 @@ import io.verbena.raas.directory.PeerDirectory;
  */
 final class MetaLink implements AutoCloseable
 {
-    /** Pause before a broken connection is made anew: 5 ms. */
+    /** Longest pause before a broken connection is made anew: 5 ms. */
     private static final long RECONNECT_PAUSE_NS = 5_000_000;
+    /** Later pauses are up to this part of the deadline of a call. */
+    private static final int PAUSES_PER_TIMEOUT = 8;
 
     private final RaasContext raas;
     private final MetaServerLocator metaServer;
@@ -23,6 +26,7 @@ final class MetaLink implements AutoCloseable
     private VirtualQp vqp;
     private MetaClient client;
     private PeerDirectory directory;
+    private final Backoff backoff;
     private long reconnectAtNs;
 
     MetaLink(final RaasContext raas, final MetaServerLocator metaServer, final long timeoutNs)
@@ -30,6 +34,8 @@ final class MetaLink implements AutoCloseable
         this.raas = raas;
         this.metaServer = metaServer;
         this.timeoutNs = timeoutNs;
+        backoff = new Backoff(RECONNECT_PAUSE_NS, Math.max(RECONNECT_PAUSE_NS, timeoutNs / PAUSES_PER_TIMEOUT),
+            raas.device().random());
         connect();
     }
 
@@ -65,11 +71,15 @@ final class MetaLink implements AutoCloseable
     int poll(final long nowNs)
     {
         int workCount = directory.poll();
+        if (VirtualQp.State.READY == vqp.state())
+        {
+            backoff.reset();
+        }
         if (!isUsable())
         {
             if (0 == reconnectAtNs)
             {
-                reconnectAtNs = nowNs + RECONNECT_PAUSE_NS;
+                reconnectAtNs = nowNs + backoff.nextPauseNs();
                 metaServer.onUnreachable();
             }
             else if (nowNs - reconnectAtNs >= 0)

@@ -7,6 +7,8 @@ final class NodeLink
     final BlockAllocator allocator;
     final Tombstones.Queue tombstones = new Tombstones.Queue();
     OneSidedPort port;
+    /** Without a port: nobody knows whether there will be one. */
+    boolean isUnreachable;
     /**
      * Operations whose requests are staged in the port's open batch, first and last of a chain; {@link Batch#NONE} if
      * none is. Indexes: to store a reference costs a full fence with G1, once the objects are old.
@@ -19,5 +21,11 @@ final class NodeLink
     {
         this.memoryNodeId = memoryNodeId;
         this.allocator = allocator;
+    }
+
+    /** @return whether operations have nothing to wait for. */
+    boolean isLost()
+    {
+        return port == null ? isUnreachable : port.isFailed();
     }
 }

@@ -365,10 +365,18 @@ final class OperationRunner
             // take it as absent, rivals and full pairs kill it.
             release(op);
         }
-        else if (port != null && port.isFailed() && !(op.repeats && repeatsLost))
+        else if (op.link.isLost() && !(op.repeats && repeatsLost))
         {
             op.claimStands = false;
             end(op, OperationResult.NODE_UNAVAILABLE);
+        }
+        else if (port == null && op.step == Step.LOOK && op.roundTrips == 0 && op.blockOffset == BlockAllocator.NONE)
+        {
+            // It has read nothing, and has no block: it begins again when there is a port, and until then holds no
+            // epoch back.
+            op.step = Step.START;
+            combiner.standAside(op);
+            park(op);
         }
         else
         {

@@ -197,7 +197,7 @@ final class Starts
 
     private void awaitMemory(final Operation op, final BlockAllocator allocator)
     {
-        if (allocator.isSuspended() && op.link.port != null && op.link.port.isFailed())
+        if (allocator.isSuspended() && op.link.isLost())
         {
             runner.end(op, OperationResult.NODE_UNAVAILABLE);
             return;

@@ -384,6 +384,18 @@ public final class TableEngine implements AutoCloseable
         link(memoryNodeId).allocator.suspend(isSuspended);
     }
 
+    /**
+     * Says whether operations may wait for a memory node that has not been attached yet. By default they wait until
+     * their deadlines, without holding back the epoch.
+     *
+     * @param memoryNodeId  of the node.
+     * @param isUnreachable whether operations on it end with {@link OperationResult#NODE_UNAVAILABLE}.
+     */
+    public void unreachable(final int memoryNodeId, final boolean isUnreachable)
+    {
+        link(memoryNodeId).isUnreachable = isUnreachable;
+    }
+
     /** A look at the chunk headers of a memory node begins. */
     void onLook(final int memoryNodeId)
     {

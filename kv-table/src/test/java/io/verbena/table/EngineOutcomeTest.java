@@ -178,6 +178,44 @@ class EngineOutcomeTest
     }
 
     @Test
+    void shouldNotWaitForANodeThatIsUnreachable()
+    {
+        fixture.engine.detach(EngineFixture.NODE);
+        fixture.engine.unreachable(EngineFixture.NODE, true);
+        fixture.engine.suspend(EngineFixture.NODE, true);
+        for (final int kind : new int[]{OperationKind.GET, OperationKind.DELETE, OperationKind.PUT})
+        {
+            begin(kind, "k", OperationKind.PUT == kind ? "v".repeat(9_000) : null);
+            fixture.engine.poll();
+            assertThat(fixture.outcome.result()).isEqualTo(OperationResult.NODE_UNAVAILABLE);
+        }
+        fixture.engine.unreachable(EngineFixture.NODE, false);
+        fixture.engine.suspend(EngineFixture.NODE, false);
+        begin(OperationKind.GET, "k", null);
+        fixture.engine.poll();
+        assertThat(fixture.outcome).as("waits for the port").isNull();
+        fixture.connect();
+        assertThat(fixture.finish().result()).isEqualTo(OperationResult.NOT_FOUND);
+    }
+
+    /** What has read nothing yet holds no epoch back, and reads what is there when the port comes. */
+    @Test
+    void shouldHoldNoEpochBackWhileItWaitsForTheFirstPort()
+    {
+        fixture.put(table, "k", "v");
+        fixture.engine.detach(EngineFixture.NODE);
+        fixture.engine.onEpoch(10, 8);
+        begin(OperationKind.DELETE, "other", null);
+        fixture.engine.poll();
+        fixture.engine.onEpoch(20, 18);
+        fixture.engine.poll();
+        assertThat(fixture.engine.passedEpoch()).isEqualTo(19);
+        fixture.connect();
+        assertThat(fixture.finish().result()).isEqualTo(OperationResult.NOT_FOUND);
+        assertThat(fixture.get(table, "k").value()).isEqualTo("v");
+    }
+
+    @Test
     void shouldFailBatchesUnderWayWhenDetached()
     {
         fixture.port.deaf = true;
