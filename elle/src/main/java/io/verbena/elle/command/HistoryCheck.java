@@ -1,7 +1,6 @@
 package io.verbena.elle.command;
 
 import io.verbena.elle.check.Elle;
-import io.verbena.elle.history.EdnWriter;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryReader;
 import io.verbena.elle.history.IndependentKeys;
@@ -111,8 +110,7 @@ public final class HistoryCheck
         fields.put("configurations_count", verdict.statesVisited());
         fields.put("elapsed_ms", verdict.elapsedNs() / NS_PER_MS);
         fields.put("failures", verdict.failures().stream().map(HistoryCheck::fields).toList());
-        fields.put("unknown_reasons", verdict.parts().stream().filter(part -> part.unknownReason() != null)
-            .map(part -> EdnWriter.toText(part.object()) + ": " + part.unknownReason()).toList());
+        fields.put("unknown_reasons", verdict.unknownReasons());
         return fields;
     }
 

@@ -53,7 +53,9 @@ public final class LinearChecker<S>
         final PartVerdict[] verdicts = new PartVerdict[objects.size()];
         runAll(objects, verdicts, budget, history.source());
 
-        Validity validity = Validity.VALID;
+        // Any store at all could have a history in which nothing succeeded: finding no fault in it shows nothing.
+        Validity validity =
+            history.operations().stream().anyMatch(Operation::isOk) ? Validity.VALID : Validity.UNKNOWN;
         long visited = 0;
         for (final PartVerdict verdict : verdicts)
         {

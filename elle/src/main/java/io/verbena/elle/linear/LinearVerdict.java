@@ -1,13 +1,15 @@
 package io.verbena.elle.linear;
 
 import io.verbena.elle.Validity;
+import io.verbena.elle.history.EdnWriter;
 
 import java.util.List;
 
 /**
  * Answer to "is this history linearizable", object by object.
  *
- * @param validity      of the whole history.
+ * @param validity      of the whole history; {@code UNKNOWN} also if no operation succeeded, since any store could have
+ *                      such a history.
  * @param model         name of the model.
  * @param source        name of the history.
  * @param operations    operations in the history.
@@ -32,6 +34,27 @@ public record LinearVerdict(
     public List<PartVerdict> failures()
     {
         return parts.stream().filter(part -> part.validity() == Validity.INVALID).toList();
+    }
+
+    /**
+     * Why the verdict is {@code UNKNOWN}: the bound that was hit, of each object, or that no operation succeeded.
+     *
+     * @return empty unless something is unknown.
+     */
+    public List<String> unknownReasons()
+    {
+        if (showsNothing())
+        {
+            return List.of("no operation succeeded, so the history shows nothing");
+        }
+        return parts.stream().filter(part -> part.unknownReason() != null)
+            .map(part -> EdnWriter.toText(part.object()) + ": " + part.unknownReason()).toList();
+    }
+
+    /** Whether it is unknown although no bound was hit. */
+    boolean showsNothing()
+    {
+        return validity == Validity.UNKNOWN && parts.stream().allMatch(part -> part.validity() == Validity.VALID);
     }
 
     /**

@@ -50,7 +50,8 @@ final class VerdictText
         {
             case VALID -> "is linearizable";
             case INVALID -> "is NOT linearizable";
-            case UNKNOWN -> "may or may not be linearizable: a bound was hit";
+            case UNKNOWN -> "may or may not be linearizable: " + (verdict.showsNothing() ?
+                verdict.unknownReasons().getFirst() : "a bound was hit");
         };
         line(verdict.source() + " " + what + " (model " + verdict.model() + ", " + verdict.operations() +
             " operations, " + verdict.parts().size() + (1 == verdict.parts().size() ? " object, " : " objects, ") +

@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * The checker of transactions. Stateless; a check runs on the calling thread.
@@ -25,6 +26,7 @@ public final class TxnCheck
     private final Set<ConsistencyModel> impossible = EnumSet.noneOf(ConsistencyModel.class);
     private final Set<AnomalyType> unsearched = EnumSet.noneOf(AnomalyType.class);
     private final List<String> unknownReasons = new ArrayList<>();
+    private final BooleanSupplier stop;
     private boolean isStopped;
 
     private TxnCheck(
@@ -33,7 +35,8 @@ public final class TxnCheck
         this.history = history;
         this.workload = workload;
         this.expected = expected;
-        this.options = options;
+        this.options = options.stoppedBy(this::hasBeenStopped);
+        stop = options.stop();
         findings = new Findings(options.maxExamples());
     }
 
@@ -88,9 +91,8 @@ public final class TxnCheck
         Arrays.fill(scratch, -1);
         for (final int[] nodes : components)
         {
-            if (options.stop().getAsBoolean())
+            if (hasBeenStopped())
             {
-                isStopped = true;
                 return;
             }
             final CycleFinder finder = new CycleFinder(graph.part(nodes, scratch), options).run();
@@ -101,7 +103,13 @@ public final class TxnCheck
                 findings.add(cycle.type(), () -> inWords(cycle, analysis));
             }
         }
-        isStopped = components.length > 0 && options.stop().getAsBoolean();
+    }
+
+    /** Whoever asks skips a part of the search when the answer is true, so it stays true and counts for the verdict. */
+    private boolean hasBeenStopped()
+    {
+        isStopped |= stop.getAsBoolean();
+        return isStopped;
     }
 
     private Anomaly inWords(final RawCycle cycle, final WorkloadAnalysis analysis)
@@ -126,7 +134,7 @@ public final class TxnCheck
 
     private Validity validity(final Set<ConsistencyModel> ruledOut, final boolean hasData)
     {
-        if (!unsearched.isEmpty())
+        if (!unsearched.isEmpty() && !isStopped)
         {
             unknownReasons.add("the search for examples of " + unsearched + " ended after " +
                 options.maxSearchSteps() + " steps: models are ruled out by the existence of cycles alone");

@@ -10,7 +10,9 @@ import io.verbena.elle.history.HistoryReader;
 import io.verbena.elle.Validity;
 import org.junit.jupiter.api.Test;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -137,6 +139,41 @@ class LinearCheckerTest
 
         assertThat(verdict.validity()).isEqualTo(Validity.UNKNOWN);
         assertThat(verdict.explanation()).contains("time was up");
+    }
+
+    @Test
+    void shouldNeverDecideOtherwiseWithinAnyBound()
+    {
+        final History good = new RegisterHistoryGenerator(7, 1, 12).generate(400);
+        final History bad = new RegisterHistoryGenerator(7, 1, 12).badAtEnd().generate(400);
+        final Set<Validity> ofGood = EnumSet.noneOf(Validity.class);
+        final Set<Validity> ofBad = EnumSet.noneOf(Validity.class);
+        for (long states = 1; states < 1 << 20; states *= 2)
+        {
+            final LinearOptions options = LinearOptions.defaults().withMaxStates(states).withThreads(1);
+            ofGood.add(Elle.checkLinearizable(good, Models.register(), options).validity());
+            ofBad.add(Elle.checkLinearizable(bad, Models.register(), options).validity());
+        }
+        assertThat(ofGood).containsExactlyInAnyOrder(Validity.VALID, Validity.UNKNOWN);
+        assertThat(ofBad).containsExactlyInAnyOrder(Validity.INVALID, Validity.UNKNOWN);
+    }
+
+    @Test
+    void shouldNotKnowOfAHistoryInWhichNothingSucceeded()
+    {
+        for (final History history : List.of(
+            History.builder().build(),
+            History.builder().invoke(0, "write", null, 1L).complete(0, EventType.FAIL, 1L).build(),
+            History.builder().invoke(0, "write", null, 1L).complete(0, EventType.INFO, 1L)
+                .invoke(1, "read", null, null).build()))
+        {
+            final LinearVerdict verdict = Elle.checkLinearizable(history, Models.register());
+            assertThat(verdict.validity()).isEqualTo(Validity.UNKNOWN);
+            assertThat(verdict.unknownReasons()).singleElement().asString().contains("no operation succeeded");
+            assertThat(verdict.explanation()).contains("no operation succeeded").doesNotContain("bound");
+            assertThatThrownBy(() -> Elle.assertLinearizable(history, Models.register()))
+                .isInstanceOf(AssertionError.class).hasMessageContaining("no operation succeeded");
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 class TxnCheckTest
 {
@@ -30,6 +31,55 @@ class TxnCheckTest
         final TxnVerdict verdict = check(TxnNotation.lists(READ_SKEW), TxnOptions.defaults().stoppedBy(() -> true));
         assertThat(verdict.validity()).isEqualTo(Validity.UNKNOWN);
         assertThat(verdict.unknownReasons()).singleElement().asString().contains("stopped");
+    }
+
+    /** The answers of a condition: true at one call only, so that whoever was given it must remember. */
+    private static final class StopAt implements BooleanSupplier
+    {
+        private final int call;
+        private int calls;
+
+        StopAt(final int call)
+        {
+            this.call = call;
+        }
+
+        @Override
+        public boolean getAsBoolean()
+        {
+            return ++calls == call;
+        }
+    }
+
+    @Test
+    void shouldNotKnowWhenAnyPartOfTheSearchIsCutOff()
+    {
+        // Two components, each without what read committed forbids.
+        final History history = TxnNotation.lists("ax1 ay1", "rx1 ry", "au1 av1", "ru1 rv");
+        final StopAt never = new StopAt(0);
+        assertThat(TxnCheck.check(history, TxnWorkload.LIST_APPEND, ConsistencyModel.READ_COMMITTED,
+            TxnOptions.defaults().stoppedBy(never)).validity()).isEqualTo(Validity.VALID);
+        assertThat(never.calls).as("or no search could be cut off").isGreaterThan(2 * CycleShape.variants());
+        for (int call = 1; call <= never.calls; call++)
+        {
+            final TxnVerdict verdict = TxnCheck.check(history, TxnWorkload.LIST_APPEND,
+                ConsistencyModel.READ_COMMITTED, TxnOptions.defaults().stoppedBy(new StopAt(call)));
+            assertThat(verdict.validity()).as("stopped at question %d", call).isEqualTo(Validity.UNKNOWN);
+            assertThat(verdict.unknownReasons()).singleElement().asString().contains("stopped");
+            assertThat(check(history, TxnOptions.defaults().stoppedBy(new StopAt(call))).validity())
+                .as("not serializable, stopped at question %d", call).isNotEqualTo(Validity.VALID);
+        }
+    }
+
+    @Test
+    void shouldNotKnowOfAHistoryInWhichNothingHappened()
+    {
+        for (final History history : List.of(History.builder().build(), TxnNotation.lists("fail ax1", "fail ay1 rx")))
+        {
+            final TxnVerdict verdict = check(history, TxnOptions.defaults());
+            assertThat(verdict.validity()).isEqualTo(Validity.UNKNOWN);
+            assertThat(verdict.unknownReasons()).singleElement().asString().contains("shows nothing");
+        }
     }
 
     @Test
