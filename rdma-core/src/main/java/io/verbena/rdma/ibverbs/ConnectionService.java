@@ -18,6 +18,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The connection service of one open device: a TCP port of its own, which stands in the device's address, and one
@@ -28,6 +30,8 @@ final class ConnectionService
 {
     /** Connections in the making, of both directions; more are turned away. */
     private static final int MAX_CHANNELS = 4096;
+    /** Short, because connections in the making wait for the same thread. */
+    private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final IbverbsDevice device;
     private final ServerSocketChannel server;
@@ -227,8 +231,8 @@ final class ConnectionService
         }
         catch (final IOException ex)
         {
-            // Out of descriptors, or the peer is gone again: those that wait are seen at the next turn.
-            Thread.onSpinWait();
+            // Out of descriptors, or the peer is gone again: those that wait stay ready, so without a pause this would spin.
+            LockSupport.parkNanos(ACCEPT_PAUSE_NS);
         }
     }
 

@@ -33,6 +33,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class DirectoryLock implements AutoCloseable
 {
     private static final String NAME = "fabric.lock";
+    private static final String UID = "unix:uid";
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -234,23 +235,33 @@ final class DirectoryLock implements AutoCloseable
         }
         catch (final FileAlreadyExistsException ex)
         {
-            checkPrivate(directory);
+            checkPrivate(directory, (int)Files.getAttribute(Path.of("/proc/self"), UID));
             return false;
         }
     }
 
-    private static void checkPrivate(final Path directory) throws IOException
+    /**
+     * Refuses a directory that somebody else can enter, also one that another user made first under the name of this
+     * user's, as is possible in {@code /dev/shm}: a process that runs as root could use it all the same.
+     */
+    static void checkPrivate(final Path directory, final int userId) throws IOException
     {
         try
         {
             final PosixFileAttributes attributes =
                 Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            final String found = directory + " is " + attributes.owner() + " " +
+                PosixFilePermissions.toString(attributes.permissions());
             if (!attributes.isDirectory() || !OWNER_ONLY.containsAll(attributes.permissions()))
             {
-                throw new RdmaException(
-                    "fabric directory is not a directory that only its owner can open: " + directory + " is " +
-                    attributes.owner() + " " + PosixFilePermissions.toString(attributes.permissions()) +
+                throw new RdmaException("fabric directory is not a directory that only its owner can open: " + found +
                     "; chmod 700 it, or name another one");
+            }
+            final int ownerId = (int)Files.getAttribute(directory, UID, LinkOption.NOFOLLOW_LINKS);
+            if (ownerId != userId)
+            {
+                throw new RdmaException("fabric directory belongs to another user: " + found + ", and this process " +
+                    "runs as user " + userId + "; remove it, or name another one");
             }
         }
         catch (final NoSuchFileException ex)

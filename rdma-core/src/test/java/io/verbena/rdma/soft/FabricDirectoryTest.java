@@ -105,6 +105,32 @@ class FabricDirectoryTest
     }
 
     @Test
+    void shouldRefuseDirectoryOfAnotherUser() throws IOException
+    {
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(
+            PosixFilePermissions.fromString("rwx------")));
+        try
+        {
+            final int userId = (int)Files.getAttribute(directory, "unix:uid");
+            open().close();
+            assertThatThrownBy(() -> DirectoryLock.checkPrivate(directory, userId + 1))
+                .isInstanceOf(RdmaException.class).hasMessageContaining("belongs to another user: " + directory);
+            // Only root can give a file away, and only root could open what then is another's.
+            if (0 == userId)
+            {
+                Files.setAttribute(directory, "unix:uid", 12_345);
+                assertThatThrownBy(this::open).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("belongs to another user: " + directory + " is 12345 rwx------, and this " +
+                        "process runs as user 0");
+            }
+        }
+        finally
+        {
+            Files.deleteIfExists(directory);
+        }
+    }
+
+    @Test
     void shouldRefuseDirectoryThatOthersCanOpen() throws IOException
     {
         Files.createDirectory(directory);
