@@ -2,7 +2,6 @@ package io.verbena.control.bootstrap;
 
 import io.verbena.control.bootstrap.BootstrapException.Reason;
 
-import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,6 +11,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.Arrays;
 
 /** The asking side of the handshake. Stateless. */
 public final class BootstrapClient
@@ -37,7 +37,7 @@ public final class BootstrapClient
      *
      * @param address   of the cluster.
      * @param token     of the cluster.
-     * @param timeoutMs longest wait for connecting, and for each answer; 1 or more.
+     * @param timeoutMs longest wait for connecting, and for each whole answer; 1 or more.
      * @return what the cluster tells.
      * @throws BootstrapException when it does not: one line that says why.
      */
@@ -62,9 +62,9 @@ public final class BootstrapClient
                 throw failure(Reason.UNREACHABLE, address, "the host is not known", null);
             }
             socket.connect(target, timeoutMs);
-            socket.setSoTimeout(timeoutMs);
             socket.setTcpNoDelay(true);
-            return shakeHands(socket, address, token, version, formats, clientNonce);
+            final MessageReader in = new MessageReader(socket, timeoutMs);
+            return shakeHands(socket, in, address, token, version, formats, clientNonce);
         }
         catch (final EOFException ex)
         {
@@ -81,10 +81,9 @@ public final class BootstrapClient
     }
 
     private static BootstrapAnswer shakeHands(
-        final Socket socket, final ClusterAddress address, final ClusterToken token, final int version,
-        final int formats, final byte[] clientNonce) throws IOException
+        final Socket socket, final MessageReader in, final ClusterAddress address, final ClusterToken token,
+        final int version, final int formats, final byte[] clientNonce) throws IOException
     {
-        final DataInputStream in = new DataInputStream(socket.getInputStream());
         final OutputStream out = socket.getOutputStream();
         out.write(BootstrapDescriptor.hello(version, formats, clientNonce));
         final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
@@ -108,19 +107,19 @@ public final class BootstrapClient
         }
         final byte[] serverNonce = BootstrapDescriptor.nonce(challenge);
         out.write(token.proof(CLIENT_SIDE, clientNonce, serverNonce));
+        in.startMessage();
         return readAnswer(in, address, token, clientNonce, serverNonce);
     }
 
     private static BootstrapAnswer readAnswer(
-        final DataInputStream in, final ClusterAddress address, final ClusterToken token, final byte[] clientNonce,
+        final MessageReader in, final ClusterAddress address, final ClusterToken token, final byte[] clientNonce,
         final byte[] serverNonce) throws IOException
     {
         final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
         final int length = checked(address,
             BootstrapDescriptor.wrap(head).getInt(BootstrapDescriptor.ANSWER_LENGTH_OFFSET), MAX_ANSWER_BYTES);
-        final byte[] whole = new byte[head.length + length];
-        System.arraycopy(head, 0, whole, 0, head.length);
-        in.readFully(whole, head.length, length);
+        final byte[] whole = Arrays.copyOf(head, head.length + length);
+        System.arraycopy(in.read(length), 0, whole, head.length, length);
         final ByteBuffer answer = BootstrapDescriptor.wrap(whole);
         if (BootstrapDescriptor.STATUS_OK != answer.getShort(0))
         {
@@ -139,11 +138,9 @@ public final class BootstrapClient
         return BootstrapDescriptor.decodeAnswer(answer);
     }
 
-    private static ByteBuffer read(final DataInputStream in, final int length) throws IOException
+    private static ByteBuffer read(final MessageReader in, final int length) throws IOException
     {
-        final byte[] bytes = new byte[length];
-        in.readFully(bytes);
-        return BootstrapDescriptor.wrap(bytes);
+        return BootstrapDescriptor.wrap(in.read(length));
     }
 
     private static int checked(final ClusterAddress address, final int length, final int most)

@@ -1,6 +1,5 @@
 package io.verbena.control.bootstrap;
 
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -11,17 +10,21 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Answers the handshake: one virtual thread for each connection, a bounded number at once, each with a deadline for
- * every read. Thread-safe. Closed by its opener.
+ * every message. Thread-safe. Closed by its opener.
  */
 public final class BootstrapServer implements AutoCloseable
 {
     private static final int MAX_CONNECTIONS = 64;
-    private static final int READ_TIMEOUT_MS = 2_000;
+    private static final int MESSAGE_TIMEOUT_MS = 2_000;
     private static final int BACKLOG = 64;
+    /** Pause after a connection that could not be accepted, for want of descriptors say: it waits in the backlog. */
+    private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ServerSocket socket;
     private final ClusterAddress address;
@@ -59,12 +62,7 @@ public final class BootstrapServer implements AutoCloseable
         try
         {
             socket = new ServerSocket();
-            socket.setReuseAddress(true);
-            socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
-            final BootstrapServer server = new BootstrapServer(
-                socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer);
-            server.thread.start();
-            return server;
+            return open(socket, address, token, answer);
         }
         catch (final IOException ex)
         {
@@ -72,6 +70,18 @@ public final class BootstrapServer implements AutoCloseable
             throw new BootstrapException(
                 BootstrapException.Reason.UNREACHABLE, "cannot listen at " + address + ": " + why(ex), ex);
         }
+    }
+
+    static BootstrapServer open(
+        final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
+        final BootstrapAnswer answer) throws IOException
+    {
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
+        final BootstrapServer server = new BootstrapServer(
+            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer);
+        server.thread.start();
+        return server;
     }
 
     private static String why(final IOException ex)
@@ -124,7 +134,7 @@ public final class BootstrapServer implements AutoCloseable
                 if (!socket.isClosed())
                 {
                     refusals.incrementAndGet();
-                    Thread.yield(); // out of descriptors, say: others give some back
+                    LockSupport.parkNanos(ACCEPT_PAUSE_NS);
                 }
             }
         }
@@ -134,7 +144,6 @@ public final class BootstrapServer implements AutoCloseable
     {
         try (connection)
         {
-            connection.setSoTimeout(READ_TIMEOUT_MS);
             connection.setTcpNoDelay(true);
             shakeHands(connection);
         }
@@ -150,9 +159,9 @@ public final class BootstrapServer implements AutoCloseable
 
     private void shakeHands(final Socket connection) throws IOException
     {
-        final DataInputStream in = new DataInputStream(connection.getInputStream());
+        final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
         final OutputStream out = connection.getOutputStream();
-        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
         if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
         {
             refuse(out, new byte[0]); // not one of us: nothing is told
@@ -170,7 +179,8 @@ public final class BootstrapServer implements AutoCloseable
             return;
         }
         out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));
-        final byte[] proof = in.readNBytes(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        in.startMessage();
+        final byte[] proof = in.readUpTo(BootstrapDescriptor.PROOF_LENGTH_BYTES);
         final byte[] clientNonce = BootstrapDescriptor.nonce(hello);
         if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, clientNonce, serverNonce))
         {
@@ -204,7 +214,7 @@ public final class BootstrapServer implements AutoCloseable
         try
         {
             // Until its accept() has returned, the system goes on listening: nobody may be answered after this.
-            thread.join(READ_TIMEOUT_MS);
+            thread.join(MESSAGE_TIMEOUT_MS);
         }
         catch (final InterruptedException ex)
         {

@@ -19,6 +19,7 @@ import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.UUID;
 
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -55,13 +56,9 @@ public final class ClusterToken
         {
             final byte[] random = new byte[LENGTH_BYTES];
             new SecureRandom().nextBytes(random);
-            final byte[] text = (HexFormat.of().formatHex(random) + '\n').getBytes(StandardCharsets.US_ASCII);
-            try (FileChannel channel = FileChannel.open(
-                file, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(OWNER_ONLY)))
+            try
             {
-                channel.write(ByteBuffer.wrap(text));
-                channel.force(true);
+                createWhole(file, (HexFormat.of().formatHex(random) + '\n').getBytes(StandardCharsets.US_ASCII));
                 return new ClusterToken(random);
             }
             catch (final FileAlreadyExistsException ex)
@@ -74,6 +71,34 @@ public final class ClusterToken
             }
         }
         return read(file);
+    }
+
+    /**
+     * Written beside, then linked to its name, which fails when there is one: a reader sees all of it, also when two
+     * processes create it at once, or the one that does is killed.
+     */
+    private static void createWhole(final Path file, final byte[] text) throws IOException
+    {
+        final Path written = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID());
+        try
+        {
+            try (FileChannel channel = FileChannel.open(
+                written, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(OWNER_ONLY)))
+            {
+                channel.write(ByteBuffer.wrap(text));
+                channel.force(true);
+            }
+            Files.createLink(file, written);
+        }
+        finally
+        {
+            Files.deleteIfExists(written);
+        }
+        try (FileChannel folder = FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ))
+        {
+            folder.force(true);
+        }
     }
 
     /**

@@ -14,16 +14,28 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -155,6 +167,135 @@ class BootstrapTest
             });
             // The first connection, given up above, may still be in the backlog: whoever is accepted is told nonsense.
             assertThatThrownBy(() -> BootstrapClient.ask(address, token, 500)).isInstanceOf(BootstrapException.class);
+        }
+    }
+
+    @Test
+    void shouldWaitForAWholeMessageNoLongerThanForOneByte() throws Exception
+    {
+        // One byte at a time, each well within the time for a message, but no message within its time.
+        try (Socket slow = new Socket("127.0.0.1", server.address().port()))
+        {
+            final byte[] hello = BootstrapDescriptor.hello(
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
+            assertThatThrownBy(() -> send(slow, hello, 200)).as("hung up on").isInstanceOf(IOException.class);
+        }
+        try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        {
+            final Thread peer = Thread.ofVirtual().start(() ->
+            {
+                try (Socket socket = listening.accept())
+                {
+                    send(socket, new byte[1_000], 50);
+                }
+                catch (final IOException ignore)
+                {
+                    // The client hung up.
+                }
+            });
+            final ClusterAddress address = new ClusterAddress("127.0.0.1", listening.getLocalPort());
+            assertRefused(Reason.UNREACHABLE, "no answer within 500 ms", () ->
+                BootstrapClient.ask(address, token, 500));
+            peer.join();
+        }
+    }
+
+    private static void send(final Socket socket, final byte[] bytes, final int pauseMs) throws IOException
+    {
+        for (final byte next : bytes)
+        {
+            socket.getOutputStream().write(next);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+        }
+    }
+
+    @Test
+    void shouldGiveEachMessageATimeOfItsOwn() throws IOException
+    {
+        // The proof comes when the time of the hello is over.
+        try (Socket socket = new Socket("127.0.0.1", server.address().port()))
+        {
+            final byte[] nonce = new byte[32];
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
+            socket.getOutputStream().write(
+                BootstrapDescriptor.hello(BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, nonce));
+            final ByteBuffer challenge = BootstrapDescriptor.wrap(
+                socket.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
+            socket.getOutputStream().write(
+                token.proof(BootstrapClient.CLIENT_SIDE, nonce, BootstrapDescriptor.nonce(challenge)));
+            assertThat(socket.getInputStream().readNBytes(BootstrapDescriptor.ANSWER_FABRIC_OFFSET))
+                .hasSize(BootstrapDescriptor.ANSWER_FABRIC_OFFSET);
+        }
+    }
+
+    @Test
+    void shouldNotSpinWhileNoConnectionCanBeAccepted() throws IOException
+    {
+        final AtomicInteger failures = new AtomicInteger();
+        final ServerSocket outOfDescriptors = new ServerSocket()
+        {
+            @Override
+            public Socket accept() throws IOException
+            {
+                if (failures.incrementAndGet() <= 5)
+                {
+                    throw new SocketException("Too many open files");
+                }
+                return super.accept();
+            }
+        };
+        final long startNs = System.nanoTime();
+        try (BootstrapServer paused =
+            BootstrapServer.open(outOfDescriptors, new ClusterAddress("127.0.0.1", 0), token, ANSWER))
+        {
+            assertThat(BootstrapClient.ask(paused.address(), token, TIMEOUT_MS)).isEqualTo(ANSWER);
+            assertThat(paused.refusals()).isEqualTo(5);
+            assertThat(System.nanoTime() - startNs).as("pauses in between").isGreaterThan(400_000_000L);
+        }
+    }
+
+    @Test
+    void shouldListenAtItsAddressOnly()
+    {
+        assertThatThrownBy(() -> new Socket("127.0.0.2", server.address().port()).close())
+            .as("127.0.0.2 reaches whoever listens at every interface").isInstanceOf(ConnectException.class);
+    }
+
+    @Test
+    void shouldCreateOneWholeTokenForAllWhoAskAtOnce() throws Exception
+    {
+        for (int round = 0; round < 200; round++)
+        {
+            final Path file = Files.createDirectory(directory.resolve("round-" + round)).resolve("token");
+            final CyclicBarrier start = new CyclicBarrier(4);
+            final Set<String> proofs = ConcurrentHashMap.newKeySet();
+            final List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < start.getParties(); i++)
+            {
+                threads.add(Thread.ofPlatform().start(() ->
+                {
+                    try
+                    {
+                        start.await();
+                        final ClusterToken made = ClusterToken.readOrCreate(file);
+                        proofs.add(HexFormat.of().formatHex(made.proof("x", new byte[32], new byte[32])));
+                    }
+                    catch (final Exception ex)
+                    {
+                        proofs.add(ex.toString());
+                    }
+                }));
+            }
+            for (final Thread thread : threads)
+            {
+                thread.join();
+            }
+            assertThat(proofs).as("round %d", round).hasSize(1).allMatch((proof) -> proof.matches("[0-9a-f]{64}"));
+            try (Stream<Path> files = Files.list(file.getParent()))
+            {
+                assertThat(files).containsExactly(file);
+            }
         }
     }
 
