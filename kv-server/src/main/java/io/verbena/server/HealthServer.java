@@ -12,11 +12,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 
 /**
  * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
- * otherwise, with its figures as JSON. Closed by its opener.
+ * otherwise, with its figures as JSON. It serves 64 connections at once, each on a thread of its own, and closes one
+ * whose request has not arrived, or whose answer has not left, after 5 s. Closed by its opener.
  */
 public final class HealthServer implements AutoCloseable
 {
@@ -24,11 +27,33 @@ public final class HealthServer implements AutoCloseable
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int UNAVAILABLE = 503;
 
-    private final HttpServer http;
+    /** Longest time for a request to arrive, and for its answer to leave: seconds, of the server of the JDK. */
+    private static final String TIMEOUT_S = "5";
+    private static final String MAX_CONNECTIONS = "64";
 
-    private HealthServer(final HttpServer http)
+    static
+    {
+        // The server of the JDK reads these when it is loaded; whoever starts the process may set others.
+        setUnlessSet("sun.net.httpserver.maxReqTime", TIMEOUT_S);
+        setUnlessSet("sun.net.httpserver.maxRspTime", TIMEOUT_S);
+        setUnlessSet("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+    }
+
+    private final HttpServer http;
+    private final ExecutorService threads;
+
+    private HealthServer(final HttpServer http, final ExecutorService threads)
     {
         this.http = http;
+        this.threads = threads;
+    }
+
+    private static void setUnlessSet(final String property, final String value)
+    {
+        if (null == System.getProperty(property))
+        {
+            System.setProperty(property, value);
+        }
     }
 
     /**
@@ -47,8 +72,11 @@ public final class HealthServer implements AutoCloseable
             final HttpServer http =
                 HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
             http.createContext("/health", (exchange) -> answer(exchange, role, isReady));
+            // A thread for each request: one that arrives slowly, or not to its end, delays no other.
+            final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+            http.setExecutor(threads);
             http.start();
-            return new HealthServer(http);
+            return new HealthServer(http, threads);
         }
         catch (final IOException ex)
         {
@@ -163,5 +191,6 @@ public final class HealthServer implements AutoCloseable
     public void close()
     {
         http.stop(0);
+        threads.shutdownNow();
     }
 }

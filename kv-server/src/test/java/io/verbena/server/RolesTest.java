@@ -209,7 +209,7 @@ class RolesTest
             assertThat(ready.statusCode()).isEqualTo(200);
             assertThat(ready.body()).contains("\"role\":\"memory-node\"", "\"ready\":true", "\"node_id\":1",
                 "\"state\":\"READY\"", "\"memory_bytes\":16777216");
-            assertThat(meta.health().get("node_carriers")).asString().contains("shared-memory=");
+            awaitTransports();
             assertThatThrownBy(() -> HealthServer.open(health.port(), memory, runner::isReady))
                 .isInstanceOf(UncheckedIOException.class).hasMessageContaining("choose another port");
             runner.stop();
@@ -218,6 +218,17 @@ class RolesTest
                 .statusCode()).isEqualTo(503);
             assertThat(http.send(HttpRequest.newBuilder(uri).DELETE().build(),
                 HttpResponse.BodyHandlers.discarding()).statusCode()).isEqualTo(405);
+        }
+    }
+
+    /** Figures of the meta server are those of its last duty cycle that published some. */
+    private void awaitTransports()
+    {
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        while (!meta.health().get("node_carriers").toString().contains("shared-memory="))
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("%s", meta.health()).isNegative();
+            Thread.onSpinWait();
         }
     }
 

@@ -1,0 +1,129 @@
+package io.verbena.server;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class HealthServerTest
+{
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    private HealthServer open(final Supplier<Map<String, Object>> figures)
+    {
+        final Role role = (Role)Proxy.newProxyInstance(HealthServerTest.class.getClassLoader(),
+            new Class<?>[]{Role.class}, (_, method, _) -> "health".equals(method.getName()) ? figures.get() : "stub");
+        final HealthServer server = HealthServer.open(0, role, () -> true);
+        open.add(server);
+        return server;
+    }
+
+    @AfterEach
+    void close() throws Exception
+    {
+        for (final AutoCloseable closeable : open.reversed())
+        {
+            closeable.close();
+        }
+    }
+
+    private Socket send(final HealthServer server, final String text) throws IOException
+    {
+        final Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        open.add(socket);
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    private static HttpResponse<String> get(final HealthServer server) throws IOException, InterruptedException
+    {
+        try (HttpClient http = HttpClient.newHttpClient())
+        {
+            return http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/health"))
+                .timeout(Duration.ofSeconds(20)).build(), HttpResponse.BodyHandlers.ofString());
+        }
+    }
+
+    @Test
+    void shouldAnswerBesideRequestsThatAreHalfSent() throws Exception
+    {
+        final HealthServer server = open(() -> Map.of("figure", 1));
+        final List<Socket> halfSent = new ArrayList<>();
+        for (int i = 0; i < 20; i++)
+        {
+            halfSent.add(send(server, "GET /health HT"));
+        }
+        final HttpResponse<String> answer = get(server);
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).contains("\"figure\":1");
+        for (final Socket socket : halfSent)
+        {
+            socket.setSoTimeout(20_000);
+            assertThat(socket.getInputStream().readAllBytes()).as("closed when its time is up, unanswered").isEmpty();
+        }
+    }
+
+    @Test
+    void shouldAnswerWhileAnotherAnswerWaits() throws Exception
+    {
+        final CountDownLatch first = new CountDownLatch(1);
+        final CountDownLatch second = new CountDownLatch(2);
+        final HealthServer server = open(() ->
+        {
+            second.countDown();
+            if (1 == second.getCount())
+            {
+                await(first);
+            }
+            return Map.of("figure", 1);
+        });
+        send(server, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+        while (2 == second.getCount())
+        {
+            Thread.onSpinWait();
+        }
+        assertThat(get(server).statusCode()).isEqualTo(200);
+        first.countDown();
+    }
+
+    private static void await(final CountDownLatch latch)
+    {
+        try
+        {
+            assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void shouldListenOnLoopbackOnly()
+    {
+        final HealthServer server = open(Map::of);
+        assertThatThrownBy(() -> new Socket("127.0.0.2", server.port()).close())
+            .as("127.0.0.2 reaches whoever listens at every interface").isInstanceOf(ConnectException.class);
+    }
+}
