@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
+import io.verbena.control.Lease;
 import io.verbena.control.NewsRequest;
 import io.verbena.control.Registration;
 import io.verbena.table.TableEngine;
@@ -41,6 +42,7 @@ final class LeaseKeeper
     private final long restingIntervalNs;
     private final long timeoutNs;
     private final LongSupplier operationCount;
+    private final Lease lease = new Lease();
     private long operationsAtLastBeat;
     private ControlCall<Heartbeat> call;
     private ControlCall<Void> news;
@@ -52,7 +54,6 @@ final class LeaseKeeper
     private boolean isResting;
     private long lastAtNs;
     private long nextAtNs;
-    private long leaseEndsNs;
     private boolean lost;
     private boolean isUnheard;
     private long unheardSinceNs;
@@ -70,7 +71,7 @@ final class LeaseKeeper
         this.wantsEpochs = wantsEpochs;
         nodeId = registration.nodeId();
         incarnation = registration.incarnation();
-        leaseEndsNs = registered.calledAtNs() + registration.leaseNs();
+        lease.begin(registered);
         intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
         waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
         restingIntervalNs = Math.max(waitingIntervalNs, registration.leaseNs() / BEATS_PER_LEASE);
@@ -89,7 +90,7 @@ final class LeaseKeeper
      */
     boolean isHeld(final long nowNs)
     {
-        return !lost && leaseEndsNs - nowNs > 0;
+        return !lost && lease.leftNs(nowNs) > 0;
     }
 
     /** @return true while a heartbeat is under way. */
@@ -198,7 +199,7 @@ final class LeaseKeeper
             isUnheard = true;
             unheardSinceNs = nowNs;
             LOGGER.warn("the meta server cannot be reached: node {} incarnation {} goes on with what it knows for as " +
-                "long as its lease lasts, {} ms: {}", nodeId, incarnation, (leaseEndsNs - nowNs) / 1_000_000, why);
+                "long as its lease lasts, {} ms: {}", nodeId, incarnation, lease.leftNs(nowNs) / 1_000_000, why);
         }
     }
 
@@ -220,7 +221,7 @@ final class LeaseKeeper
         {
             onHeard(nowNs);
             final Heartbeat heartbeat = ended.result();
-            leaseEndsNs = ended.calledAtNs() + heartbeat.leaseNs();
+            lease.renew(ended);
             engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
             catalog.onHeartbeat(heartbeat);
             toldEpoch = Math.max(toldEpoch, tellingEpoch);

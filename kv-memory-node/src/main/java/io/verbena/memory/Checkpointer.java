@@ -35,6 +35,7 @@ public final class Checkpointer implements AutoCloseable
     private final EpochClock wallClock;
     private final int droppedGuards;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
+    private long nextNs;
     private volatile boolean isCancelled;
     private volatile boolean isLastWanted;
     private volatile boolean isLastDone;
@@ -57,6 +58,7 @@ public final class Checkpointer implements AutoCloseable
         this.periodNs = periodNs;
         this.clock = clock;
         this.wallClock = wallClock;
+        nextNs = clock.nanoTime() + periodNs;
     }
 
     void start()
@@ -103,22 +105,28 @@ public final class Checkpointer implements AutoCloseable
 
     private void run()
     {
-        long nextNs = clock.nanoTime() + periodNs;
         while (!isCancelled && !isLastDone)
         {
-            final boolean isLast = isLastWanted;
-            final boolean isDue = periodNs > 0 && nextNs - clock.nanoTime() <= 0;
-            if (isRequested() || isLast || isDue)
-            {
-                make();
-                nextNs = clock.nanoTime() + periodNs;
-                isLastDone = isLast;
-            }
-            else
+            if (!poll())
             {
                 LockSupport.parkNanos(this, LOOK_NS);
             }
         }
+    }
+
+    /** Makes one when it is time, or somebody asks for it; on the thread of this alone. Whether it did. */
+    boolean poll()
+    {
+        final boolean isLast = isLastWanted;
+        final boolean isDue = periodNs > 0 && nextNs - clock.nanoTime() <= 0;
+        if (!isRequested() && !isLast && !isDue)
+        {
+            return false;
+        }
+        make();
+        nextNs = clock.nanoTime() + periodNs;
+        isLastDone = isLast;
+        return true;
     }
 
     private boolean isRequested()

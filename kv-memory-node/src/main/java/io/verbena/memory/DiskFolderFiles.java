@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.control.bootstrap.SyncedNames;
 import io.verbena.memory.checkpoint.CheckpointStore;
 
 import java.io.IOException;
@@ -49,10 +50,7 @@ record DiskFolderFiles(Path path) implements FolderFiles
     @Override
     public void syncNames() throws IOException
     {
-        try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
-        {
-            self.force(true);
-        }
+        SyncedNames.sync(path);
     }
 
     @Override

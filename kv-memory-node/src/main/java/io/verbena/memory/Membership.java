@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
 import io.verbena.control.Heartbeat;
+import io.verbena.control.Lease;
 import io.verbena.control.NodePage;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
@@ -47,14 +48,13 @@ final class Membership
     private final long callTimeoutNs;
     private final long retryPauseNs;
     private final Set<PeerIdentity> members = new HashSet<>();
+    private final Lease lease = new Lease();
     private State state = State.REGISTERING;
     private String failure = "";
     private boolean isUnheard;
     private int nodeId;
     private int incarnation;
     private long clusterId;
-    private long leaseNs;
-    private long leaseEndsNs;
     private long listedVersion;
     private long nextCallNs;
     private ControlCall<Registration> registering;
@@ -155,7 +155,7 @@ final class Membership
             return pollLeaving();
         }
 
-        if (hasLease() && leaseEndsNs - nowNs <= 0)
+        if (hasLease() && lease.leftNs(nowNs) <= 0)
         {
             state = State.LOST;
             failure = "the lease ended unrenewed" + (failure.isEmpty() ? "" : ": " + failure);
@@ -174,7 +174,7 @@ final class Membership
     /** How long nothing is due, if no answer comes; of a member. */
     long idleNs(final long nowNs)
     {
-        return Math.min(nextCallNs, leaseEndsNs) - nowNs;
+        return Math.min(nextCallNs - nowNs, lease.leftNs(nowNs));
     }
 
     private boolean hasLease()
@@ -227,7 +227,8 @@ final class Membership
 
         if (ControlStatus.OK == ended.status())
         {
-            onRegistered(ended.calledAtNs(), ended.result(), nowNs);
+            lease.begin(ended);
+            onRegistered(ended.result(), nowNs);
         }
         else if (isFinal(ended.status()))
         {
@@ -242,13 +243,11 @@ final class Membership
         return 1;
     }
 
-    private void onRegistered(final long calledAtNs, final Registration registration, final long nowNs)
+    private void onRegistered(final Registration registration, final long nowNs)
     {
         nodeId = registration.nodeId();
         incarnation = registration.incarnation();
         clusterId = registration.clusterId();
-        leaseNs = registration.leaseNs();
-        leaseEndsNs = calledAtNs + leaseNs;
         nextCallNs = nowNs;
         failure = "";
         isUnheard = false;
@@ -316,7 +315,7 @@ final class Membership
             if (nextCallNs - nowNs <= 0)
             {
                 renewing = link.client().heartbeat(nodeId, incarnation, 0, false, callTimeoutNs);
-                nextCallNs = nowNs + leaseNs / HEARTBEATS_PER_LEASE;
+                nextCallNs = nowNs + lease.lengthNs() / HEARTBEATS_PER_LEASE;
                 return 1;
             }
 
@@ -333,8 +332,7 @@ final class Membership
 
         if (ControlStatus.OK == ended.status())
         {
-            leaseNs = ended.result().leaseNs();
-            leaseEndsNs = ended.calledAtNs() + leaseNs;
+            lease.renew(ended);
             failure = "";
             isUnheard = false;
             state = State.MEMBER;

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
+import io.verbena.control.bootstrap.SyncedNames;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 
@@ -130,6 +131,7 @@ record ClusterFolder(Path path)
         try (FileChannel mark = FileChannel.open(discard(), StandardOpenOption.CREATE, StandardOpenOption.WRITE))
         {
             mark.force(true);
+            SyncedNames.sync(path);
         }
         catch (final IOException ex)
         {
@@ -148,6 +150,7 @@ record ClusterFolder(Path path)
     {
         try
         {
+            SyncedNames.sync(path);
             Files.deleteIfExists(discard());
         }
         catch (final IOException ex)

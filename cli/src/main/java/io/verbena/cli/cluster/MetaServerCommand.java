@@ -6,6 +6,7 @@ import io.verbena.cli.FileErrors;
 import io.verbena.control.bootstrap.BootstrapException;
 import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.rdma.fabric.Fabrics;
@@ -86,7 +87,10 @@ public final class MetaServerCommand implements Callable<Integer>
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
             fabric = Fabrics.open(fabricName, ProcessRole.SERVER);
-            Files.createDirectories(data);
+            if (!Files.isDirectory(data))
+            {
+                OwnerOnly.createFolder(data);
+            }
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
             role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
                 new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)));

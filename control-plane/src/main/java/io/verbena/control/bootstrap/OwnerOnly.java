@@ -18,7 +18,8 @@ public final class OwnerOnly
     }
 
     /**
-     * Makes a folder, and those above it that are missing, with mode 0700; one that is there gets that mode.
+     * Makes a folder, and those above it that are missing, with mode 0700; one that is there gets that mode. The names
+     * of those made are on disk when this returns: what is synced in a folder is lost with the name of the folder.
      *
      * @param path of the folder.
      * @throws IOException when it cannot be made.
@@ -27,12 +28,27 @@ public final class OwnerOnly
     {
         if (!Files.isDirectory(path))
         {
+            final Path present = nearestFolder(path.toAbsolutePath());
             Files.createDirectories(path, PosixFilePermissions.asFileAttribute(FOLDER_MODE));
+            for (Path made = path.toAbsolutePath(); !made.equals(present); made = made.getParent())
+            {
+                SyncedNames.sync(made.getParent());
+            }
         }
         else if (!FOLDER_MODE.containsAll(Files.getPosixFilePermissions(path)))
         {
             close(path);
         }
+    }
+
+    private static Path nearestFolder(final Path path)
+    {
+        Path nearest = path;
+        while (null != nearest.getParent() && !Files.exists(nearest))
+        {
+            nearest = nearest.getParent();
+        }
+        return nearest;
     }
 
     private static void close(final Path path) throws IOException

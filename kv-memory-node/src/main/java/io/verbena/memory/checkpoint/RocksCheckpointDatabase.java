@@ -1,7 +1,9 @@
 package io.verbena.memory.checkpoint;
 
+import io.verbena.control.bootstrap.SyncedNames;
 import io.verbena.rocksdb.RocksLibrary;
 
+import org.agrona.CloseHelper;
 import org.rocksdb.CompressionType;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -10,6 +12,7 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
@@ -38,12 +41,17 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
         final Options options = new Options().setCreateIfMissing(true).setParanoidChecks(true)
             .setWriteBufferSize(WRITE_BUFFER_BYTES).setKeepLogFileNum(2).setMaxBackgroundJobs(1)
             .setCompressionType(CompressionType.NO_COMPRESSION);
+        RocksDB database = null;
         try
         {
-            return new RocksCheckpointDatabase(path, options, RocksDB.open(options, path.toString()));
+            database = RocksDB.open(options, path.toString());
+            // RocksDB syncs what it makes in its folder, not the name of the folder.
+            SyncedNames.sync(path.toAbsolutePath().getParent());
+            return new RocksCheckpointDatabase(path, options, database);
         }
-        catch (final RocksDBException ex)
+        catch (final RocksDBException | IOException ex)
         {
+            CloseHelper.quietClose(database);
             options.close();
             throw new CheckpointException("checkpoint database in " + path + " does not open: " + ex.getMessage() +
                 "; free space there, or give this user the rights; when it is damaged, restore it from a copy, or " +

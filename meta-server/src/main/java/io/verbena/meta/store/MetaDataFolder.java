@@ -1,6 +1,7 @@
 package io.verbena.meta.store;
 
 import io.verbena.control.bootstrap.OwnerOnly;
+import io.verbena.control.bootstrap.SyncedNames;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -131,10 +132,7 @@ final class MetaDataFolder implements AutoCloseable
             Files.move(path.resolve(UNFINISHED_DATABASE), path.resolve(DATABASE), StandardCopyOption.ATOMIC_MOVE);
 
             // The rename itself must survive a power failure, or a restart would begin a new cluster.
-            try (FileChannel self = FileChannel.open(path, StandardOpenOption.READ))
-            {
-                self.force(true);
-            }
+            SyncedNames.sync(path);
         }
         catch (final IOException ex)
         {
