@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvTable;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.rdma.sim.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.NodeRequest;
 import io.verbena.request.OperationAnswer;

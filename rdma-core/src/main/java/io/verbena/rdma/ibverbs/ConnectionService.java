@@ -231,7 +231,8 @@ final class ConnectionService
         }
         catch (final IOException ex)
         {
-            // Out of descriptors, or the peer is gone again: those that wait stay ready, so without a pause this would spin.
+            // Out of descriptors, or the peer is gone again: those that wait stay ready, so without a pause this would
+            // spin.
             LockSupport.parkNanos(ACCEPT_PAUSE_NS);
         }
     }
