@@ -408,6 +408,26 @@ class ControlPlaneSimTest
         }
     }
 
+    /** As creations do that fail after they took a number. */
+    @Test
+    void shouldGiveTableNumbersHoweverManyWereNeverUsed()
+    {
+        try (SimControlPlane plane = new SimControlPlane(18, new InMemoryMetaStore(), 1))
+        {
+            final SimComputeNode compute = plane.addComputeNode();
+            final int first = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
+            for (int i = 0; i < 65_536; i++)
+            {
+                assertThat((int)result(plane, compute.meta.allocateTableId(TIMEOUT_NS))).isEqualTo(first + 1 + i);
+            }
+
+            final int last = first + 65_536;
+            result(plane, compute.meta.createTable(entry("users", last), List.of(), TIMEOUT_NS));
+            assertThat(done(plane, compute.meta.createTable(entry("others", first), List.of(), TIMEOUT_NS)).status())
+                .isEqualTo(ControlStatus.INVALID_REQUEST);
+        }
+    }
+
     @Test
     void shouldSayUnavailableAndGoOnWhenTheStoreFailsForAWhile()
     {

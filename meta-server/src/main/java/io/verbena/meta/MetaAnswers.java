@@ -23,7 +23,6 @@ import io.verbena.meta.store.StoredTable;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
-import org.agrona.collections.IntHashSet;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +38,6 @@ final class MetaAnswers implements MetaService
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
     private static final int MAX_PORT = 0xFFFF;
-    private static final int MAX_TABLE_IDS_TO_COME = 1 << 16;
 
     private final NanoClock clock;
     private final MetaLedger ledger;
@@ -47,7 +45,7 @@ final class MetaAnswers implements MetaService
     private final TableCatalog catalog;
     private final NodeDirectory directory;
     private final NewsDesk news;
-    private final IntHashSet tableIdsToCome = new IntHashSet();
+    private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
     private long failedWrites;
 
     MetaAnswers(
@@ -136,11 +134,10 @@ final class MetaAnswers implements MetaService
     {
         final int tableId = ledger.counters().nextTableId();
 
-        if (Integer.MAX_VALUE == tableId || tableIdsToCome.size() >= MAX_TABLE_IDS_TO_COME)
+        if (Integer.MAX_VALUE == tableId)
         {
-            throw new ControlException(
-                ControlStatus.EXHAUSTED, "no more table numbers: last given=" + (tableId - 1) + " given and not used=" +
-                tableIdsToCome.size() + "; restart the meta server to take the unused ones back");
+            throw new ControlException(ControlStatus.EXHAUSTED, "no more table numbers: last given=" + (tableId - 1) +
+                "; copy the tables to a new cluster");
         }
 
         answer(() ->
@@ -148,7 +145,7 @@ final class MetaAnswers implements MetaService
             ledger.commit(ledger.counters().withNextTableId(), new MetaBatch());
             return tableId;
         });
-        tableIdsToCome.add(tableId);
+        tableNumbers.onGiven(tableId);
         return tableId;
     }
 
@@ -178,7 +175,7 @@ final class MetaAnswers implements MetaService
             throw new ControlException(ControlStatus.TABLE_EXISTS, "a table '" + table.name() + "' exists already");
         }
 
-        if (!tableIdsToCome.contains(table.tableId()) || table.descriptor().length > TableEntry.MAX_DESCRIPTOR_BYTES)
+        if (!tableNumbers.isToCome(table.tableId()) || table.descriptor().length > TableEntry.MAX_DESCRIPTOR_BYTES)
         {
             throw invalid("table '" + table.name() + "': tableId=" + table.tableId() + " descriptorBytes=" +
                 table.descriptor().length + "; take a new number from this server, and a descriptor of at most " +
@@ -187,7 +184,7 @@ final class MetaAnswers implements MetaService
 
         refuseOtherMembers(members);
         answer(() -> catalog.createIfAbsent(new StoredTable(table.name(), table.tableId(), table.descriptor())));
-        tableIdsToCome.remove(table.tableId());
+        tableNumbers.onUsed(table.tableId());
     }
 
     /**
