@@ -105,8 +105,8 @@ class IndexReturnSimTest
             cluster.settle();
             final StoreCheck check = cluster.check(cluster.tables());
             assertThat(check.isSound()).as("%s", check).isTrue();
-            // All but the chunk of the records: the old subtable is back too, though the answer was lost.
-            assertThat(created).as("tables of a chunk each").isEqualTo(CHUNKS - 1);
+            // The old subtable is back too, though the answer was lost; the chunk of the records may be.
+            assertThat(created).as("tables of a chunk each").isBetween(CHUNKS - 1, CHUNKS);
         }
     }
 

@@ -524,7 +524,8 @@ final class SimCluster implements AutoCloseable
         return memoryHosts.stream().map(SimMemoryHost::node).toList();
     }
 
-    private void addMemoryNode(final String name)
+    /** Starts a memory node, and runs until it has joined. */
+    void addMemoryNode(final String name)
     {
         final SimMemoryHost host = newMemoryHost(name, flaw);
         host.start();

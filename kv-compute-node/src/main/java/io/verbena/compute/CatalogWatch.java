@@ -76,6 +76,12 @@ final class CatalogWatch
         return epoch;
     }
 
+    /** @return newest version heard. */
+    long heardVersion()
+    {
+        return heardVersion;
+    }
+
     /** @return newest version looked after; -1 while a look is due. */
     long version()
     {

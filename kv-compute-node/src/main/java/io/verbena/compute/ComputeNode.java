@@ -29,6 +29,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
  *
+ * <p>A RuntimeException that one request meets before anything is changed here for it, and one in the steps of a
+ * request about tables, fails that request: {@link #failedRequestCount()} counts it. One out of the engine, the lease
+ * or a connection means that an invariant does not hold on which other operations stand: it ends the node, what it had
+ * begun has an unknown outcome, and its memory is taken over by other nodes.
+ *
  * <p>{@link #endpoint()}, {@link #state()} and the figures may be used by any thread.
  */
 public final class ComputeNode implements Agent
@@ -68,6 +73,7 @@ public final class ComputeNode implements Agent
     private final NanoClock clock;
     private final RequestQueue queue;
     private final JoinTimeline timeline;
+    private final UnexpectedFailures failures;
     private final OperationDesk desk;
     private final VerbCounters closedCounters = new VerbCounters();
     private final AtomicLong operationCount = new AtomicLong();
@@ -140,7 +146,8 @@ public final class ComputeNode implements Agent
         rejoinBackoff = new Backoff(REJOIN_PAUSE_NS, MAX_REJOIN_PAUSE_NS, device.random());
         queue = new RequestQueue(configuration.queueCapacity());
         timeline = new JoinTimeline(beganNs);
-        desk = new OperationDesk(configuration.operationSlots(), clock, timeline);
+        failures = new UnexpectedFailures(clock);
+        desk = new OperationDesk(configuration.operationSlots(), clock, timeline, failures);
         joinBeganNs = clock.nanoTime();
     }
 
@@ -208,6 +215,12 @@ public final class ComputeNode implements Agent
     public long operationCount()
     {
         return operationCount.get();
+    }
+
+    /** @return requests so far that met a RuntimeException of this node's code, and failed alone. */
+    public long failedRequestCount()
+    {
+        return failures.count();
     }
 
     /** @return what it posted in all its life, once it is closed; null before (ask by {@link ControlRequest}). */
@@ -303,7 +316,7 @@ public final class ComputeNode implements Agent
         {
             return 0;
         }
-        session = new NodeSession(device, metaServer, configuration, desk, timeline);
+        session = new NodeSession(device, metaServer, configuration, desk, timeline, failures);
         return 1;
     }
 
@@ -410,13 +423,33 @@ public final class ComputeNode implements Agent
             {
                 desk.accept(operation, nowNs);
             }
-            else if (request.start() && !answerCounters((ControlRequest)request))
+            else
             {
-                session.accept((ControlRequest)request, nowNs);
+                acceptControl((ControlRequest)request, nowNs);
             }
             taken++;
         }
         return taken;
+    }
+
+    private void acceptControl(final ControlRequest request, final long nowNs)
+    {
+        try
+        {
+            if (ControlRequest.Kind.VERB_COUNTERS != request.kind())
+            {
+                session.accept(request, nowNs);
+            }
+            else if (request.start())
+            {
+                answerCounters(request);
+            }
+        }
+        catch (final RuntimeException ex)
+        {
+            request.answer(ControlRequest.Status.REFUSED, null, failures.onFailure(request, ex));
+            request.complete();
+        }
     }
 
     private int refuseAll(final String detail)

@@ -34,12 +34,51 @@ abstract class ControlTask
      */
     abstract int poll(long nowNs);
 
-    /** Ends it because the node stops: with OUTCOME_UNKNOWN where something may have been changed. */
-    abstract void stop();
+    /** @return whether it may have changed something at the meta server, so that its outcome is unknown if it ends. */
+    abstract boolean mayHaveChanged();
+
+    /** @return whether it waits with no call under way. */
+    boolean isPausing()
+    {
+        return false;
+    }
+
+    /** @return whether it waits for epochs. */
+    boolean wantsEpochs()
+    {
+        return false;
+    }
+
+    /** Gives back what it holds; it was not answered yet. Called once, whatever ended it. */
+    void onEnd()
+    {
+    }
+
+    /** Cleans up as far as is certain to be safe; called before {@link #onEnd} when it met something unexpected. */
+    void onUnexpected()
+    {
+    }
+
+    /** Ends it because the node stops. */
+    final void stop()
+    {
+        end(mayHaveChanged() ? Status.OUTCOME_UNKNOWN : Status.NOT_SERVING, null, "node stops");
+    }
+
+    /** Ends it, unless it has ended, because it met something unexpected. */
+    final void fail(final String detail)
+    {
+        if (!ended)
+        {
+            onUnexpected();
+            end(mayHaveChanged() ? Status.OUTCOME_UNKNOWN : Status.REFUSED, null, detail);
+        }
+    }
 
     final void end(final Status status, final Object result, final String detail)
     {
         ended = true;
+        onEnd();
         request.answer(status, result, detail);
         request.complete();
     }

@@ -12,6 +12,7 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.request.ControlRequest.Status;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.TableReference;
+import io.verbena.table.EpochTracker;
 import io.verbena.table.TableCreator;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TablePlan;
@@ -21,22 +22,33 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.IntPredicate;
+import java.util.function.Supplier;
 
 /**
- * Creates a table: asks that the name is free, takes a table id, asks the memory nodes how long their chunks are,
- * leases chunks, formats them one-sidedly, and makes the table known. Whatever fails before the last step changes
+ * Creates a table: asks that the name is free, asks the memory nodes how long their chunks are, leases chunks, takes a
+ * table id, formats the chunks one-sidedly, and makes the table known. Whatever fails before the last step changes
  * nothing but chunks, which go back by {@link IndexReturns}, and an id, which is not used again. If the last answer is
  * lost, the meta server is asked who owns the name.
+ *
+ * <p>From the leases to the end of the formatting it holds the {@link CreationSlot}. Where a memory node has too few
+ * chunks, it gives everything back, the slot included, and tries again until its deadline as long as chunks may be on
+ * their way back: while this node returns or reclaims some there, and until every node has passed the epochs that
+ * what was being returned at the first refusal waits for.
  */
 final class CreateTableTask extends ControlTask
 {
     private enum Step
     {
-        CHECK_NAME, TAKE_ID, ASK_NODES, LEASE, FORMAT, PUBLISH, RESOLVE
+        CHECK_NAME, AWAIT_SLOT, ASK_NODES, LEASE, TAKE_ID, FORMAT, PUBLISH, RESOLVE
     }
 
     /** Most runs that one lease call may bring. */
     private static final int MAX_LEASE = ChunkLease.MAX_RUNS;
+    /** Pause before it asks again for memory: 5 ms. */
+    private static final long RETRY_PAUSE_NS = 5_000_000;
+    /** Of a plan by which chunks are leased. */
+    private static final int NO_ID_YET = 1;
 
     /** A request for chunks. */
     private record Leasing(int memoryNodeId, long requestId, int chunkCount, ControlCall<ChunkLease> call)
@@ -46,14 +58,22 @@ final class CreateTableTask extends ControlTask
     private final MetaLink metaLink;
     private final TableEngine engine;
     private final TableRegistry tables;
-    private final List<MemoryLink> memoryLinks;
-    private final SplittableRandom random;
+    private final Supplier<List<MemoryLink>> readyLinks;
+    private final long hashSeed;
     private final SessionParts session;
     private final IndexReturns returns;
+    private final IntPredicate mayFindMemory;
+    private final CreationSlot slot;
     private final boolean grows;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
     private final List<Leasing> leases = new ArrayList<>();
+    private List<MemoryLink> memoryLinks = List.of();
+    private long chunkBytes;
     private Step step = Step.CHECK_NAME;
+    private long triesAtNs;
+    private int refusals;
+    private long shortageEpoch;
+    private String shortage;
     private MetaRead<TableEntry> named;
     private MetaRead<Integer> id;
     private ControlCall<Void> publishCall;
@@ -63,19 +83,27 @@ final class CreateTableTask extends ControlTask
     private int tableId;
     private long publishedNews;
 
+    /**
+     * @param slot          of the session.
+     * @param readyLinks    to the memory nodes that can be reached, asked for at each try.
+     * @param mayFindMemory whether memory of a memory node is being returned or reclaimed, as far as this node knows.
+     * @param grows         whether subtables will be split.
+     */
     CreateTableTask(
         final ControlRequest request, final SessionParts session, final TableRegistry tables,
-        final IndexReturns returns, final List<MemoryLink> readyLinks, final SplittableRandom random,
-        final boolean grows, final long nowNs)
+        final IndexReturns returns, final CreationSlot slot, final Supplier<List<MemoryLink>> readyLinks,
+        final IntPredicate mayFindMemory, final SplittableRandom random, final boolean grows, final long nowNs)
     {
         super(request);
         this.session = session;
         this.returns = returns;
+        this.slot = slot;
+        this.mayFindMemory = mayFindMemory;
         metaLink = session.metaLink();
         engine = session.engine();
         this.tables = tables;
-        this.memoryLinks = readyLinks;
-        this.random = random;
+        this.readyLinks = readyLinks;
+        hashSeed = random.nextLong();
         this.grows = grows;
         named = whoHasTheName(nowNs);
     }
@@ -92,6 +120,7 @@ final class CreateTableTask extends ControlTask
         return switch (step)
         {
             case CHECK_NAME -> pollCheckName(nowNs);
+            case AWAIT_SLOT -> pollAwaitSlot(nowNs);
             case TAKE_ID -> pollTakeId(nowNs);
             case ASK_NODES -> pollAskNodes(nowNs);
             case LEASE -> pollLease(nowNs);
@@ -115,30 +144,31 @@ final class CreateTableTask extends ControlTask
         {
             endAs(named.call());
         }
-        else if (memoryLinks.isEmpty())
-        {
-            end(Status.TIMED_OUT, null, "no memory node is connected");
-        }
         else
         {
-            id = new MetaRead<>(metaLink, MetaClient::allocateTableId, request().deadlineNs(), nowNs);
-            step = Step.TAKE_ID;
+            triesAtNs = nowNs;
+            step = Step.AWAIT_SLOT;
         }
         return 1;
     }
 
-    private int pollTakeId(final long nowNs)
+    private int pollAwaitSlot(final long nowNs)
     {
-        if (!id.poll(nowNs))
+        if (request().deadlineNs() - nowNs <= 0)
+        {
+            endAtDeadline();
+            return 1;
+        }
+        if (triesAtNs - nowNs > 0 || !slot.tryTake(this))
         {
             return 0;
         }
-        if (ControlStatus.OK != id.call().status())
+        memoryLinks = readyLinks.get();
+        if (memoryLinks.isEmpty())
         {
-            endAs(id.call());
+            end(Status.TIMED_OUT, null, "no memory node is connected");
             return 1;
         }
-        tableId = id.call().result();
         for (final MemoryLink link : memoryLinks)
         {
             stats.add(link.client().stat(remainingNs(nowNs)));
@@ -147,14 +177,35 @@ final class CreateTableTask extends ControlTask
         return 1;
     }
 
+    private void endAtDeadline()
+    {
+        if (refusals > 0)
+        {
+            end(Status.NO_MEMORY, null, shortage + "; memory was being returned, but not enough until the deadline");
+        }
+        else
+        {
+            end(Status.TIMED_OUT, null, null == shortage ?
+                "it waited for other creations of this compute node until its deadline" : shortage);
+        }
+    }
+
     private int pollAskNodes(final long nowNs)
     {
-        long chunkBytes = Long.MAX_VALUE;
+        chunkBytes = Long.MAX_VALUE;
         for (final ControlCall<MemoryNodeStat> stat : stats)
         {
             if (!stat.isDone())
             {
                 return 0;
+            }
+        }
+        for (final ControlCall<MemoryNodeStat> stat : stats)
+        {
+            if (ControlStatus.UNAVAILABLE == stat.status())
+            {
+                tryLater(stat.failure(), nowNs);
+                return 1;
             }
             if (ControlStatus.OK != stat.status())
             {
@@ -163,12 +214,15 @@ final class CreateTableTask extends ControlTask
             }
             chunkBytes = Math.min(chunkBytes, stat.result().chunkLengthBytes());
         }
+        return plan(nowNs);
+    }
+
+    private int plan(final long nowNs)
+    {
         final int[] memoryNodeIds = memoryLinks.stream().mapToInt(MemoryLink::memoryNodeId).toArray();
         try
         {
-            plan = TablePlan.forRecords(request().tableName(), tableId, random.nextLong(),
-                request().expectedRecords(), memoryNodeIds, chunkBytes);
-            plan = grows ? plan.ofWholeChunks(chunkBytes) : plan;
+            plan = planOf(NO_ID_YET);
         }
         catch (final IllegalArgumentException ex)
         {
@@ -182,10 +236,36 @@ final class CreateTableTask extends ControlTask
             TableEntry.MAX_DESCRIPTOR_BYTES)
         {
             end(Status.REFUSED, null, tooManySubtables());
-            return 1;
+        }
+        else
+        {
+            leaseUnlessTooLarge(nowNs);
+        }
+        return 1;
+    }
+
+    private TablePlan planOf(final int id)
+    {
+        final TablePlan shortest = TablePlan.forRecords(request().tableName(), id, hashSeed,
+            request().expectedRecords(), memoryLinks.stream().mapToInt(MemoryLink::memoryNodeId).toArray(), chunkBytes);
+        return grows ? shortest.ofWholeChunks(chunkBytes) : shortest;
+    }
+
+    /** More than a memory node ever has is not waited for. */
+    private void leaseUnlessTooLarge(final long nowNs)
+    {
+        for (int i = 0; i < stats.size(); i++)
+        {
+            final int memoryNodeId = memoryLinks.get(i).memoryNodeId();
+            final int wanted = plan.chunksAt(memoryNodeId);
+            if (wanted > stats.get(i).result().chunkCount())
+            {
+                end(Status.NO_MEMORY, null, "it needs " + wanted + " chunks of memory node " + memoryNodeId +
+                    ", which has " + stats.get(i).result().chunkCount());
+                return;
+            }
         }
         lease(nowNs);
-        return 1;
     }
 
     private void lease(final long nowNs)
@@ -214,19 +294,92 @@ final class CreateTableTask extends ControlTask
                 return 0;
             }
         }
-        for (final Leasing lease : leases)
+        final Leasing refused = worst();
+        if (null != refused)
         {
-            if (ControlStatus.OK != lease.call.status())
-            {
-                returnChunks();
-                endAs(lease.call);
-                return 1;
-            }
+            onRefused(refused, nowNs);
+            return 1;
         }
-        leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
         memoryLinks.forEach((link) -> leases.stream()
             .filter((lease) -> lease.memoryNodeId == link.memoryNodeId())
             .forEach((lease) -> link.onLeased(lease.call.result())));
+        id = new MetaRead<>(metaLink, MetaClient::allocateTableId, request().deadlineNs(), nowNs);
+        step = Step.TAKE_ID;
+        return 1;
+    }
+
+    /** @return null when all chunks are leased; else a lease that failed, for want of memory only if all others did. */
+    private Leasing worst()
+    {
+        Leasing worst = null;
+        for (final Leasing lease : leases)
+        {
+            if (ControlStatus.OK != lease.call.status() && (null == worst || mayComeLater(worst)))
+            {
+                worst = lease;
+            }
+        }
+        return worst;
+    }
+
+    private static boolean mayComeLater(final Leasing lease)
+    {
+        return ControlStatus.EXHAUSTED == lease.call.status() || ControlStatus.UNAVAILABLE == lease.call.status();
+    }
+
+    private void onRefused(final Leasing refused, final long nowNs)
+    {
+        final boolean isShort = ControlStatus.EXHAUSTED == refused.call.status();
+        // Before its own chunks go back: those were too few.
+        final boolean isWorthWaiting = mayComeLater(refused) && (!isShort || mayFindMemory(refused.memoryNodeId));
+        returnChunks();
+        if (!isWorthWaiting)
+        {
+            endAs(refused.call);
+            return;
+        }
+        tryLater(refused.call.failure(), nowNs);
+    }
+
+    private boolean mayFindMemory(final int memoryNodeId)
+    {
+        if (1 == Integer.bitCount(++refusals))
+        {
+            // Whatever nobody uses is looked for, but not each time: that takes a sweep of everything.
+            memoryLinks.stream().filter((link) -> memoryNodeId == link.memoryNodeId())
+                .forEach(MemoryLink::onIndexRefused);
+        }
+        if (1 == refusals)
+        {
+            shortageEpoch = engine.epoch() + EpochTracker.REPEAT_EPOCHS;
+        }
+        return !engine.isReusable(shortageEpoch) || mayFindMemory.test(memoryNodeId);
+    }
+
+    private void tryLater(final String why, final long nowNs)
+    {
+        shortage = why;
+        stats.clear();
+        slot.giveBack(this);
+        triesAtNs = nowNs + RETRY_PAUSE_NS;
+        step = Step.AWAIT_SLOT;
+    }
+
+    private int pollTakeId(final long nowNs)
+    {
+        if (!id.poll(nowNs))
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != id.call().status())
+        {
+            returnChunks();
+            endAs(id.call());
+            return 1;
+        }
+        tableId = id.call().result();
+        plan = planOf(tableId);
+        leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
         if (plan.descriptor().encode().length > TableEntry.MAX_DESCRIPTOR_BYTES)
         {
             returnChunks();
@@ -234,6 +387,7 @@ final class CreateTableTask extends ControlTask
             return 1;
         }
         creator = engine.createTable(plan, request().deadlineNs());
+        slot.onFormat(creator);
         step = Step.FORMAT;
         return 1;
     }
@@ -261,6 +415,7 @@ final class CreateTableTask extends ControlTask
         {
             return 0; // what it writes must have landed before the chunks can be somebody else's
         }
+        slot.giveBack(this);
         if (TableCreator.State.FAILED == creator.state())
         {
             returnChunks();
@@ -346,8 +501,9 @@ final class CreateTableTask extends ControlTask
     /** Gives back what was leased, or may have been, when this came to nothing. */
     private void returnChunks()
     {
-        for (final Leasing lease : leases)
+        while (!leases.isEmpty())
         {
+            final Leasing lease = leases.removeLast();
             final ControlStatus status = lease.call.status();
             if (ControlStatus.OK == status)
             {
@@ -366,15 +522,37 @@ final class CreateTableTask extends ControlTask
     }
 
     @Override
-    void stop()
+    boolean mayHaveChanged()
     {
-        if (Step.PUBLISH == step || Step.RESOLVE == step)
+        return Step.PUBLISH == step || Step.RESOLVE == step;
+    }
+
+    @Override
+    boolean isPausing()
+    {
+        return Step.AWAIT_SLOT == step;
+    }
+
+    @Override
+    boolean wantsEpochs()
+    {
+        return Step.AWAIT_SLOT == step && refusals > 0 && !engine.isReusable(shortageEpoch);
+    }
+
+    /** What was leased goes back if nothing was written there. */
+    @Override
+    void onUnexpected()
+    {
+        final boolean isLeasing = Step.LEASE == step || Step.TAKE_ID == step;
+        if (isLeasing && null == creator && leases.stream().allMatch((lease) -> lease.call.isDone()))
         {
-            end(Status.OUTCOME_UNKNOWN, null, "node stops");
+            returnChunks();
         }
-        else
-        {
-            end(Status.NOT_SERVING, null, "node stops");
-        }
+    }
+
+    @Override
+    void onEnd()
+    {
+        slot.giveBack(this);
     }
 }

@@ -74,8 +74,8 @@ final class DropTableTask extends ControlTask
     }
 
     @Override
-    void stop()
+    boolean mayHaveChanged()
     {
-        end(Status.OUTCOME_UNKNOWN, null, "node stops");
+        return true;
     }
 }

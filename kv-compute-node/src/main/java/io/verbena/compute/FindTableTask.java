@@ -50,8 +50,8 @@ final class FindTableTask extends ControlTask
     }
 
     @Override
-    void stop()
+    boolean mayHaveChanged()
     {
-        end(Status.NOT_SERVING, null, "node stops");
+        return false;
     }
 }

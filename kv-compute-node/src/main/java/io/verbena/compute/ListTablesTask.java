@@ -54,8 +54,8 @@ final class ListTablesTask extends ControlTask
     }
 
     @Override
-    void stop()
+    boolean mayHaveChanged()
     {
-        end(Status.NOT_SERVING, null, "node stops");
+        return false;
     }
 }

@@ -2,7 +2,6 @@ package io.verbena.compute;
 
 import io.verbena.control.ControlCall;
 import io.verbena.control.ControlStatus;
-import io.verbena.control.NodePage;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
 import io.verbena.control.TableEntry;
@@ -12,7 +11,6 @@ import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.request.ControlRequest;
@@ -67,7 +65,8 @@ final class NodeSession implements AutoCloseable
     private final MemoryLinks memoryLinks;
     private final Int2ObjectHashMap<MemoryLink> links;
     private final List<MemoryLink> linkList;
-    private final List<ControlTask> tasks = new ArrayList<>();
+    private final ControlTasks tasks;
+    private final CreationSlot creationSlot = new CreationSlot();
     private final ControlCall<Registration> registering;
     private final SplittableRandom random;
     private Step step = Step.REGISTERING;
@@ -76,11 +75,11 @@ final class NodeSession implements AutoCloseable
     private TableRegistry tables;
     private SessionParts parts;
     private CatalogWatch catalog;
+    private MemoryNodeWatch memoryNodes;
     private final IndexReturns indexReturns = new IndexReturns();
     private final SplitDesk splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private LeaseKeeper lease;
-    private ControlCall<NodePage> nodesCall;
     private ControlCall<TablePage> tablesCall;
     private List<ControlCall<TableEntry>> tableCalls;
     private ControlCall<Void> leaving;
@@ -88,8 +87,9 @@ final class NodeSession implements AutoCloseable
 
     NodeSession(
         final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
-        final OperationDesk desk, final JoinTimeline timeline)
+        final OperationDesk desk, final JoinTimeline timeline, final UnexpectedFailures failures)
     {
+        tasks = new ControlTasks(this::begin, failures);
         this.configuration = configuration;
         this.desk = desk;
         this.timeline = timeline;
@@ -216,6 +216,7 @@ final class NodeSession implements AutoCloseable
     private boolean wantsEpochs()
     {
         return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || splits.wantsEpochs() ||
+            tasks.wantsEpochs() ||
             linkList.stream().anyMatch(MemoryLink::isReclaiming);
     }
 
@@ -240,7 +241,7 @@ final class NodeSession implements AutoCloseable
     {
         long untilNs =
             Math.min(splits.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
-        untilNs = Math.min(untilNs, indexReturns.nextAtNs(links));
+        untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(links)), memoryNodes.nextAtNs(nowNs));
         for (int i = 0; i < linkList.size(); i++)
         {
             untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
@@ -293,7 +294,7 @@ final class NodeSession implements AutoCloseable
         timeline.registered(raas.clock().nanoTime());
         LOGGER.info("compute node joined: nodeId={} incarnation={} carrier to meta server={}",
             registration().nodeId(), registration().incarnation(), metaLink.carrier());
-        nodesCall = metaLink.client().nodes(0, configuration.callTimeoutNs());
+        memoryNodes.poll(raas.clock().nanoTime());
         tablesCall = metaLink.client().tables("", configuration.callTimeoutNs());
         step = Step.DISCOVERING;
         return 1;
@@ -324,6 +325,9 @@ final class NodeSession implements AutoCloseable
         catalog = new CatalogWatch(
             metaLink, tables, configuration.callTimeoutNs(), configuration.droppedGuards());
         catalog.onHeard(registration().epoch(), registration().membershipVersion());
+        memoryNodes = new MemoryNodeWatch(
+            metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(),
+            (memoryNodeId) -> memoryLinks.add(parts, memoryNodeId));
         parts = new SessionParts(
             raas, metaLink, engine,
             registration().identity(),
@@ -350,45 +354,26 @@ final class NodeSession implements AutoCloseable
 
     private int pollDiscovering(final long nowNs)
     {
-        if (null != nodesCall && nodesCall.isDone())
-        {
-            return onNodes(nowNs);
-        }
         if (null != tablesCall && tablesCall.isDone())
         {
             return onTableNames(nowNs);
         }
-        if (null == nodesCall && null == tablesCall)
+        if (!memoryNodes.failure().isEmpty())
+        {
+            fail("cannot list the nodes: " + memoryNodes.failure());
+            return 1;
+        }
+        if (!memoryNodes.hasListed())
+        {
+            return memoryNodes.poll(nowNs);
+        }
+        if (null == tablesCall)
         {
             timeline.discovered(nowNs);
             step = Step.CONNECTING;
             return 1;
         }
         return 0;
-    }
-
-    private int onNodes(final long nowNs)
-    {
-        final ControlCall<NodePage> call = nodesCall;
-        nodesCall = null;
-        if (ControlStatus.OK != call.status())
-        {
-            fail("cannot list the nodes: " + call.status() + " " + call.failure());
-            return 1;
-        }
-        for (final PeerRecord node : call.result().nodes())
-        {
-            if (NodeRole.MEMORY_NODE == node.role())
-            {
-                memoryLinks.add(parts, node.nodeId());
-            }
-        }
-        if (call.result().hasMore())
-        {
-            nodesCall = metaLink.client().nodes(
-                call.result().nodes().getLast().nodeId(), configuration.callTimeoutNs());
-        }
-        return 1;
     }
 
     private int onTableNames(final long nowNs)
@@ -454,8 +439,8 @@ final class NodeSession implements AutoCloseable
 
     private int pollServing(final long nowNs)
     {
-        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + pollTasks(nowNs) +
-            catalog.poll(nowNs) + splits.poll(nowNs) +
+        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + tasks.poll(nowNs) +
+            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + splits.poll(nowNs) +
             indexReturns.poll(parts, links, nowNs);
     }
 
@@ -474,48 +459,58 @@ final class NodeSession implements AutoCloseable
         return workCount;
     }
 
-    private int pollTasks(final long nowNs)
-    {
-        int workCount = 0;
-        for (int i = tasks.size() - 1; i >= 0; i--)
-        {
-            final ControlTask task = tasks.get(i);
-            workCount += task.poll(nowNs);
-            if (task.hasEnded())
-            {
-                tasks.remove(i);
-            }
-        }
-        return workCount;
-    }
-
-    /** Begins a control request that came out of the queue; while serving. */
+    /** Takes a control request that came out of the queue, QUEUED; while serving. */
     void accept(final ControlRequest request, final long nowNs)
     {
         switch (request.kind())
         {
-            case FIND_TABLE -> tasks.add(new FindTableTask(request, metaLink, tables, nowNs));
-            case CREATE_TABLE -> tasks.add(new CreateTableTask(
-                request, parts, tables, indexReturns, linkList.stream().filter(MemoryLink::isReady).toList(), random,
-                configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs));
-            case DROP_TABLE -> tasks.add(new DropTableTask(
-                request, metaLink, tables, IndexReturns.newestLeases(linkList), this::returnIndex, nowNs));
-            case LIST_TABLES -> tasks.add(new ListTablesTask(request, metaLink, nowNs));
+            case FIND_TABLE, CREATE_TABLE, DROP_TABLE, LIST_TABLES -> tasks.accept(request, nowNs);
+            default ->
+            {
+                if (request.start())
+                {
+                    answer(request, answerOf(request));
+                }
+            }
+        }
+    }
+
+    private ControlTask begin(final ControlRequest request, final long nowNs)
+    {
+        return switch (request.kind())
+        {
+            case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
+            case CREATE_TABLE -> new CreateTableTask(
+                request, parts, tables, indexReturns, creationSlot,
+                () -> linkList.stream().filter(MemoryLink::isReady).toList(),
+                new LinkedChunks(links, indexReturns)::mayFindMemory, random,
+                configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs);
+            case DROP_TABLE -> new DropTableTask(
+                request, metaLink, tables, IndexReturns.newestLeases(linkList), this::returnIndex, nowNs);
+            case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
+            default -> throw new IllegalStateException("answered at once: " + request);
+        };
+    }
+
+    /** Answers at once what needs no call. */
+    private Object answerOf(final ControlRequest request)
+    {
+        return switch (request.kind())
+        {
             case FORGET_TABLE ->
             {
                 tables.forget(request.tableName());
-                answer(request, null);
+                yield null;
             }
-            case SPACE -> answer(
-                request, SpaceTally.list(engine, linkList, isReclaiming(), reclaimCounters.toString()));
-            case SPACE_FIGURES -> answer(request, SpaceTally.sum(engine, linkList, isReclaiming()));
+            case SPACE -> SpaceTally.list(engine, linkList, isReclaiming(), reclaimCounters.toString());
+            case SPACE_FIGURES -> SpaceTally.sum(engine, linkList, isReclaiming());
             case SWEEP ->
             {
                 linkList.forEach(MemoryLink::sweepOwn);
-                answer(request, null);
+                yield null;
             }
-            case VERB_COUNTERS -> throw new IllegalStateException("answered by the node: " + request);
-        }
+            default -> throw new IllegalStateException("not answered at once: " + request);
+        };
     }
 
     private static void answer(final ControlRequest request, final Object result)
@@ -530,6 +525,7 @@ final class NodeSession implements AutoCloseable
         if (Step.SERVING == step)
         {
             step = Step.LEAVING;
+            tasks.leave();
             splits.leave();
         }
         else if (Step.LEFT != step)
@@ -576,8 +572,7 @@ final class NodeSession implements AutoCloseable
         }
         raas.close();
         final String why = failure.isEmpty() ? "node stopped" : failure;
-        tasks.forEach(ControlTask::stop);
-        tasks.clear();
+        tasks.close();
         if (null != tables)
         {
             tables.close(desk);

@@ -4,6 +4,7 @@ import io.verbena.request.NodeRequest;
 import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
 import io.verbena.request.RequestKind;
+import io.verbena.request.RequestLimits;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;
@@ -37,6 +38,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
     private final NanoClock clock;
     private final JoinTimeline timeline;
+    private final UnexpectedFailures failures;
     private final ScanDesk scans;
     private final OperationRequest[] inFlight;
     private final int[] freeSlots;
@@ -47,8 +49,10 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private OperationListener directListener;
     private long answeredCount;
 
-    OperationDesk(final int slotCount, final NanoClock clock, final JoinTimeline timeline)
+    OperationDesk(
+        final int slotCount, final NanoClock clock, final JoinTimeline timeline, final UnexpectedFailures failures)
     {
+        this.failures = failures;
         this.clock = clock;
         this.timeline = timeline;
         scans = new ScanDesk(clock);
@@ -114,38 +118,73 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         {
             return; // withdrawn
         }
+        final OpenTable table;
+        try
+        {
+            table = prepare(request, nowNs);
+        }
+        catch (final RuntimeException ex)
+        {
+            // The engine has not seen it: nobody else is harmed.
+            refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
+            return;
+        }
+        if (null != table && request.kind().isStretch())
+        {
+            scans.accept(request, table);
+        }
+        else if (null != table)
+        {
+            begin(request, table);
+        }
+    }
+
+    /** @return the table of an operation that is to begin now, key and value staged; null when it is not. */
+    private OpenTable prepare(final OperationRequest request, final long nowNs)
+    {
         if (request.deadlineNs() - nowNs <= 0)
         {
             refuse(request, OperationAnswer.TIMED_OUT, null);
-            return;
+            return null;
         }
         final OpenTable table = tables.find(request.table().id());
         if (null == table)
         {
             tables.await(request);
-            return;
+            return null;
         }
-        if (request.kind().isStretch())
+        if (!request.kind().isStretch())
         {
-            scans.accept(request, table);
-            return;
+            stage(request);
         }
-        begin(request, table);
+        return table;
     }
 
     /**
      * The key and value are copied before the node takes the request: until then its submitter is still there, and does
      * not change them; afterwards the submitter may leave at any time.
      */
-    private void begin(final OperationRequest request, final OpenTable table)
+    private void stage(final OperationRequest request)
     {
         final byte[] key = request.key();
         final byte[] value = request.value();
+        if (0 == key.length || key.length > RequestLimits.MAX_KEY_BYTES ||
+            null != value && value.length > RequestLimits.MAX_VALUE_BYTES)
+        {
+            throw new IllegalArgumentException("keyBytes=" + key.length + " valueBytes=" +
+                (null == value ? 0 : value.length) + ": not checked by whoever made the request");
+        }
         System.arraycopy(key, 0, staging, 0, key.length);
         if (null != value)
         {
             System.arraycopy(value, 0, staging, STAGED_VALUE_OFFSET, value.length);
         }
+    }
+
+    private void begin(final OperationRequest request, final OpenTable table)
+    {
+        final int keyLength = request.key().length;
+        final byte[] value = request.value();
         if (!request.start())
         {
             return;
@@ -158,15 +197,15 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         final boolean begun;
         if (OperationKind.INCREMENT == kind)
         {
-            begun = engine.beginIncrement(table, stagingSegment, 0, key.length, operand, deadlineNs, slot);
+            begun = engine.beginIncrement(table, stagingSegment, 0, keyLength, operand, deadlineNs, slot);
         }
         else if (null == value)
         {
-            begun = engine.begin(kind, table, stagingSegment, 0, key.length, operand, deadlineNs, slot);
+            begun = engine.begin(kind, table, stagingSegment, 0, keyLength, operand, deadlineNs, slot);
         }
         else
         {
-            begun = engine.begin(kind, table, stagingSegment, 0, key.length, stagingSegment, STAGED_VALUE_OFFSET,
+            begun = engine.begin(kind, table, stagingSegment, 0, keyLength, stagingSegment, STAGED_VALUE_OFFSET,
                 value.length, operand, deadlineNs, slot);
         }
         if (!begun)

@@ -289,6 +289,7 @@ public final class ComputeNodeRole implements Role
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
+        figures.put("failed_requests", node.failedRequestCount());
         figures.putAll(space);
         figures.put("began_ns", beganNs);
         if (null != start)

@@ -1,0 +1,119 @@
+package io.verbena.compute;
+
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.NodePage;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+
+import java.util.function.IntConsumer;
+
+/**
+ * Lists the nodes of the cluster whenever its version has changed, and reports the memory nodes: one that was added
+ * while this node serves is connected to, and new tables use it. Heartbeats bring the version, and an idle node is
+ * notified of a new one, so that takes a fraction of a second. Owned by the node's thread.
+ */
+final class MemoryNodeWatch
+{
+    /** Least time between two lists, since each split of a table changes the version, too: 200 ms. */
+    static final long PAUSE_NS = 200_000_000;
+    private static final long NOT_LISTED = -1;
+    /** How often an idle node polls for the answer: every 2 ms. */
+    private static final long ANSWER_POLL_NS = 2_000_000;
+
+    private final MetaLink metaLink;
+    private final CatalogWatch catalog;
+    private final long timeoutNs;
+    private final IntConsumer onMemoryNode;
+    private ControlCall<NodePage> call;
+    private long listedVersion = NOT_LISTED;
+    private long comingVersion;
+    private long dueNs;
+    private String failure = "";
+
+    /** @param onMemoryNode takes the id of each memory node, of known ones again. */
+    MemoryNodeWatch(
+        final MetaLink metaLink, final CatalogWatch catalog, final long nowNs, final long timeoutNs,
+        final IntConsumer onMemoryNode)
+    {
+        this.metaLink = metaLink;
+        this.catalog = catalog;
+        this.timeoutNs = timeoutNs;
+        this.onMemoryNode = onMemoryNode;
+        dueNs = nowNs;
+    }
+
+    /** @return whether all nodes were listed once. */
+    boolean hasListed()
+    {
+        return NOT_LISTED != listedVersion;
+    }
+
+    /** @return why the last list failed; empty when it did not. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return when it has to be polled again, or {@link Long#MAX_VALUE}. */
+    long nextAtNs(final long nowNs)
+    {
+        if (null != call)
+        {
+            return nowNs + ANSWER_POLL_NS;
+        }
+        return listedVersion == catalog.heardVersion() ? Long.MAX_VALUE : dueNs;
+    }
+
+    int poll(final long nowNs)
+    {
+        if (null != call)
+        {
+            return call.isDone() ? onAnswer() : 0;
+        }
+        if (listedVersion == catalog.heardVersion() || dueNs - nowNs > 0 || !metaLink.isUsable())
+        {
+            return 0;
+        }
+        dueNs = nowNs + PAUSE_NS;
+        comingVersion = catalog.heardVersion();
+        call = metaLink.client().nodes(0, timeoutNs);
+        return 1;
+    }
+
+    /** A list that failed is due again after the pause. */
+    private int onAnswer()
+    {
+        final ControlCall<NodePage> answered = call;
+        call = null;
+        if (ControlStatus.OK != answered.status())
+        {
+            failure = answered.status() + " " + answered.failure();
+            return 1;
+        }
+        failure = "";
+        final NodePage page = answered.result();
+        for (final PeerRecord node : page.nodes())
+        {
+            if (NodeRole.MEMORY_NODE == node.role())
+            {
+                onMemoryNode.accept(node.nodeId());
+            }
+        }
+        if (page.hasMore())
+        {
+            call = metaLink.client().nodes(page.nodes().getLast().nodeId(), timeoutNs);
+        }
+        else
+        {
+            listedVersion = comingVersion;
+        }
+        return 1;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "MemoryNodeWatch{listedVersion=" + listedVersion + '}';
+    }
+}
