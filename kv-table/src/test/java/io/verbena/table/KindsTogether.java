@@ -36,7 +36,24 @@ final class KindsTogether
         return kindOrKinds >= SEVERAL;
     }
 
+    /** Also of what stands in the place of an operation. */
     static String name(final int kindOrKinds)
+    {
+        return switch (kindOrKinds)
+        {
+            case TableScenario.FENCE -> "fence";
+            case TableScenario.RECLAIM -> "reclaim";
+            case TableScenario.LATE_FENCE -> "late fence";
+            case TableScenario.SPLIT -> "split";
+            case TableScenario.MERGE -> "merge";
+            case TableScenario.MERGE_PLACING -> "merge placing";
+            case TableScenario.WALK -> "walk";
+            case TableScenario.SPLIT_SIBLING -> "split sibling";
+            default -> nameOfOperations(kindOrKinds);
+        };
+    }
+
+    private static String nameOfOperations(final int kindOrKinds)
     {
         final List<String> names = new ArrayList<>();
         for (int n = 0; n < (areSeveral(kindOrKinds) ? MOST : 1); n++)

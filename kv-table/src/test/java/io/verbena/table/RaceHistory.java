@@ -8,9 +8,15 @@ import io.verbena.elle.linear.LinearOptions;
 import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Models;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
-/** What the operations of a race on one key were told, and whether that is linearizable: all began at once. */
+/**
+ * What the operations of a race on one key returned, and whether that is linearizable in real-time order: whatever had
+ * ended before another one's first request took effect stands before it. All are handed to their engines at once, but
+ * what has had no effect yet might just as well begin only then.
+ */
 final class RaceHistory
 {
     private static final int PREPARER = 0;
@@ -20,6 +26,8 @@ final class RaceHistory
     private final String[] outcomes;
     private final Object[] outputs;
     private final EventType[] types;
+    /** By operation, as bits: those that had ended with a result when it began. */
+    private final long[] predecessors;
 
     /** @param operations the first of which is the last GET, of what there is in the end. */
     RaceHistory(final int operations)
@@ -27,12 +35,31 @@ final class RaceHistory
         outcomes = new String[operations];
         outputs = new Object[operations];
         types = new EventType[operations];
+        predecessors = new long[operations];
     }
 
     void begin(final int operation)
     {
         outcomes[operation] = null;
         types[operation] = EventType.INFO;
+        predecessors[operation] = 0;
+    }
+
+    /**
+     * An operation has ended before others began.
+     *
+     * @param ended  at least {@link #note noted}; one without a result precedes nobody.
+     * @param others that have had no effect yet.
+     */
+    void precede(final int ended, final IntStream others)
+    {
+        others.filter(other -> types[ended] == EventType.OK).forEach(other -> predecessors[other] |= 1L << ended);
+    }
+
+    /** @return a hash of which operations ended before which others began; 0: all overlap. */
+    long orderHash()
+    {
+        return Arrays.stream(predecessors).allMatch(before -> before == 0) ? 0 : Arrays.hashCode(predecessors);
     }
 
     Object output(final int operation)
@@ -48,13 +75,24 @@ final class RaceHistory
 
     void note(final int i, final Operation op)
     {
-        types[i] = switch (op.result())
+        note(i, op.result(), outputOf(op));
+    }
+
+    void note(final int i, final int result, final Object output)
+    {
+        types[i] = switch (result)
         {
             case OperationResult.NOT_A_COUNTER, OperationResult.NODE_UNAVAILABLE -> EventType.FAIL;
             case OperationResult.OUTCOME_UNKNOWN -> EventType.INFO;
             default -> EventType.OK;
         };
-        outputs[i] = switch (op.result())
+        outputs[i] = output;
+        outcomes[i] = OperationResult.name(result) + output;
+    }
+
+    private static Object outputOf(final Operation op)
+    {
+        return switch (op.result())
         {
             case OperationResult.FOUND -> op.kind() == OperationKind.EXISTS ?
                 true : Arrays.asList(ClientView.value(op), op.version());
@@ -72,7 +110,6 @@ final class RaceHistory
             case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> Arrays.asList(false, op.version());
             default -> throw new AssertionError(OperationResult.name(op.result()));
         };
-        outcomes[i] = OperationResult.name(op.result()) + outputs[i];
     }
 
     /**
@@ -90,23 +127,31 @@ final class RaceHistory
         {
             history.invoke(PREPARER, "put", 0, 100L).ok(PREPARER, initialVersion);
         }
-        for (int i = 0; i < kinds.length; i++)
+        long ended = 0;
+        // Those that some precede are preceded by all that had ended until then: so their sets are nested.
+        for (final int i : IntStream.range(0, kinds.length).filter(i -> kinds[i] >= 0).boxed()
+            .sorted(Comparator.comparingInt(i -> Long.bitCount(predecessors[i]))).toList())
         {
-            if (kinds[i] >= 0)
-            {
-                history.invoke(i, ClientView.function(kinds[i]), 0, input(kinds[i], i, initialVersion));
-            }
+            ended = complete(history, kinds, predecessors[i], ended);
+            history.invoke(i, ClientView.function(kinds[i]), 0, input(kinds[i], i, initialVersion));
         }
+        complete(history, kinds, -1, ended);
+        history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
+        final LinearVerdict verdict = CHECKER.check(history.build());
+        return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
+    }
+
+    /** @return those ended now. */
+    private long complete(final HistoryBuilder history, final int[] kinds, final long which, final long ended)
+    {
         for (int i = 0; i < kinds.length; i++)
         {
-            if (kinds[i] >= 0)
+            if (kinds[i] >= 0 && (which & ~ended & 1L << i) != 0)
             {
                 history.complete(i, types[i], types[i] == EventType.OK ? outputs[i] : null);
             }
         }
-        history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
-        final LinearVerdict verdict = CHECKER.check(history.build());
-        return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
+        return ended | which;
     }
 
     private static Object input(final int kind, final int i, final long initialVersion)
@@ -125,6 +170,6 @@ final class RaceHistory
     @Override
     public String toString()
     {
-        return Arrays.toString(outcomes);
+        return Arrays.toString(outcomes) + " after " + Arrays.toString(predecessors);
     }
 }

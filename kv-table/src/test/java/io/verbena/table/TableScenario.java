@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -116,26 +117,10 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public String toString()
         {
-            return Arrays.stream(kinds).mapToObj(Race::name).toList() +
+            return Arrays.stream(kinds).mapToObj(KindsTogether::name).toList() +
                 (isPresent ? " present" : " absent") + (isCached ? " cached" : " cold") +
                 (isExpired ? " long ago" : "") + (isMoving ? " moving" : "") +
                 (combined > 1 ? " " + combined + " each" : "");
-        }
-
-        private static String name(final int kind)
-        {
-            return switch (kind)
-            {
-                case FENCE -> "fence";
-                case RECLAIM -> "reclaim";
-                case LATE_FENCE -> "late fence";
-                case SPLIT -> "split";
-                case MERGE -> "merge";
-                case MERGE_PLACING -> "merge placing";
-                case WALK -> "walk";
-                case SPLIT_SIBLING -> "split sibling";
-                default -> KindsTogether.name(kind);
-            };
         }
     }
 
@@ -169,11 +154,11 @@ final class TableScenario implements SimExplorer.Scenario
                 (merge == null || merge.isFinished()) && (walk == null || walk.isOver());
         }
 
-        /** Reapers ask engines whether they have ended; they do not say so themselves. */
+        /** Its first request tells which operations of others had ended before; its others are its own business. */
         @Override
         public boolean isOnItsOwn()
         {
-            return true;
+            return index == PREPARER || race.kinds[index - 1] < 0 || !isOrdered || exploration.hasBegun(devices[index]);
         }
 
         /** Of what is over only its outcome counts, of a split or merge what it will do next. */
@@ -231,6 +216,11 @@ final class TableScenario implements SimExplorer.Scenario
     private PreparedSubtables subtables;
     private long initialVersion;
     private boolean isClosing;
+    /** Without it all operations are taken to overlap. */
+    boolean isOrdered = true;
+    /** Of the racing engines, those from this one on drop guards; the others, and who looks last, drop none. */
+    int firstMutant;
+    private SimExploration exploration;
 
     /**
      * @param race     what races.
@@ -257,6 +247,7 @@ final class TableScenario implements SimExplorer.Scenario
     @Override
     public void prepare(final SimExploration run)
     {
+        exploration = run;
         final SimDevice memoryNode = run.addDevice("memory");
         final ProtectionDomain memoryDomain = memoryNode.allocateProtectionDomain();
         final MemoryRegion region = memoryDomain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
@@ -407,7 +398,7 @@ final class TableScenario implements SimExplorer.Scenario
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
             new TableEngineConfiguration().operationSlots(race.combined).writerNumber(i + 1).locationCacheEntries(4)
                 .versionClock(() -> 1L << 50).operationListener(op -> note((int)op.correlationId(), op))
-                .chunkSource(node -> { }).dropMergeGuards(mergeGuards).dropGuards(race.guards)
+                .chunkSource(node -> { }).dropMergeGuards(mergeGuards).dropGuards(i < firstMutant ? 0 : race.guards)
                 .dropCombinerGuards(race.combinerGuards));
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
         actor.engine.attach(NODE, actor.port);
@@ -425,7 +416,16 @@ final class TableScenario implements SimExplorer.Scenario
         if (!isClosing)
         {
             history.note(i, op);
+            history.precede(i, IntStream.range(race.combined, actors.length * race.combined).filter(other ->
+                isOrdered && i >= race.combined && isEngine(other / race.combined) &&
+                !exploration.hasBegun(devices[other / race.combined])));
         }
+    }
+
+    @Override
+    public long stateHash()
+    {
+        return history.orderHash();
     }
 
     private void begin(final int i, final int kind, final int operation)

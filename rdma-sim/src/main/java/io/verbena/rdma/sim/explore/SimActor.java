@@ -27,7 +27,7 @@ public interface SimActor extends Agent
     /**
      * Whether its work depends on nothing but what its device has shown it, so that what it does commutes with what
      * others do elsewhere: then of orders that differ in nothing else only one is run. An actor that asks objects of
-     * others, such as whether they have ended, must not say so.
+     * others, such as whether they have ended, must not say so. Asked in each state.
      *
      * @return false, which is always right.
      */

@@ -14,6 +14,7 @@ import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -76,6 +77,8 @@ public final class SimExploration
     private final List<SimDevice> devices = new ArrayList<>();
     private final List<Node> nodes = new ArrayList<>();
     private final List<Transition> possible = new ArrayList<>();
+    /** Devices of which a request has executed since the exploration began. */
+    private final Set<SimDevice> begun = new HashSet<>();
     private int crashes;
     private int losses;
 
@@ -165,6 +168,19 @@ public final class SimExploration
         drainLocal();
         nodes.forEach(this::rest);
         restAll();
+        begun.clear();
+    }
+
+    /**
+     * Whether anything of a device has taken effect: as long as nothing has, whatever its actor works on might just as
+     * well begin only now.
+     *
+     * @param device of an actor.
+     * @return whether a request of it has executed, wholly or in part, since the exploration began.
+     */
+    public boolean hasBegun(final SimDevice device)
+    {
+        return begun.contains(device);
     }
 
     /** @return how many transitions are possible now; 0: this run is over. */
@@ -355,6 +371,7 @@ public final class SimExploration
 
     private void happen(final SimStep step)
     {
+        begun.add(step.choice.requester());
         agenda.take(step);
         fabric.waitUntil(step.choice.readyNs());
         fabric.execute(step);

@@ -71,6 +71,18 @@ public final class SimExplorer
             return null;
         }
 
+        /**
+         * What the verdict depends on beside the devices and {@link SimActor#stateHash()}, such as which operations had
+         * ended when another one began. Must change only with steps of actors that are not
+         * {@link SimActor#isOnItsOwn()} then.
+         *
+         * @return a 64-bit hash.
+         */
+        default long stateHash()
+        {
+            return 0;
+        }
+
         /** Frees what the scenario holds, such as production objects; the devices' memory goes after this. */
         default void close()
         {
@@ -212,7 +224,7 @@ public final class SimExplorer
             {
                 scenario.prepare(exploration);
                 exploration.start();
-                firstState = exploration.stateHash(options.parts());
+                firstState = stateHash(scenario);
                 isExploring = true;
                 final String violation = walk(scenario);
                 isExploring = false;
@@ -234,6 +246,11 @@ public final class SimExplorer
             }
         }
 
+        private long stateHash(final Scenario scenario)
+        {
+            return exploration.stateHash(options.parts()) ^ SeededDecisions.mix(scenario.stateHash());
+        }
+
         private String walk(final Scenario scenario)
         {
             boolean isEdgeNew = false;
@@ -243,7 +260,7 @@ public final class SimExplorer
                 final long from = state;
                 if (isNew || position == frames.size() - 1 || options.weakOrder())
                 {
-                    state = exploration.stateHash(options.parts());
+                    state = stateHash(scenario);
                 }
                 if (isEdgeNew)
                 {
