@@ -2,9 +2,9 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.verbena.rdma.sim.SimExplorationReport;
-import io.verbena.rdma.sim.SimExplorer;
-import io.verbena.rdma.sim.SimExplorerOptions;
+import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.rdma.sim.explore.SimExplorer;
+import io.verbena.rdma.sim.explore.SimExplorerOptions;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
