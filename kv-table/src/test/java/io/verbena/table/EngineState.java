@@ -1,19 +1,32 @@
 package io.verbena.table;
 
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.TableDescriptor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.IntArrayQueue;
 import org.agrona.collections.IntHashSet;
 import org.agrona.collections.LongArrayQueue;
+import org.agrona.concurrent.EpochNanoClock;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * All that the further behaviour of an engine depends on, as one hash: every field of every object that it reaches, its
@@ -38,6 +51,22 @@ final class EngineState
     /** What is to be killed. */
     private static final Set<String> VICTIMS =
         Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
+    private static final Set<Class<?>> INSIDE = Set.of(
+        TableEngine.class, OperationRunner.class, Operation.class, OpenTable.class, TableDirectory.class,
+        NodeLink.class, Answers.class, Attempts.class, Batch.class, BlockAllocator.class, Combiner.class,
+        ComputedValues.class,
+        Contention.class, EngineMemory.class, EpochTracker.class, Inserts.class, LocationCache.class,
+        Lookups.class,
+        MergeUnit.class, Records.class, Repeats.class, Scratch.class, SlotMoves.class, Starts.class, Swaps.class,
+        Tombstones.class, Tombstones.Queue.class, UnitRequests.class, KeyHash.class, TableDescriptor.class,
+        ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
+    /** A map is that of an open table, with the links of its subtables that it has met. */
+    private static final Set<Class<?>> OUTSIDE = Set.of(
+        OneSidedPort.class, TableScan.class, EngineSplits.class, SplitSource.class, TableEngineConfiguration.class,
+        DeviceAttributes.class, ProtectionDomain.class, MemoryRegion.class, MemorySegment.class, Arena.class,
+        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class);
+    private static final Set<Class<?>> CALLBACKS = Set.of(NanoClock.class, EpochNanoClock.class,
+        OperationListener.class, ChunkSource.class, TableDirectory.Superseded.class);
     private static final int OWN_BYTES = 512;
     private static final int READ_BYTES = 1024;
     private static final int CACHE_BYTES = 4 * 64;
@@ -113,14 +142,24 @@ final class EngineState
         }
     }
 
-    /** What engines are given, not what they are; and splits, which are explored by their histories. */
-    private static boolean isOutside(final Class<?> type)
+    /**
+     * What engines are given, not what they are; and splits, which are explored by their histories. A type that is
+     * known neither here nor as a part of an engine is an error, so that nothing is left out unnoticed.
+     */
+    static boolean isOutside(final Class<?> type)
     {
-        final String name = type.getName();
-        final boolean isCollection = name.startsWith("org.agrona.collections") || type == ArrayList.class;
-        return type.isHidden() || type.isSynthetic() || !isCollection && !type.isArray() &&
-            !name.startsWith("io.verbena.table") || OneSidedPort.class.isAssignableFrom(type) ||
-            type == TableScan.class || type == EngineSplits.class || type == TableEngineConfiguration.class;
+        if (type.isArray() && (type.getComponentType().isPrimitive() || !isOutside(type.getComponentType())) ||
+            INSIDE.contains(type))
+        {
+            return false;
+        }
+        final boolean isCallback = (type.isHidden() || type.isSynthetic()) &&
+            Arrays.stream(type.getInterfaces()).allMatch(CALLBACKS::contains);
+        if (isCallback || OUTSIDE.stream().anyMatch(outside -> outside.isAssignableFrom(type)))
+        {
+            return true;
+        }
+        throw new AssertionError("not known: " + type + "; say in EngineState whether it is a part of an engine");
     }
 
     private void addAll(final long... words)

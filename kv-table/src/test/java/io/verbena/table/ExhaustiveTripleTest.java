@@ -45,16 +45,16 @@ class ExhaustiveTripleTest
                             new int[]{THREE_KINDS[one], THREE_KINDS[two], THREE_KINDS[three]}, state > 0, state > 1, 0);
                         final int inserts = state > 0 ? 0 : inserts(race.kinds());
                         final boolean isCutShort = inserts == 3 || inserts == 2 && !GOES_TO_THE_END;
-                        final SimExplorationReport report =
-                            explore(race, 0, false, isCutShort ? THREE_STEPS : NO_BOUND);
+                        final int mostSteps = isCutShort ? THREE_STEPS : NO_BOUND;
+                        final SimExplorationReport report = explore(race, 0, false, mostSteps);
                         assertThat(report.violation()).as(race + ": " + report).isNull();
                         assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(!isCutShort);
-                        totals.add(report);
+                        totals.add(report, mostSteps);
                     }
                 }
             }
         }
         totals.report("triples");
-        assertThat(totals.schedules()).as(totals.toString()).isGreaterThan(1_000_000);
+        totals.assertReached("168 races, 152 complete, 95030 states");
     }
 }

@@ -4,6 +4,8 @@ import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,8 +30,16 @@ final class ExplorationTotals
     private long schedules;
     private long endless;
 
-    void add(final SimExplorationReport report)
+    /**
+     * Adds one, which is complete or has reached its bound.
+     *
+     * @param mostSteps the bound.
+     */
+    void add(final SimExplorationReport report, final int mostSteps)
     {
+        assertThat(report.violation()).as(report.toString()).isNull();
+        assertThat(report.isComplete() || report.longest() == mostSteps && !report.isStateBoundHit())
+            .as("at most %d steps: %s", mostSteps, report).isTrue();
         races++;
         complete += report.isComplete() ? 1 : 0;
         states += report.states();
@@ -38,6 +48,33 @@ final class ExplorationTotals
         // Where an actor can look again and again without anything happening there are endless ways.
         endless += report.schedules() == Long.MAX_VALUE ? 1 : 0;
         schedules += report.schedules() == Long.MAX_VALUE ? 0 : report.schedules();
+    }
+
+    /**
+     * How far explorations got.
+     *
+     * @param expected as {@link #reached()}. If steps of the protocol change, so do the numbers; if not, something is
+     *                 explored no more, or states that differ are taken for one.
+     */
+    void assertReached(final String expected)
+    {
+        if (isDefault())
+        {
+            assertThat(reached()).as(toString()).isEqualTo(expected);
+        }
+    }
+
+    /** @return races, those explored to the end, and different states. */
+    private String reached()
+    {
+        return races + " races, " + complete + " complete, " + states + " states";
+    }
+
+    /** With other bounds than by default there are other numbers. */
+    private static boolean isDefault()
+    {
+        return System.getProperties().stringPropertyNames().stream()
+            .noneMatch(name -> name.startsWith("verbena.table."));
     }
 
     /** For people: kv-table/target/exploration.txt. */
@@ -53,16 +90,6 @@ final class ExplorationTotals
         return "races=" + races + ", complete=" + complete + ", states=" + states + ", transitions=" +
             transitions + ", runs=" + runs + ", schedules=" + schedules +
             (endless > 0 ? ", and endless ones in " + endless + " races" : "");
-    }
-
-    long states()
-    {
-        return states;
-    }
-
-    long schedules()
-    {
-        return schedules;
     }
 
     static boolean mayInsert(final int kind)

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class GrowthScheduleTest
 {
-    private static final boolean ALL = Boolean.getBoolean("verbena.table.allGrowth");
+    private static final String ALL = "verbena.table.allGrowth";
     private static final int TO_THE_END = 1_000;
     private static final Set<String> MOVING = Set.of("most", "few");
     private static final long MOST_STATES = 3_000_000;
@@ -66,64 +67,85 @@ class GrowthScheduleTest
         }).explore();
     }
 
-    private static void shouldHold(final String kinds, final int state, final String stage, final int crashes)
+    private static void shouldHold(
+        final String kinds, final int state, final String stage, final int crashes, final long states)
     {
         final SimExplorationReport report = explore(kinds, state, stage, crashes, 0, 0);
-        final String what = kinds + " state=" + state + ' ' + stage + " crashes=" + crashes;
-        assertThat(report.violation()).as(what + ": " + report).isNull();
-        assertThat(report.isComplete()).as(what + ": " + report).isTrue();
-        System.out.println(what + ": states=" + report.states() + " runs=" + report.runs() + " schedules=" +
-            (report.schedules() == Long.MAX_VALUE ? "more" : (double)report.schedules()));
+        assertThat(report.violation()).as(report.toString()).isNull();
+        assertThat(report.isComplete()).as(report.toString()).isTrue();
+        assertThat(report.states()).as(report.toString()).isEqualTo(states);
     }
 
-    /** States: 0 absent, 1 present, 2 cached, 3 cached long ago. */
+    /** State of the key: 0 absent, 1 present, 2 cached, 3 cached long ago. Last, how many states there are in all. */
     @ParameterizedTest
     @CsvSource({
-        "walk split, 0, most, 1", "walk split, 1, most, 1",
-        "walk placing, 0, most, 1", "walk placing, 1, most, 1",
-        "placing placing, 1, most, 1",
-        "get split split, 1, few, 0",
-        "get get split, 1, few, 0",
-        "get placing placing, 1, few, 0",
-        "get walk split, 1, few, 0", "increment walk split, 0, few, 0", "delete placing placing, 2, few, 0"})
-    void shouldHoldInEveryOrder(final String kinds, final int state, final String stage, final int crashes)
+        "walk split, 0, most, 1, 688",
+        "walk split, 1, most, 1, 1560",
+        "walk placing, 0, most, 1, 1848",
+        "walk placing, 1, most, 1, 2292",
+        "placing placing, 1, most, 1, 1134",
+        "get split split, 1, few, 0, 19175",
+        "get get split, 1, few, 0, 2945",
+        "get placing placing, 1, few, 0, 2202",
+        "get walk split, 1, few, 0, 3459",
+        "increment walk split, 0, few, 0, 4108",
+        "delete placing placing, 2, few, 0, 2629"})
+    void shouldHoldInEveryOrder(
+        final String kinds, final int state, final String stage, final int crashes, final long states)
     {
-        shouldHold(kinds, state, stage, crashes);
+        shouldHold(kinds, state, stage, crashes, states);
     }
 
     @ParameterizedTest
+    @EnabledIfSystemProperty(named = ALL, matches = "true")
     @CsvSource({
-        "walk merge, 1, few, 0", "walk merge, 1, few, 1", "merge merge, 1, few, 1",
-        "put walk split, 1, few, 0", "delete walk split, 1, few, 0",
-        "put walk placing, 2, few, 0", "delete walk placing, 2, few, 0", "put put split, 1, few, 0",
-        "put split split, 1, few, 0", "put_if_absent split split, 0, few, 0", "put_if_present split split, 1, few, 0",
-        "delete split split, 1, few, 0", "increment split split, 1, few, 0",
-        "put delete split, 1, few, 0", "delete increment split, 1, few, 0",
-        "put placing placing, 2, few, 0", "increment placing placing, 2, few, 0",
-        "put put placing, 2, few, 0", "put delete placing, 2, few, 0", "increment increment placing, 2, few, 0",
-        "get split split, 1, few, 1", "get get split, 1, few, 1", "get placing placing, 1, few, 1",
-        "merge split, 1, reserved, 1", "merge sibling, 1, reserved, 1"})
-    void shouldHoldInEveryOrderOfMore(final String kinds, final int state, final String stage, final int crashes)
+        "walk merge, 1, few, 0, 30594",
+        "walk merge, 1, few, 1, 178828",
+        "merge merge, 1, few, 1, 62314",
+        "put walk split, 1, few, 0, 12042",
+        "delete walk split, 1, few, 0, 8933",
+        "put walk placing, 2, few, 0, 8406",
+        "delete walk placing, 2, few, 0, 6942",
+        "put put split, 1, few, 0, 27695",
+        "put split split, 1, few, 0, 57717",
+        "put_if_absent split split, 0, few, 0, 15784",
+        "put_if_present split split, 1, few, 0, 57717",
+        "delete split split, 1, few, 0, 48237",
+        "increment split split, 1, few, 0, 57717",
+        "put delete split, 1, few, 0, 25407",
+        "delete increment split, 1, few, 0, 25407",
+        "put placing placing, 2, few, 0, 3028",
+        "increment placing placing, 2, few, 0, 3028",
+        "put put placing, 2, few, 0, 11539",
+        "put delete placing, 2, few, 0, 10151",
+        "increment increment placing, 2, few, 0, 11539",
+        "get split split, 1, few, 1, 55965",
+        "get get split, 1, few, 1, 9164",
+        "get placing placing, 1, few, 1, 8032",
+        "merge split, 1, reserved, 1, 184907",
+        "merge sibling, 1, reserved, 1, 254309"})
+    void shouldHoldInEveryOrderOfMore(
+        final String kinds, final int state, final String stage, final int crashes, final long states)
     {
-        if (ALL)
-        {
-            shouldHold(kinds, state, stage, crashes);
-        }
+        shouldHold(kinds, state, stage, crashes, states);
     }
 
     /** The same subtable is to be split and merged, and neither has begun: one gives up, and everything is found. */
     @ParameterizedTest
-    @CsvSource({"merge split, 1, reserved, 0", "merge sibling, 1, reserved, 0"})
+    @CsvSource({
+        "merge split, 1, reserved, 0, 16799",
+        "merge sibling, 1, reserved, 0, 22721"})
     void shouldHoldInEveryOrderOfWhatCannotBothBe(
-        final String kinds, final int state, final String stage, final int crashes)
+        final String kinds, final int state, final String stage, final int crashes, final long states)
     {
-        shouldHold(kinds, state, stage, crashes);
+        shouldHold(kinds, state, stage, crashes, states);
     }
 
     /** Walks and reads that take a slot for empty to which nothing has been moved yet. */
     @Test
     void shouldFindViolationWhenNewSlotsAreEmpty()
     {
-        assertThat(explore("walk split", 1, "fresh", 0, Guard.UNINITIALISED, 0).violation()).isNotNull();
+        assertThat(explore("walk split", 1, "fresh", 0, Guard.UNINITIALISED, 0).violation())
+            .contains("No order explains", "get 0 -> nil");
     }
 }

@@ -66,41 +66,26 @@ class MergeRaceSimTest
     @Test
     void shouldFindViolationWhenFreshProposalsAreTakenBack()
     {
-        String found = null;
-        long seed = 0;
-        while (found == null && ++seed <= MOST_MUTATION_SEEDS)
+        GuardMutation.shouldShow("bucket of another subtable", MOST_MUTATION_SEEDS, seed ->
         {
             final StepShape shape = StepShape.merging(seed);
             shape.keys = 1 + (int)(seed % 2);
             shape.splitOneIn = 2;
             shape.pauseOneIn = 40;
-            shape.droppedMergeGuards = MergeGuard.STALE_ONLY;
-            try (StepRun run = new StepRun(seed, shape))
-            {
-                found = run.run();
-            }
-        }
-        System.out.println("STALE_ONLY seed " + seed + ": " + (found == null ? null : found.lines().findFirst()));
-        assertThat(found).as("violation with guard STALE_ONLY dropped").isNotNull();
+            return shape;
+        }, shape -> shape.droppedMergeGuards = MergeGuard.STALE_ONLY);
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"SIBLING_DECIDES", "UNIT_FROZEN", "OWN_BUCKETS", "WINDOW_BACK", "WHOLE_BEFORE_MERGE"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
+    @CsvSource({
+        "SIBLING_DECIDES, bucket of another subtable",
+        "UNIT_FROZEN, stale answer",
+        "OWN_BUCKETS, its key does not belong to this bucket",
+        "WINDOW_BACK, its block holds a key that does not belong to this word",
+        "WHOLE_BEFORE_MERGE, waits for slots of the one at"})
+    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
     {
-        final int bits = (int)MergeGuard.class.getDeclaredField(guard).get(null);
-        String found = null;
-        long seed = 0;
-        while (found == null && ++seed <= MOST_MUTATION_SEEDS)
-        {
-            final StepShape shape = StepShape.merging(seed);
-            shape.droppedMergeGuards = bits;
-            try (StepRun run = new StepRun(seed, shape))
-            {
-                found = run.run();
-            }
-        }
-        System.out.println(guard + " seed " + seed + ": " + (found == null ? null : found.lines().findFirst()));
-        assertThat(found).as("violation with guard %s dropped", guard).isNotNull();
+        GuardMutation.shouldShow(symptom, MOST_MUTATION_SEEDS, StepShape::merging,
+            shape -> shape.droppedMergeGuards = GuardMutation.bits(MergeGuard.class, guard));
     }
 }

@@ -113,6 +113,9 @@ class MergeRoomTest
             run(seed, MergeGuard.ROOM_FIRST);
         }
         System.out.println("ROOM_FIRST seed " + seed + ": " + problem);
-        assertThat(problem).as("violation with guard ROOM_FIRST dropped").isNotNull();
+        assertThat(problem).as("with guard ROOM_FIRST dropped, seed %d", seed).isEqualTo("restructuring");
+        problem = null;
+        run(seed, 0);
+        assertThat(problem).as("with all guards, seed %d", seed).isNull();
     }
 }

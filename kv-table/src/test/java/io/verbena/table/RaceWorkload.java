@@ -1,6 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.elle.Validity;
 import io.verbena.elle.history.EventType;
 import io.verbena.elle.history.HistoryBuilder;
 import io.verbena.elle.linear.LinearChecker;
@@ -45,8 +44,14 @@ final class RaceWorkload
     private int begun;
     private int nextProcess;
     private String damage;
+    private final Symptoms symptoms = new Symptoms();
+    private final List<Clients> all = new ArrayList<>();
+    /** Goes on with each beginning and end. */
+    private long events;
     /** Whether operations of unknown outcome are begun again, up to three times. */
     boolean isRepeating;
+    /** By {@link Symptoms}, not by the checker. */
+    boolean isJudgedByRulesOnly;
     /** Results of operations that were begun again. */
     final long[] repeated = new long[OperationResult.COUNT];
 
@@ -58,6 +63,7 @@ final class RaceWorkload
         private final int[] kindOf;
         private final long[] valueOf;
         private final long[] expectedOf;
+        private final long[] beganAt;
         /** Sequence of an operation of unknown outcome that is to be begun again; 0: none. */
         private final long[] again;
         private final int[] repeats;
@@ -69,6 +75,7 @@ final class RaceWorkload
             kindOf = new int[count];
             valueOf = new long[count];
             expectedOf = new long[count];
+            beganAt = new long[count];
             again = new long[count];
             repeats = new int[count];
             Arrays.fill(processes, -1);
@@ -110,6 +117,7 @@ final class RaceWorkload
             valueOf[client] = value;
             expectedOf[client] = expected;
             repeats[client] = 0;
+            beganAt[client] = ++events;
             history.invoke(processes[client], functionOf(kind), key, inputOf(kind, value, expected));
             if (!begin(client, engine, table, keyBytes, deadlineNs))
             {
@@ -185,6 +193,7 @@ final class RaceWorkload
             {
                 repeated[operation.result()]++;
             }
+            addAnswer(client, operation);
             switch (operation.result())
             {
                 case OperationResult.OUTCOME_UNKNOWN ->
@@ -201,6 +210,31 @@ final class RaceWorkload
                 default -> history.complete(processes[client], EventType.FAIL, null);
             }
             processes[client] = -1;
+        }
+
+        /** Of engines that died. */
+        private void addUnfinished()
+        {
+            for (int client = 0; client < processes.length; client++)
+            {
+                if (processes[client] >= 0)
+                {
+                    symptoms.add(new Symptoms.Answer(kindOf[client], keyOf[client], valueOf[client], expectedOf[client],
+                        beganAt[client], Long.MAX_VALUE, OperationResult.OUTCOME_UNKNOWN, 0, List.of()));
+                }
+            }
+        }
+
+        private void addAnswer(final int client, final Operation operation)
+        {
+            final boolean isUnknown = operation.result() == OperationResult.OUTCOME_UNKNOWN;
+            final List<?> numbers = operation.result() == OperationResult.STORED && kindOf[client] ==
+                OperationKind.INCREMENT ? List.of(operation.counter()) :
+                operation.result() == OperationResult.FOUND && kindOf[client] == OperationKind.GET ?
+                valueIn(operation) instanceof final List<?> list ? list : List.of(valueIn(operation)) : List.of();
+            symptoms.add(new Symptoms.Answer(kindOf[client], keyOf[client], valueOf[client], expectedOf[client],
+                beganAt[client], isUnknown ? Long.MAX_VALUE : ++events, operation.result(), operation.version(),
+                numbers));
         }
     }
 
@@ -223,7 +257,8 @@ final class RaceWorkload
 
     Clients clients(final int count)
     {
-        return new Clients(count);
+        all.add(new Clients(count));
+        return all.getLast();
     }
 
     boolean isAllBegun()
@@ -238,8 +273,19 @@ final class RaceWorkload
         {
             return name + ": " + damage;
         }
+        all.forEach(Clients::addUnfinished);
+        final List<String> found = symptoms.find();
+        if (!found.isEmpty() || isJudgedByRulesOnly)
+        {
+            return found.isEmpty() ? null : name + ": " + String.join("\n", found);
+        }
         final LinearVerdict verdict = CHECKER.check(history.build());
-        return verdict.validity() == Validity.VALID ? null : name + ": " + verdict.explanation();
+        return switch (verdict.validity())
+        {
+            case VALID -> null;
+            case INVALID -> name + ": " + String.join("\n", symptoms.findCountedTwice()) + verdict.explanation();
+            default -> name + ": not decided, " + verdict.explanation();
+        };
     }
 
     private long expectedVersion(final int key)

@@ -26,11 +26,7 @@ class SplitPairScheduleTest
     private static final int[] WRITERS = {
         OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.DELETE, OperationKind.INCREMENT};
 
-    private long races;
-    private long complete;
-    private long states;
-    private long runs;
-    private double schedules;
+    private final ExplorationTotals totals = new ExplorationTotals();
 
     private static SimExplorationReport report(
         final TableScenario.Race race, final int depth, final int crashes, final int steps)
@@ -45,25 +41,16 @@ class SplitPairScheduleTest
         final TableScenario.Race race =
             new TableScenario.Race(kinds, state > 0, state > 1, 0, true, 1, 0, state > 2);
         final SimExplorationReport report = report(race, depth, crashes, steps);
-        assertThat(report.violation()).as(race + ": " + report).isNull();
-        races++;
-        complete += report.isComplete() ? 1 : 0;
-        states += report.states();
-        runs += report.runs();
-        schedules += report.schedules();
-    }
-
-    private void tell(final String what)
-    {
-        System.out.println(what + ": races=" + races + " complete=" + complete + " states=" + states + " runs=" +
-            runs + " schedules=" + schedules);
-        assertThat(schedules).isGreaterThan(100);
+        totals.add(report, steps);
     }
 
     /** States 0 and 1: absent, where an insert moves the other key, and present. */
     @ParameterizedTest
-    @CsvSource({"0, 12, 400", "1, 7, 400"})
-    void shouldBeLinearizableWhereWindowsBeginAnew(final int crashes, final int steps, final int allSteps)
+    @CsvSource({
+        "0, 12, 400, '20 races, 0 complete, 2112 states'",
+        "1, 7, 400, '20 races, 0 complete, 1890 states'"})
+    void shouldBeLinearizableWhereWindowsBeginAnew(
+        final int crashes, final int steps, final int allSteps, final String reached)
     {
         for (int kind = 0; kind < OperationKind.COUNT; kind++)
         {
@@ -72,7 +59,7 @@ class SplitPairScheduleTest
                 explore(new int[]{kind, SPLIT}, state, RENEWING_DEPTH, crashes, ALL ? allSteps : steps);
             }
         }
-        tell("renewing crashes=" + crashes);
+        totals.assertReached(reached);
     }
 
     /** An insert that moves the other key without reading its hash. */
@@ -81,7 +68,8 @@ class SplitPairScheduleTest
     {
         final TableScenario.Race race = new TableScenario.Race(
             new int[]{OperationKind.PUT, SPLIT}, false, false, Guard.RENEW_WINDOW, true);
-        assertThat(report(race, RENEWING_DEPTH, 0, 8).violation()).isNotNull();
+        assertThat(report(race, RENEWING_DEPTH, 0, 8).violation())
+            .contains("its block holds a key that does not belong to this word");
     }
 
     private static List<int[]> pairsOfWriters()
@@ -101,9 +89,13 @@ class SplitPairScheduleTest
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0, 6, 14", "3, 0, 6, 14", "0, 1, 3, 9", "3, 1, 3, 9"})
+    @CsvSource({
+        "0, 0, 6, 14, '8 races, 0 complete, 687 states'",
+        "3, 0, 6, 14, '8 races, 0 complete, 731 states'",
+        "0, 1, 3, 9, '8 races, 0 complete, 440 states'",
+        "3, 1, 3, 9, '8 races, 0 complete, 472 states'"})
     void shouldBeLinearizableWithTwoOperationsAndASplitter(
-        final int depth, final int crashes, final int steps, final int allSteps)
+        final int depth, final int crashes, final int steps, final int allSteps, final String reached)
     {
         for (final int[] pair : pairsOfWriters())
         {
@@ -112,13 +104,17 @@ class SplitPairScheduleTest
                 explore(new int[]{pair[0], pair[1], SPLIT}, state, depth, crashes, ALL ? allSteps : steps);
             }
         }
-        tell("two operations depth=" + depth + " crashes=" + crashes);
+        totals.assertReached(reached);
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0, 6, 14", "3, 0, 6, 14", "0, 1, 3, 9", "3, 1, 3, 9"})
+    @CsvSource({
+        "0, 0, 6, 14, '8 races, 0 complete, 684 states'",
+        "3, 0, 6, 14, '8 races, 0 complete, 720 states'",
+        "0, 1, 3, 9, '8 races, 0 complete, 456 states'",
+        "3, 1, 3, 9, '8 races, 0 complete, 472 states'"})
     void shouldBeLinearizableWithTwoSplitters(
-        final int depth, final int crashes, final int steps, final int allSteps)
+        final int depth, final int crashes, final int steps, final int allSteps, final String reached)
     {
         for (final int kind : WRITERS)
         {
@@ -127,6 +123,6 @@ class SplitPairScheduleTest
                 explore(new int[]{kind, SPLIT, SPLIT}, state, depth, crashes, ALL ? allSteps : steps);
             }
         }
-        tell("two splitters depth=" + depth + " crashes=" + crashes);
+        totals.assertReached(reached);
     }
 }

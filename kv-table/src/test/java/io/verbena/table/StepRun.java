@@ -269,6 +269,7 @@ final class StepRun implements AutoCloseable
         workload = new RaceWorkload(
             "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
         workload.isRepeating = shape.repeats;
+        workload.isJudgedByRulesOnly = shape.isJudgedByRulesOnly;
         format();
         catalog = new TableDirectory(plan.descriptor());
         for (int i = 0; i < SUBTABLES; i++)
@@ -538,7 +539,8 @@ final class StepRun implements AutoCloseable
             accounted += allocator.freeBytes() + allocator.uncutBytes() + allocator.quarantinedBytes();
         }
         final long unknown = nodes.stream().mapToLong(node -> node.engine.counters().unknownBytes).sum();
-        return accounted <= leased && accounted + unknown >= leased ? null : "seed " + seed + ": leased=" + leased +
+        return accounted <= leased && accounted + unknown >= leased ? null : "seed " + seed + ": " +
+            (accounted > leased ? "bytes with two owners" : "bytes without an owner") + ", leased=" + leased +
             " accounted=" + accounted + " unknown=" + unknown;
     }
 

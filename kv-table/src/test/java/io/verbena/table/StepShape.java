@@ -23,6 +23,8 @@ final class StepShape
     int droppedGuards;
     int droppedCombinerGuards;
     int droppedMergeGuards;
+    /** Judged by {@link Symptoms} only: where the checker cannot decide, or not soon. */
+    boolean isJudgedByRulesOnly;
     int pauseOneIn;
     /** One turn of a node in so many begins a split; 0: none does. */
     int splitOneIn;
