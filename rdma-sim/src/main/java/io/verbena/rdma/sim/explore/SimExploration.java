@@ -78,7 +78,7 @@ public final class SimExploration
     private final List<Node> nodes = new ArrayList<>();
     private final List<Transition> possible = new ArrayList<>();
     /** Devices of which a request has executed since the exploration began. */
-    private final Set<SimDevice> begun = new HashSet<>();
+    private final Set<SimParty> begun = new HashSet<>();
     private int crashes;
     private int losses;
 

@@ -1,7 +1,6 @@
 package io.verbena.rdma.sim.explore;
 
 import io.verbena.rdma.sim.schedule.ExploredDecisions;
-import io.verbena.rdma.sim.schedule.SeededDecisions;
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimFailureException;
 import io.verbena.rdma.sim.schedule.SplitMix;
@@ -248,7 +247,7 @@ public final class SimExplorer
 
         private long stateHash(final Scenario scenario)
         {
-            return exploration.stateHash(options.parts()) ^ SeededDecisions.mix(scenario.stateHash());
+            return exploration.stateHash(options.parts()) ^ SplitMix.mix(scenario.stateHash());
         }
 
         private String walk(final Scenario scenario)
