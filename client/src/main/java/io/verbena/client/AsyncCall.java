@@ -7,7 +7,6 @@ import io.verbena.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * One asynchronous operation over all its attempts. At any instant one thread drives it: whoever submits, then the node
@@ -200,9 +199,10 @@ final class AsyncCall<T>
         {
             completionExecutor.execute(completion);
         }
-        catch (final RejectedExecutionException ex)
+        catch (final RuntimeException ex)
         {
-            // An executor that was shut down must not leave callers waiting, nor have this thread run what may wait.
+            // An executor that was shut down, or fails, must neither leave callers waiting, nor have this thread run
+            // what may wait, nor end the node whose thread this may be.
             CompletionThreads.EACH_ITS_OWN.execute(completion);
         }
     }

@@ -9,6 +9,8 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -222,8 +224,10 @@ class RoutedKvTableTest
         assertThat(asked).hasSize(1);
     }
 
-    @Test
-    void shouldCompleteElsewhereWhatTheExecutorRejects() throws Exception
+    /** The thread may be a node's own: what an executor throws must not end it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldCompleteElsewhereWhatTheExecutorDoesNotRun(final boolean isRejected) throws Exception
     {
         final OperationRequest[] taken = new OperationRequest[1];
         final Thread[] ranIn = new Thread[1];
@@ -231,7 +235,7 @@ class RoutedKvTableTest
         try (RoutedKvClient rejecting = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE,
             new KvClientOptions().completionExecutor((command) ->
             {
-                throw new RejectedExecutionException("shut down");
+                throw isRejected ? new RejectedExecutionException("shut down") : new IllegalStateException("a flaw");
             })))
         {
             final CompletableFuture<Void> stage = rejecting.table(new TableReference("t", 7)).putAsync(KEY, VALUE)
