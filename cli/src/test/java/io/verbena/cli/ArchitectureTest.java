@@ -14,7 +14,6 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -56,7 +55,7 @@ class ArchitectureTest
         // Secrets, over TCP: no simulation has that.
         "io.verbena.control.bootstrap",
         // Files and connections of this machine.
-        "io.verbena.rdma.soft",
+        "io.verbena.rdma.soft.shared",
         "io.verbena.rdma.ibverbs",
         "io.verbena.cli.cluster",
         // Threads of tests, which have no seed anyway.

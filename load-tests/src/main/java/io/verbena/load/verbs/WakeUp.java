@@ -1,6 +1,6 @@
 package io.verbena.load.verbs;
 
-import io.verbena.rdma.soft.LinuxCalls;
+import io.verbena.rdma.soft.shared.LinuxCalls;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;

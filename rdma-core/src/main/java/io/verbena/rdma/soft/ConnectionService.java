@@ -1,9 +1,13 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ConnectionMailbox;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.EventWord;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.DeviceAddress;
 
-import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
+import static io.verbena.rdma.soft.shared.DeviceFileDescriptor.*;
 
 /** The connecting side's first step: finds the listener and leaves it a request. */
 final class ConnectionService

@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.FabricDirectory;
+import io.verbena.rdma.soft.shared.WatchPace;
+
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.Collection;
@@ -13,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * unmaps what is gone. It costs one attempt at a file lock per other process at each look, and nothing without others;
  * {@link WatchPace} says how often it looks.
  */
-final class FabricWatch implements AutoCloseable
+public final class FabricWatch implements AutoCloseable
 {
     private static final System.Logger LOGGER = System.getLogger(FabricWatch.class.getName());
     private static final long TIDY_NS = TimeUnit.MILLISECONDS.toNanos(500);

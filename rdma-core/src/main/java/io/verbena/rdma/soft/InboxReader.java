@@ -1,17 +1,21 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.CompletionInbox;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.Arrays;
 
-import static io.verbena.rdma.soft.CompletionInbox.*;
+import static io.verbena.rdma.soft.shared.CompletionInbox.*;
 
 /**
  * The consumer's side of a {@link CompletionInbox}; one thread polls. A slot that its claimer has not filled is passed
  * by, and when others behind it were taken it is carried over to the next lap, still claimed, so that a claimer that is
  * stopped holds up neither them nor the limit. While it is stopped it may take one off the capacity.
  */
-final class InboxReader
+public final class InboxReader
 {
     private final SoftDevice device;
     private final long inbox;

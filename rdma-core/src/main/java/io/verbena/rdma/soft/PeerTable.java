@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.SharedMemoryFile;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -10,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
+import static io.verbena.rdma.soft.shared.DeviceFileDescriptor.*;
 
 /**
  * The devices that a device has mapped, and those that have mapped it (its visitors). A device registers as a visitor

@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.RdmaException;
@@ -7,7 +10,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
 
-import static io.verbena.rdma.soft.DeviceFileDescriptor.*;
+import static io.verbena.rdma.soft.shared.DeviceFileDescriptor.*;
 
 /**
  * Queue pairs and DC targets of an own device by number, and their part of its file. A number is an entry's index

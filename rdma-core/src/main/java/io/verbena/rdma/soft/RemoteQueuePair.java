@@ -1,5 +1,14 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.CompletionInbox;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.DirectReceive;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
+import io.verbena.rdma.soft.shared.QueuePairFailure;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.GlobalRoutingHeader;
 import io.verbena.rdma.spi.RawMemory;
@@ -257,7 +266,7 @@ final class RemoteQueuePair
 
     private void moveToError()
     {
-        QueuePairEntry.moveToError(file, entry, number);
+        QueuePairFailure.moveToError(file, entry, number);
     }
 
     /** Brings a SEND into a receive; returns the status of the receive. */

@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.KeyEntries;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.KeyTable;
 import io.verbena.rdma.spi.RegisteredRegion;
@@ -13,7 +16,7 @@ import java.lang.invoke.VarHandle;
 import java.util.HashSet;
 import java.util.Set;
 
-import static io.verbena.rdma.soft.KeyEntryDescriptor.*;
+import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
 
 /**
  * An own device's memory windows: the bindings in the heap, and what peers see of them in the device file. Taking a

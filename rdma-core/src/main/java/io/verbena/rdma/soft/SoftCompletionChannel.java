@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.EventWord;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;

@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.CompletionInbox;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -8,7 +12,7 @@ import io.verbena.rdma.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.Arrays;
 
-import static io.verbena.rdma.soft.CompletionInbox.*;
+import static io.verbena.rdma.soft.shared.CompletionInbox.*;
 
 /**
  * A completion queue of two rings: one in the heap for completions that the polling thread itself produces (its sends),

@@ -1,11 +1,14 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.CurrentAttributes;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairType;
 
-import static io.verbena.rdma.soft.QueuePairEntry.*;
+import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
 
 /**
  * What a queue pair is connected to and on which terms: its attributes, given by the caller or agreed on by the

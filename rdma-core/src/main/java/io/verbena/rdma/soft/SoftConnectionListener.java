@@ -1,9 +1,12 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.ConnectionMailbox;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
 
-import static io.verbena.rdma.soft.ConnectionMailbox.*;
+import static io.verbena.rdma.soft.shared.ConnectionMailbox.*;
 
 /** Takes connection requests out of its {@link ConnectionMailbox}. Not on any hot path, so a monitor guards it. */
 final class SoftConnectionListener implements ConnectionListener

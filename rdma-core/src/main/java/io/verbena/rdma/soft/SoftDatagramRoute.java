@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 

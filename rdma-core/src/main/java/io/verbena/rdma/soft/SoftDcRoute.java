@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.DcContexts;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.WorkCompletionStatus;

@@ -1,10 +1,15 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
+import io.verbena.rdma.soft.shared.QueuePairFailure;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 
-import static io.verbena.rdma.soft.QueuePairEntry.*;
+import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
 
 /**
  * A DC target: an entry of the queue pair table that any initiator with the access key is served by. What an initiator
@@ -112,7 +117,7 @@ final class SoftDcTarget implements DcTarget, SoftResponder
     @Override
     public void moveToError()
     {
-        QueuePairEntry.moveToError(device.file(), entry, number);
+        QueuePairFailure.moveToError(device.file(), entry, number);
     }
 
     /** What a dead initiator was filling; the others are served on. */

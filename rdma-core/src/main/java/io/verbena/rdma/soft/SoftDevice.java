@@ -1,5 +1,15 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.ConnectionMailbox;
+import io.verbena.rdma.soft.shared.DcContexts;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.OutsideWait;
+import io.verbena.rdma.soft.shared.RingSpace;
+import io.verbena.rdma.soft.shared.SharedFiles;
+import io.verbena.rdma.soft.shared.SharedKeys;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
@@ -374,7 +384,7 @@ final class SoftDevice implements Device
         }
         peers.close();
         file.disown();
-        FabricDirectory.deleteQuietly(file.path());
+        SharedFiles.deleteQuietly(file.path());
         file.close();
     }
 

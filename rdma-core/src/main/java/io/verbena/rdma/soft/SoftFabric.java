@@ -1,5 +1,12 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.FabricDirectory;
+import io.verbena.rdma.soft.shared.HugePages;
+import io.verbena.rdma.soft.shared.NamedMemory;
+import io.verbena.rdma.soft.shared.OutsideWait;
+import io.verbena.rdma.soft.shared.WatchPace;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
@@ -39,7 +46,7 @@ public final class SoftFabric implements Fabric
         rnrTimeoutNs = options.rnrTimeoutNs();
         maxDcContexts = options.maxDcContexts();
         mayBeKilled = options.mayBeKilled();
-        final String refusal = options.hugePages() ? HugePages.refusal(files) : null;
+        final String refusal = options.hugePages() ? HugePages.refusal(files.path(), files::allocate) : null;
         memoryPages = HugePages.describe(options.hugePages() && refusal == null, refusal);
         if (refusal != null)
         {

@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.LinuxCalls;
 import io.verbena.rdma.spi.FabricProvider;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;

@@ -1,5 +1,11 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.KeyEntries;
+import io.verbena.rdma.soft.shared.PeerMappings;
+import io.verbena.rdma.soft.shared.SharedMemoryFile;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -10,14 +16,14 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 
-import static io.verbena.rdma.soft.KeyEntryDescriptor.*;
+import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
 
 /**
  * A device as another one sees it: its control file, and those of its regions and windows that were used so far. A
  * peer in this process is seen the same way. Lookups by any thread that is marked inside; the rest is guarded by the
  * monitor.
  */
-final class SoftPeer
+public final class SoftPeer
 {
     private final SoftDevice device;
     private final DeviceFile file;

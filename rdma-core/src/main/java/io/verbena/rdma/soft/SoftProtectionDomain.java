@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AdoptedPages;
+import io.verbena.rdma.soft.shared.FabricDirectory;
+import io.verbena.rdma.soft.shared.NamedMemory;
+import io.verbena.rdma.soft.shared.SharedMemoryFile;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
@@ -128,7 +132,8 @@ final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, Windo
         SegmentHold.checkCanBeHeld(segment);
         checkOpen();
         final FabricDirectory directory = device.fabric().files();
-        final SharedMemoryFile known = SharedMemoryFile.useContaining(directory, segment);
+        final SharedMemoryFile known = SharedMemoryFile.useContaining(
+            (number) -> directory.regionFile(directory.ownerId(), number), segment);
         return add(known == null ? AdoptedPages.adopt(directory, segment) : known, segment, accessFlags);
     }
 

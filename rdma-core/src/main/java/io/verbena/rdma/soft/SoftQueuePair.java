@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
+import io.verbena.rdma.soft.shared.QueuePairFailure;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.QueuePairTransitions;
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
@@ -12,7 +16,7 @@ import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletions;
 
-import static io.verbena.rdma.soft.QueuePairEntry.*;
+import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
 
 /**
  * A queue pair: its states and receives. What it sends, {@link SoftSendQueue} executes on the peer's memory within the
@@ -338,7 +342,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
     {
         if (!isDestroyed)
         {
-            QueuePairEntry.moveToError(device.file(), entry, number);
+            QueuePairFailure.moveToError(device.file(), entry, number);
         }
     }
 

@@ -1,10 +1,16 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.DirectReceive;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.RingSpace;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.function.LongConsumer;
 
-import static io.verbena.rdma.soft.ReceiveRing.*;
+import static io.verbena.rdma.soft.shared.ReceiveRing.*;
 
 /**
  * The owner's side of a {@link ReceiveRing}: posts receives, takes them back when their completions are handed out, and

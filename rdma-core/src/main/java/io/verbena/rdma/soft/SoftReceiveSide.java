@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePairType;

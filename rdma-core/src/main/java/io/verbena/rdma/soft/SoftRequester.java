@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.QueuePairEntry;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.KeyTable;
 import io.verbena.rdma.spi.RawMemory;

@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WorkRequest;
@@ -8,8 +10,8 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
-import static io.verbena.rdma.soft.QueuePairEntry.STATE_OFFSET;
-import static io.verbena.rdma.soft.QueuePairEntry.stateWord;
+import static io.verbena.rdma.soft.shared.QueuePairEntry.STATE_OFFSET;
+import static io.verbena.rdma.soft.shared.QueuePairEntry.stateWord;
 import static io.verbena.rdma.verbs.QueuePairAttributes.ADDRESS_VECTOR;
 import static io.verbena.rdma.verbs.QueuePairAttributes.DESTINATION_NUMBER;
 import static io.verbena.rdma.verbs.QueuePairAttributes.MAX_READ_ATOMIC;

@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.RingSpace;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
@@ -9,7 +13,7 @@ import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
-import static io.verbena.rdma.soft.ReceiveRing.*;
+import static io.verbena.rdma.soft.shared.ReceiveRing.*;
 
 /**
  * The owner's side of a {@link ReceiveRing} that requesters of many queue pairs take from. One thread posts; each

@@ -1,5 +1,10 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.CompletionInbox;
+import io.verbena.rdma.soft.shared.DirectReceive;
+import io.verbena.rdma.soft.shared.ReceiveRing;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;

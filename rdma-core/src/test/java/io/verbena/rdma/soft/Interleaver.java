@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
  * Runs actors one at a time; which one does the next step, a seed decides. One of them may be frozen at some step, as a
  * process that is stopped or killed there.
  */
-final class Interleaver
+public final class Interleaver
 {
     /** Turns, each of up to 64 steps; a scenario that is not held up takes a few hundred. */
     private static final int MAX_TURNS = 10_000;
@@ -79,7 +79,7 @@ final class Interleaver
     }
 
     /** Called before each access; does nothing on threads that are no actors. */
-    static void step()
+    public static void step()
     {
         if (Thread.currentThread() instanceof final Actor actor)
         {

@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.CompletionInbox;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.QueuePair;

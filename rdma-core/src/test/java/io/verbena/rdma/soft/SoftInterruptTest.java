@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.FabricDirectory;
+import io.verbena.rdma.soft.shared.SharedMemoryFile;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;

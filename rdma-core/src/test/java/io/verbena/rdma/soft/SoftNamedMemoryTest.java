@@ -1,5 +1,8 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.WatchPace;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;

@@ -1,5 +1,9 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.SharedWords;
+import io.verbena.rdma.soft.shared.WatchPace;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;

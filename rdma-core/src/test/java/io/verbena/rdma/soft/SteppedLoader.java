@@ -15,14 +15,14 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 
 /**
- * Loads this package once more, with {@link Interleaver#step} in front of each access to shared memory: so the code
+ * Loads this package and those in it once more, with {@link Interleaver#step} in front of each access to shared memory: so the code
  * under test is what ships, and every access of it is a step of a schedule. A twin replaces one call of one method.
  */
 final class SteppedLoader extends ClassLoader
 {
     private static final String PACKAGE = "io.verbena.rdma.soft.";
     private static final List<String> ACCESSORS =
-        List.of("io/verbena/rdma/soft/SharedWords", "io/verbena/rdma/spi/RawMemory");
+        List.of("io/verbena/rdma/soft/shared/SharedWords", "io/verbena/rdma/spi/RawMemory");
     private static final ClassDesc INTERLEAVER = ClassDesc.of(PACKAGE + "Interleaver");
     private static final ClassDesc TWINS = ClassDesc.of(PACKAGE + "Twins");
 
@@ -80,7 +80,7 @@ final class SteppedLoader extends ClassLoader
             final ClassModel model = classFile.parse(in.readAllBytes());
             final byte[] bytes = ACCESSORS.contains(model.thisClass().asInternalName()) ?
                 classFile.transformClass(model, ClassTransform.ACCEPT_ALL) :
-                classFile.transformClass(model, stepped(name.substring(PACKAGE.length())));
+                classFile.transformClass(model, stepped(name.substring(name.lastIndexOf('.') + 1)));
             return defineClass(name, bytes, 0, bytes.length);
         }
         catch (final IOException ex)

@@ -1,0 +1,58 @@
+package io.verbena.rdma.soft.shared;
+
+/**
+ * A word that threads of any process sleep on until it changes: a count of signals, and how many sleep.
+ *
+ * <pre>
+ *  0         4           8      64
+ * +---------+-----------+------+
+ * | signals | sleepers  | (0)  |
+ * +---------+-----------+------+
+ * </pre>
+ */
+public final class EventWord
+{
+    public static final int SIGNALS_OFFSET = 0;
+    public static final int SLEEPERS_OFFSET = SIGNALS_OFFSET + Integer.BYTES;
+    public static final int LENGTH = 64;
+
+    private EventWord()
+    {
+    }
+
+    /** Wakes who sleeps; a system call only when somebody does. */
+    public static void signal(final long word)
+    {
+        SharedWords.getAndAddInt(word + SIGNALS_OFFSET, 1);
+        if (SharedWords.getIntVolatile(word + SLEEPERS_OFFSET) != 0)
+        {
+            LinuxCalls.wake(word + SIGNALS_OFFSET);
+        }
+    }
+
+    /** To be read before looking for what a signal tells of. */
+    public static int signals(final long word)
+    {
+        return SharedWords.getIntVolatile(word + SIGNALS_OFFSET);
+    }
+
+    /**
+     * Sleeps until somebody has signalled since, or the time is over, or for no reason.
+     *
+     * @param word      address.
+     * @param seen      what {@link #signals} told.
+     * @param timeoutNs longest sleep, more than 0.
+     */
+    public static void sleep(final long word, final int seen, final long timeoutNs)
+    {
+        SharedWords.getAndAddInt(word + SLEEPERS_OFFSET, 1);
+        try
+        {
+            LinuxCalls.waitWhile(word + SIGNALS_OFFSET, seen, timeoutNs);
+        }
+        finally
+        {
+            SharedWords.getAndAddInt(word + SLEEPERS_OFFSET, -1);
+        }
+    }
+}
