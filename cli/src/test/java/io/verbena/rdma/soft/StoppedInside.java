@@ -70,7 +70,7 @@ public final class StoppedInside
             {
                 try (DeviceFile device = DeviceFile.attach(path))
                 {
-                    if (device != null && ProcessIdentity.of(device).pid() == pid)
+                    if (device != null && ProcessIdentity.of(device.base()).pid() == pid)
                     {
                         action.accept(device);
                     }

@@ -1,5 +1,6 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.conformance.remote.RegionMemory;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;

@@ -1,8 +1,9 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.conformance.remote.RegionMemory;
 import io.verbena.rdma.verbs.AccessFlags;
-import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionAttempt.State;
+import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;

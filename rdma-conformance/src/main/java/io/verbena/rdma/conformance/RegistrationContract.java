@@ -1,5 +1,6 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.conformance.remote.RegionMemory;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.MemoryRegion;

@@ -1,6 +1,7 @@
 package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.conformance.RuleResult.Verdict;
+import io.verbena.rdma.conformance.remote.RegionMemory;
 import io.verbena.rdma.conformance.remote.ResponderProcess;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;

@@ -5,11 +5,9 @@ import io.verbena.rdma.soft.shared.FabricDirectory;
 import io.verbena.rdma.soft.shared.NamedMemory;
 import io.verbena.rdma.soft.shared.SharedMemoryFile;
 import io.verbena.rdma.spi.BoundWindow;
-import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowBinding;
-import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
@@ -31,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
 /** Makes regions and queue pairs of a device. Thread-safe. */
-final class SoftProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
+final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.Owner, BoundWindow.Owner
 {
     private final SoftDevice device;
     private final int id;

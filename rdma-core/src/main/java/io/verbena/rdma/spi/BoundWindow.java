@@ -14,15 +14,26 @@ import java.util.function.LongConsumer;
  */
 public final class BoundWindow implements MemoryWindow
 {
+    /** The provider's part of closing a memory window. */
+    public interface Owner
+    {
+        /**
+         * Takes the window out of its table and waits until no access through it can land.
+         *
+         * @param window being closed.
+         */
+        void release(BoundWindow window);
+    }
+
     private static final int USER_BITS = 0xFF;
 
     private final ProtectionDomain protectionDomain;
-    private final WindowOwner owner;
+    private final Owner owner;
     private volatile int key;
     private volatile WindowBinding binding;
     private volatile boolean isClosed;
 
-    BoundWindow(final int key, final ProtectionDomain protectionDomain, final WindowOwner owner)
+    BoundWindow(final int key, final ProtectionDomain protectionDomain, final Owner owner)
     {
         this.key = key;
         this.protectionDomain = protectionDomain;

@@ -61,7 +61,7 @@ public final class KeyTable
         final long address,
         final int accessFlags,
         final ProtectionDomain protectionDomain,
-        final RegionOwner owner)
+        final RegisteredRegion.Owner owner)
     {
         final int index = nextFreeIndex();
         final char generation = ++generations[index];

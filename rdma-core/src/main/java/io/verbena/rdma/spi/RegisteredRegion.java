@@ -12,6 +12,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A registered region of a software provider; {@code lkey} and {@code rkey} are the same key. Thread-safe. */
 public final class RegisteredRegion implements MemoryRegion
 {
+    /** The provider's part of closing a region. */
+    public interface Owner
+    {
+        /**
+         * Called first of all when a region is to be closed: unbinds the windows on it that peers have invalidated, if
+         * the provider learns of that only by looking.
+         *
+         * @param region to be closed.
+         */
+        default void collectInvalidated(final RegisteredRegion region)
+        {
+        }
+
+        /**
+         * Takes the region out of use, waits until no access through it can land, and frees what the provider
+         * allocated.
+         *
+         * @param region being closed; again when an earlier call threw.
+         */
+        void release(RegisteredRegion region);
+    }
+
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final MemorySegment segment;
@@ -20,7 +42,7 @@ public final class RegisteredRegion implements MemoryRegion
     private final int key;
     private final int accessFlags;
     private final ProtectionDomain protectionDomain;
-    private final RegionOwner owner;
+    private final Owner owner;
     private final AtomicBoolean isClosed = new AtomicBoolean();
     /** Bound windows; negative once closed, so that none is bound any more. */
     private final AtomicInteger boundWindows = new AtomicInteger();
@@ -31,7 +53,7 @@ public final class RegisteredRegion implements MemoryRegion
         final int key,
         final int accessFlags,
         final ProtectionDomain protectionDomain,
-        final RegionOwner owner)
+        final Owner owner)
     {
         this.segment = segment;
         this.address = address;

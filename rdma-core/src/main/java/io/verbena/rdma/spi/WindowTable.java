@@ -58,7 +58,7 @@ public final class WindowTable
      * @param owner            told when it is closed.
      * @return the window.
      */
-    public synchronized BoundWindow add(final ProtectionDomain protectionDomain, final WindowOwner owner)
+    public synchronized BoundWindow add(final ProtectionDomain protectionDomain, final BoundWindow.Owner owner)
     {
         final int index = nextFreeIndex();
         final int generation = ++generations[index] & 0xFF;

@@ -15,8 +15,9 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 
 /**
- * Loads this package and those in it once more, with {@link Interleaver#step} in front of each access to shared memory: so the code
- * under test is what ships, and every access of it is a step of a schedule. A twin replaces one call of one method.
+ * Loads this package and those in it once more, with {@link Interleaver#step} in front of each access to shared
+ * memory: so the code under test is what ships, and every access of it is a step of a schedule. A twin replaces one
+ * call of one method.
  */
 final class SteppedLoader extends ClassLoader
 {

@@ -1,6 +1,5 @@
 package io.verbena.rdma.conformance.remote;
 
-import io.verbena.rdma.conformance.RegionMemory;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.MemoryRegion;

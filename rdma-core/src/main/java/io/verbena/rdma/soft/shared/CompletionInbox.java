@@ -1,6 +1,5 @@
 package io.verbena.rdma.soft.shared;
 
-import io.verbena.rdma.soft.InboxReader;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.WorkCompletions;
 
@@ -25,7 +24,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>A producer claims the slot at the tail, fills it and makes it DONE (release); the tail is advanced by the claimer
  * or by whoever finds it behind. The consumer opens a slot for its next lap when it has taken it, or carries it over to
- * that lap, still claimed, when its claimer is slow and others have filled theirs: see {@link InboxReader}.
+ * that lap, still claimed, when its claimer is slow and others have filled theirs: see {@code InboxReader}.
  */
 public final class CompletionInbox
 {

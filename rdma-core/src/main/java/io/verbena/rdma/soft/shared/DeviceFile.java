@@ -195,7 +195,7 @@ public final class DeviceFile implements AutoCloseable
         return SharedWords.getIntAcquire(base + STATE_OFFSET) == STATE_OPEN;
     }
 
-    long interfaceId()
+    public long interfaceId()
     {
         return SharedWords.getLong(base + GID_LOW_OFFSET);
     }

@@ -72,7 +72,8 @@ public final class DirectReceive
     }
 
     /** Owner: hands a completion out. */
-    public static void take(final long slot, final WorkCompletions completions, final int index, final int queuePairNumber)
+    public static void take(
+        final long slot, final WorkCompletions completions, final int index, final int queuePairNumber)
     {
         final int outcome = SharedWords.getInt(slot + OUTCOME_OFFSET);
         completions.set(

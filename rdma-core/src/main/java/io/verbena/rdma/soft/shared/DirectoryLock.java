@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Exclusive access to a fabric directory among threads and processes, for the moments when a fabric is opened or
  * closed. Creates the directory when it is absent; the last fabric to leave removes a directory that was created here.
  */
-final class DirectoryLock implements AutoCloseable
+public final class DirectoryLock implements AutoCloseable
 {
     private static final String NAME = "fabric.lock";
     private static final String UID = "unix:uid";
@@ -244,7 +244,7 @@ final class DirectoryLock implements AutoCloseable
      * Refuses a directory that somebody else can enter, also one that another user made first under the name of this
      * user's, as is possible in {@code /dev/shm}: a process that runs as root could use it all the same.
      */
-    static void checkPrivate(final Path directory, final int userId) throws IOException
+    public static void checkPrivate(final Path directory, final int userId) throws IOException
     {
         try
         {

@@ -86,8 +86,8 @@ public final class OutsideWait
         {
             throw new RdmaException(
                 "a requester does not leave the memory being closed, so nothing was freed: device=" + device.name() +
-                ", pid=" + ProcessIdentity.of(device.base()).pid() + "; its thread is stopped: let it run or end it, and " +
-                "close again (a process that opens its fabric with mayBeKilled is ended by itself)");
+                ", pid=" + ProcessIdentity.of(device.base()).pid() + "; its thread is stopped: let it run or end it, " +
+                "and close again (a process that opens its fabric with mayBeKilled is ended by itself)");
         }
     }
 

@@ -1,6 +1,5 @@
 package io.verbena.rdma.soft.shared;
 
-import io.verbena.rdma.soft.SoftPeer;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
@@ -14,7 +13,7 @@ import java.util.Map;
 
 /**
  * The region files of one other process that are mapped here, each once, for the region and all windows on it. Guarded
- * by its {@link SoftPeer}.
+ * by its {@code SoftPeer}.
  */
 public final class PeerMappings
 {

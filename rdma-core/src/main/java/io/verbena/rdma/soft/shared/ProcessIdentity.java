@@ -27,7 +27,7 @@ public record ProcessIdentity(long pid, long startedTicks, long pidNamespace, lo
     }
 
     /** Of a device's owner, as its file says, which is mapped at {@code base}. */
-    static ProcessIdentity of(final long base)
+    public static ProcessIdentity of(final long base)
     {
         return new ProcessIdentity(
             SharedWords.getLong(base + DeviceFileDescriptor.PID_OFFSET),

@@ -1,14 +1,12 @@
 package io.verbena.rdma.soft.shared;
 
-import io.verbena.rdma.soft.FabricWatch;
-
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * How often a {@link FabricWatch} looks: every 20 ms while requesters of this process are at work, so that they learn
+ * How often a {@code FabricWatch} looks: every 20 ms while requesters of this process are at work, so that they learn
  * of a peer's death in that time, and every 100 ms when they have rested. The first access after a rest hastens it: a
  * requester leaves its mark, then looks whether the watch is slow; the watch says that it is slow, then looks at the
  * marks once more; full fences between the two steps of each make it impossible that both miss the other.

@@ -1,10 +1,8 @@
 package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.spi.BoundWindow;
-import io.verbena.rdma.spi.RegionOwner;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
-import io.verbena.rdma.spi.WindowOwner;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
@@ -25,7 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /** Makes regions, windows, queue pairs and what belongs to them. */
-final class SimProtectionDomain implements ProtectionDomain, RegionOwner, WindowOwner
+final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Owner, BoundWindow.Owner
 {
     private final SimDevice device;
     private final Map<RegisteredRegion, Runnable> memory = new IdentityHashMap<>();

@@ -1,4 +1,4 @@
-package io.verbena.rdma.conformance;
+package io.verbena.rdma.conformance.remote;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 
