@@ -62,7 +62,7 @@ public final class ComputeNodeSet
     }
 
     /**
-     * Says why there is none, for good.
+     * Says why there is none, until it is said anew.
      *
      * @param reason for who finds none.
      */

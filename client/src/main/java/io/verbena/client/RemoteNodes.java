@@ -5,6 +5,7 @@ import io.verbena.control.ControlStatus;
 import io.verbena.control.MetaClient;
 import io.verbena.control.NodePage;
 import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.raas.Backoff;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
@@ -40,8 +41,16 @@ public final class RemoteNodes implements Agent, DrivenNodes
     /** Compute nodes that a client connects to at once; more are left to other clients. */
     public static final int MAX_NODES = 32;
     private static final long REFRESH_NS = 1_000_000_000;
+    /** Longest first pause before a client without a node asks again: 20 ms. */
     private static final long HASTY_REFRESH_NS = 20_000_000;
+    /** Longest pause of one that has asked in vain many times: 200 ms. */
+    private static final long MAX_HASTY_REFRESH_NS = 200_000_000;
+    /** Longest first pause before a new connection: 50 ms. */
     private static final long RECONNECT_PAUSE_NS = 50_000_000;
+    /** Longest pause after several failures: 2 s. */
+    private static final long MAX_RECONNECT_PAUSE_NS = 2_000_000_000;
+    private static final String NO_NODE = "there is no compute node";
+    private static final PacedWarnings WARNINGS = new PacedWarnings(LOGGER);
 
     private final RaasContext raas;
     private final NanoClock clock;
@@ -51,7 +60,9 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private final long callTimeoutNs;
     private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
     private final List<RemoteEndpoint> serving = new ArrayList<>();
-    private final Map<Integer, Long> triedAtNs = new HashMap<>();
+    private final Map<Integer, Attempts> attempts = new HashMap<>();
+    private final Backoff hasty;
+    private final Backoff metaBackoff;
     private final Set<Integer> drained = new HashSet<>();
     private final List<PeerRecord> page = new ArrayList<>();
     private VirtualQp metaVqp;
@@ -84,7 +95,18 @@ public final class RemoteNodes implements Agent, DrivenNodes
         clock = raas.clock();
         turn = new TransportTurn(this, waker, clock);
         nextRefreshNs = clock.nanoTime();
+        hasty = new Backoff(HASTY_REFRESH_NS, MAX_HASTY_REFRESH_NS, device.random());
+        metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
         connectMeta();
+    }
+
+    /** When a node that could not be connected to is tried again. */
+    private final class Attempts
+    {
+        private final Backoff backoff =
+            new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, raas.device().random());
+        private long nextAtNs;
+        private String failure = "";
     }
 
     /** While it is not shared, whoever does drives this without asking. */
@@ -248,7 +270,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
                 }
                 case FAILED ->
                 {
-                    failure = endpoint.failure();
+                    onFailed(endpoint, nowNs);
                     remove(endpoint, nowNs);
                     endpoint.close();
                     all.remove();
@@ -269,7 +291,25 @@ public final class RemoteNodes implements Agent, DrivenNodes
         {
             serving.add(endpoint);
             nodes.add(endpoint);
+            attempts.remove(endpoint.id());
+            hasty.reset();
         }
+    }
+
+    private void onFailed(final RemoteEndpoint endpoint, final long nowNs)
+    {
+        failure = endpoint.failure();
+        final Attempts failed = attempts.computeIfAbsent(endpoint.id(), (id) -> new Attempts());
+        failed.failure = failure;
+        failed.nextAtNs = nowNs + failed.backoff.nextPauseNs();
+        sayWhyThereIsNone();
+    }
+
+    /** What a caller hears that finds no node: the reason of one that could not be connected to. */
+    private void sayWhyThereIsNone()
+    {
+        nodes.absence(attempts.values().stream().map((failed) -> failed.failure).filter((text) -> !text.isEmpty())
+            .findFirst().map((text) -> "no compute node takes this client: " + text).orElse(NO_NODE));
     }
 
     private void remove(final RemoteEndpoint endpoint, final long nowNs)
@@ -304,7 +344,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         catch (final RdmaException ex)
         {
             failure = "meta server: " + ex.getMessage();
-            nextRefreshNs = nowNs + RECONNECT_PAUSE_NS;
+            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
             onAway(nowNs);
             return false;
         }
@@ -323,7 +363,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         if (ControlStatus.OK != call.status())
         {
             failure = call.failure();
-            nextRefreshNs = nowNs + RECONNECT_PAUSE_NS;
+            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
             onAway(nowNs);
             return;
         }
@@ -334,10 +374,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
             return;
         }
         onBack(nowNs);
+        metaBackoff.reset();
         follow(nowNs);
         knownNodes = page.size();
         listings++;
-        nextRefreshNs = nowNs + (serving.isEmpty() ? HASTY_REFRESH_NS : REFRESH_NS);
+        nextRefreshNs = nowNs + (serving.isEmpty() ? hasty.nextPauseNs() : REFRESH_NS);
     }
 
     private void onAway(final long nowNs)
@@ -346,8 +387,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
         {
             isMetaServerAway = true;
             awaySinceNs = nowNs;
-            LOGGER.log(System.Logger.Level.WARNING, "the meta server cannot be reached: going on with the " +
-                serving.size() + " compute nodes that are known: " + failure);
+            WARNINGS.warn("the meta server cannot be reached: going on with the " +
+                serving.size() + " compute nodes that are known: " + failure, nowNs);
         }
     }
 
@@ -372,11 +413,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
                 !drained.contains(node.incarnation()) &&
                 endpoints.size() < MAX_NODES && mayTry(node.incarnation(), nowNs))
             {
-                triedAtNs.put(node.incarnation(), nowNs);
-                connect(node);
+                connect(node, nowNs);
             }
         }
-        triedAtNs.keySet().retainAll(present);
+        attempts.keySet().retainAll(present);
+        sayWhyThereIsNone();
         drained.retainAll(present);
         final Iterator<RemoteEndpoint> all = endpoints.values().iterator();
         while (all.hasNext())
@@ -395,7 +436,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     }
 
     /** A node that cannot be connected to costs the others nothing, and is tried again. */
-    private void connect(final PeerRecord node)
+    private void connect(final PeerRecord node, final long nowNs)
     {
         try
         {
@@ -405,14 +446,17 @@ public final class RemoteNodes implements Agent, DrivenNodes
         catch (final RdmaException ex)
         {
             failure = "compute node " + node.nodeId() + ": " + ex.getMessage();
-            LOGGER.log(System.Logger.Level.WARNING, "cannot connect to a compute node: " + failure);
+            final Attempts failed = attempts.computeIfAbsent(node.incarnation(), (id) -> new Attempts());
+            failed.failure = failure;
+            failed.nextAtNs = nowNs + failed.backoff.nextPauseNs();
+            WARNINGS.warn("cannot connect to a compute node: " + failure, nowNs);
         }
     }
 
     private boolean mayTry(final int incarnation, final long nowNs)
     {
-        final Long lastNs = triedAtNs.get(incarnation);
-        return null == lastNs || nowNs - lastNs >= RECONNECT_PAUSE_NS;
+        final Attempts failed = attempts.get(incarnation);
+        return null == failed || nowNs - failed.nextAtNs >= 0;
     }
 
     private void connectMeta()

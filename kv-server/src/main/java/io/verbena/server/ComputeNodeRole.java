@@ -24,7 +24,10 @@ public final class ComputeNodeRole implements Role
     /** Where clients reach a compute node on its device. */
     public static final int SERVICE_PORT = 2;
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNodeRole.class);
-    private static final int MAX_CLIENTS = 64;
+    /** Clients of a compute node where nobody says. */
+    public static final int DEFAULT_MAX_CLIENTS = 256;
+    /** Most that anybody may say. */
+    public static final int MOST_CLIENTS = 4_096;
     /** Most and fewest looks for requests between two cycles in which all the rest has its turn. */
     private static final int MAX_LOOKS = 64;
     private static final int MIN_LOOKS = 2;
@@ -44,6 +47,8 @@ public final class ComputeNodeRole implements Role
     private volatile Map<String, Integer> carriers = Map.of();
     private volatile Map<String, Integer> nodeCarriers = Map.of();
     private volatile int memoryNodes;
+    private volatile long refusedClients;
+    private final PacedWarning refused;
     private volatile String memoryNodeFailures = "";
     private volatile long served;
     private volatile Map<String, Object> space = Map.of();
@@ -83,6 +88,8 @@ public final class ComputeNodeRole implements Role
         this.server = server;
         this.beganNs = beganNs;
         pace = new FigurePace(beganNs - FigurePace.REST_NS);
+        refused = new PacedWarning(LOGGER, "refused {} connections of clients, for which there was no room: " +
+            "raise --max-clients, or start another compute node", beganNs);
     }
 
     /**
@@ -94,7 +101,7 @@ public final class ComputeNodeRole implements Role
      */
     public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
     {
-        return open(fabric, metaServer, null, new ComputeNodeConfiguration());
+        return open(fabric, metaServer, null, new ComputeNodeConfiguration(), DEFAULT_MAX_CLIENTS);
     }
 
     /**
@@ -102,11 +109,12 @@ public final class ComputeNodeRole implements Role
      *
      * @param start         of the process, for the figures; may be null.
      * @param configuration of the node; its name, its port and its channel are set here.
+     * @param maxClients    connected at once, 1 to {@link #MOST_CLIENTS}; one more is refused.
      * @return the role.
      */
     public static ComputeNodeRole open(
         final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start,
-        final ComputeNodeConfiguration configuration)
+        final ComputeNodeConfiguration configuration, final int maxClients)
     {
         final String name = "compute-" + ProcessHandle.current().pid();
         final Device device = fabric.openDevice(name);
@@ -116,7 +124,7 @@ public final class ComputeNodeRole implements Role
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
                 configuration.name(name).servicePort(SERVICE_PORT).completionChannel(channel), beganNs);
-            final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), MAX_CLIENTS, channel,
+            final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 (error) -> LOGGER.error("a client's connection failed", error));
             return new ComputeNodeRole(device, channel, node, server, start, beganNs);
         }
@@ -199,6 +207,8 @@ public final class ComputeNodeRole implements Role
         {
             nodeCarriers = node.carriers();
             memoryNodes = node.reachedMemoryNodes();
+            refusedClients = server.refusals();
+            refused.poll(refusedClients, nowNs);
             memoryNodeFailures = text(node.memoryNodeFailures());
             countSpace(nowNs);
         }
@@ -285,6 +295,7 @@ public final class ComputeNodeRole implements Role
         figures.put("clients", connections);
         figures.put("carriers", carriers);
         figures.put("node_carriers", nodeCarriers);
+        figures.put("refused_connections", refusedClients);
         figures.put("memory_nodes", memoryNodes);
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);

@@ -16,6 +16,8 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
 import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -27,6 +29,8 @@ import java.util.concurrent.TimeUnit;
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServerRole.class);
+
     private final Device device;
     private final NanoClock clock;
     private final CompletionChannel channel;
@@ -36,6 +40,9 @@ public final class MetaServerRole implements Role
     private volatile MetaServerStat stat;
     private volatile List<NodeStat> nodes = List.of();
     private volatile Map<String, Integer> carriers = Map.of();
+    private volatile int clients;
+    private volatile long refusedConnections;
+    private final PacedWarning refused;
     private final FigurePace pace;
     private boolean draining;
 
@@ -51,6 +58,8 @@ public final class MetaServerRole implements Role
         clock = device.clock();
         stat = server.stat();
         pace = new FigurePace(clock.nanoTime());
+        refused = new PacedWarning(LOGGER, "refused {} connections, for which there was no room: " +
+            "close clients, or raise --max-clients", clock.nanoTime());
     }
 
     /**
@@ -164,6 +173,9 @@ public final class MetaServerRole implements Role
             stat = server.stat();
             nodes = server.nodes();
             carriers = server.carriers();
+            clients = server.clients();
+            refusedConnections = server.refusedConnections();
+            refused.poll(refusedConnections, clock.nanoTime());
         }
         return work;
     }
@@ -216,6 +228,8 @@ public final class MetaServerRole implements Role
         figures.put("node_carriers", carriers);
         figures.put("failed_writes", now.failedWrites());
         figures.put("refused_handshakes", bootstrap.refusals());
+        figures.put("clients", clients);
+        figures.put("refused_connections", refusedConnections);
         figures.put("nodes", nodes.stream().map(MetaServerRole::figures).toList());
         return figures;
     }

@@ -27,7 +27,7 @@ final class FenceLinks implements FenceCaller, AutoCloseable
     }
 
     /** More than this many calls at a time wait for their next try. */
-    private static final int MAX_CALLS = 32;
+    static final int MAX_CALLS = 32;
 
     private final RaasContext raas;
     private final MembershipTable members;

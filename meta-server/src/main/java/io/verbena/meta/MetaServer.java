@@ -14,7 +14,6 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
-import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;
@@ -54,6 +53,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final NewsDesk news;
     private final MetaAnswers answers;
     private final FenceLinks fenceLinks;
+    private final LinkPlaces places;
     private final RpcServer server;
     private long retryStoreAtNs;
     private boolean closed;
@@ -65,8 +65,10 @@ public final class MetaServer implements Agent, AutoCloseable
         final MetaServerConfiguration configuration,
         final ConductorOptions conductorOptions,
         final RaasContext raas,
+        final LinkPlaces places,
         final MemoryRegion viewRegion)
     {
+        this.places = places;
         this.configuration = configuration;
         this.device = device;
         this.raas = raas;
@@ -85,8 +87,9 @@ public final class MetaServer implements Agent, AutoCloseable
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
 
-        final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion);
-        server = raas.serve(configuration.servicePort(), (caller, source) -> admission, new MetaDispatcher(answers));
+        places.open(Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
+        server = raas.serve(configuration.servicePort(), places, new MetaDispatcher(answers));
+        places.count(server);
     }
 
     /**
@@ -104,7 +107,9 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         final ConductorOptions conductorOptions = options(configuration);
         final MetaState state = store.load();
-        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration));
+        final LinkPlaces places = new LinkPlaces(configuration, device.attributes());
+        final RaasContext raas = RaasContext.open(device, places.configure(configuration, device.attributes())
+            .errorHandler((error) -> LOGGER.error("a control call failed", error)));
         MemoryRegion viewRegion = null;
 
         try
@@ -113,7 +118,7 @@ public final class MetaServer implements Agent, AutoCloseable
                 DirectoryView.regionLengthBytes(viewCapacity(configuration)),
                 AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
             final MetaServer server = new MetaServer(
-                device, store, state, configuration, conductorOptions, raas, viewRegion);
+                device, store, state, configuration, conductorOptions, raas, places, viewRegion);
             LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
             return server;
         }
@@ -168,6 +173,18 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         final Member member = conductor.table().member(identity.nodeId());
         return null != member && member.incarnation() == identity.incarnation();
+    }
+
+    /** @return clients connected now. */
+    public int clients()
+    {
+        return places.clients();
+    }
+
+    /** @return connections refused so far, for want of room. */
+    public long refusedConnections()
+    {
+        return server.refusals();
     }
 
     /** @return its physical connections by what carries them; a new map. */
@@ -254,15 +271,6 @@ public final class MetaServer implements Agent, AutoCloseable
     private static int viewCapacity(final MetaServerConfiguration configuration)
     {
         return BitUtil.findNextPositivePowerOfTwo(VIEW_SLOTS_PER_NODE * configuration.maxNodes());
-    }
-
-    /** A node needs a connection to this server, and this server one to each memory node. */
-    private static RaasConfiguration raasConfiguration(final MetaServerConfiguration configuration)
-    {
-        return new RaasConfiguration()
-            .maxChannels(2 * configuration.maxNodes())
-            .completionChannel(configuration.completionChannel())
-            .errorHandler((error) -> LOGGER.error("a control call failed", error));
     }
 
     private static ConductorOptions options(final MetaServerConfiguration configuration)

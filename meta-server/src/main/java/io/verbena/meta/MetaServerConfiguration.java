@@ -9,6 +9,7 @@ public final class MetaServerConfiguration
 {
     private int servicePort = 1;
     private int maxNodes = 128;
+    private int maxClients = 1024;
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
@@ -48,6 +49,23 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration maxNodes(final int nodes)
     {
         this.maxNodes = nodes;
+        return this;
+    }
+
+    /** @return most clients connected at a time. */
+    public int maxClients()
+    {
+        return maxClients;
+    }
+
+    /**
+     * @param clients most that are connected at a time, 1 or more; one more is refused, with the name of the option to
+     *                raise. Nodes, and fencing, have room of their own. Default 1,024.
+     * @return this.
+     */
+    public MetaServerConfiguration maxClients(final int clients)
+    {
+        this.maxClients = clients;
         return this;
     }
 

@@ -107,7 +107,7 @@ final class ChannelPool
         final String setting = configuration.roomSetting().isEmpty() ?
             "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
             configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
-        return "no room for another queue pair: " + open.size() + " are open; raise " + setting;
+        return "no room for another connection: " + open.size() + " are open; raise " + setting;
     }
 
     private boolean closeUnused()

@@ -43,6 +43,7 @@ public final class RpcServer implements AutoCloseable
     private final Int2IntHashMap fencedIncarnations = new Int2IntHashMap(NEVER_FENCED);
     private final RpcReply reply = new RpcReply(this);
     private long nextProbeNs;
+    private long refusals;
     private boolean isHandling;
     private boolean isClosed;
     private boolean isGone;
@@ -98,6 +99,26 @@ public final class RpcServer implements AutoCloseable
     public int connections()
     {
         return channels.size();
+    }
+
+    /** @return peers refused so far because there was no room, or by the {@link ConnectionAcceptor}. */
+    public long refusals()
+    {
+        return refusals;
+    }
+
+    /**
+     * @param identity of a peer.
+     * @return how many queue pairs it, or all that call themselves so, have here.
+     */
+    public int connections(final PeerIdentity identity)
+    {
+        int count = 0;
+        for (int i = 0; i < channels.size(); i++)
+        {
+            count += channels.get(i).identity().equals(identity) ? 1 : 0;
+        }
+        return count;
     }
 
     /**
@@ -204,6 +225,7 @@ public final class RpcServer implements AutoCloseable
         if (!admission.isAccepted() || isFenced(identity))
         {
             // The acceptor may have fenced it just now.
+            refusals++;
             request.reject(ConnectDataDescriptor.encodeRefusal(
                 admission.isAccepted() ? fencedText(identity) : admission.reason()));
             return;
@@ -211,6 +233,7 @@ public final class RpcServer implements AutoCloseable
         final int credits = context.configuration().rpcCredits();
         if (!context.pool().reserve(ServerChannel.sendDepth(credits)))
         {
+            refusals++;
             request.reject(ConnectDataDescriptor.encodeRefusal(context.pool().noRoom()));
             return;
         }

@@ -47,7 +47,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
         "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
-        "VERBENA_MAX_MEMORY_NODES");
+        "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -69,6 +69,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
         description = "Most memory nodes that it connects to, 1 to 2048: tables on further ones cannot be used here, " +
             "which 'status' and the log say. Default: ${DEFAULT-VALUE}.")
     private int maxMemoryNodes = 128;
+
+    @Option(names = "--max-clients", paramLabel = "N", defaultValue = "256",
+        description = "Most clients connected at once, 1 to 4096; one more is refused, and tries again with pauses. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
 
     /**
      * Understands a command line that leaves no question: options of this command alone, each once, with their values
@@ -134,6 +139,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
                 ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
         }
+        if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
+                ComputeNodeRole.MOST_CLIENTS, null);
+        }
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
@@ -147,7 +157,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             final StartTimeline start =
                 new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
-                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes));
+                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes), maxClients);
         }
         catch (final RdmaException ex)
         {

@@ -38,6 +38,7 @@ public final class MetaServerCommand implements Callable<Integer>
     /** A memory node waits 2 s for who stands still inside its memory, and serves nobody meanwhile. */
     private static final int MIN_LEASE_SECONDS = 3;
     private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MOST_CLIENTS = 16_384;
 
     @Spec
     private CommandSpec spec;
@@ -65,6 +66,11 @@ public final class MetaServerCommand implements Callable<Integer>
             "it had, and its late requests bounce. Default: ${DEFAULT-VALUE}.")
     private int leaseSeconds = 5;
 
+    @Option(names = "--max-clients", paramLabel = "N", defaultValue = "1024",
+        description = "Most clients connected at once, 1 to 16384; one more is refused, and tries again with pauses. " +
+            "Nodes have room of their own. Default: ${DEFAULT-VALUE}.")
+    private int maxClients = 1_024;
+
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
@@ -77,6 +83,11 @@ public final class MetaServerCommand implements Callable<Integer>
             throw new CommandFailedException(
                 ExitStatus.USAGE, "--lease-seconds " + leaseSeconds + ": must be " +
                 MIN_LEASE_SECONDS + " to " + MAX_LEASE_SECONDS, null);
+        }
+        if (maxClients < 1 || maxClients > MOST_CLIENTS)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " + MOST_CLIENTS, null);
         }
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
@@ -93,7 +104,7 @@ public final class MetaServerCommand implements Callable<Integer>
             }
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
             role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
-                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)));
+                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients));
         }
         catch (final BootstrapException ex)
         {

@@ -24,6 +24,8 @@ final class StatusFaults
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("refused_handshakes", "0", "connections that were refused: %s; the log names their addresses and " +
             "the reasons, such as a wrong token"),
+        new Fault("unreachable_memory_nodes", "", "memory nodes that it does not reach: %s"),
+        new Fault("refused_connections", "0", "connections refused so far for want of room: %s; raise --max-clients"),
         new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"));
     private static final Set<String> NAMES =
         FAULTS.stream().map(Fault::figure).collect(Collectors.toUnmodifiableSet());

@@ -1,6 +1,7 @@
 package io.verbena.request.remote;
 
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -116,6 +117,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     {
         final int sendQueueDepth = 64;
         return new RaasConfiguration()
+            .identity(PeerIdentity.CLIENT)
             .rpcCredits(RequestServer.CREDITS)
             .sendQueueDepth(sendQueueDepth)
             .maxChannels(maxNodes)

@@ -46,7 +46,6 @@ public final class RequestServer implements Agent, AutoCloseable
     /** Longest time a request may claim to have left: 10 minutes. */
     private static final long MAX_TIMEOUT_NS = 600_000_000_000L;
     private static final long MAX_TRANSFER_STORE_BYTES = 64L << 20;
-    private static final int RECEIVE_AND_SEND_DEPTH = 2 * CREDITS + 1;
 
     private final NanoClock clock;
     private final ComputeEndpoint endpoint;
@@ -171,7 +170,7 @@ public final class RequestServer implements Agent, AutoCloseable
      * @param device       of the node; the caller closes it later.
      * @param servicePort  where to listen on it, 1 to 65,535.
      * @param endpoint     of the node.
-     * @param maxClients   connected at once; one more is refused.
+     * @param maxClients   connected at once; one more is refused, with the name of the option to raise.
      * @param errorHandler hears of failures that concern one client only.
      * @return the server, closed by the caller.
      */
@@ -195,11 +194,11 @@ public final class RequestServer implements Agent, AutoCloseable
     {
         final RaasConfiguration configuration = new RaasConfiguration()
             .rpcCredits(CREDITS)
-            .maxChannels(maxClients)
+            .dcInitiators(0)
             .completionChannel(channel)
-            .errorHandler(errorHandler);
-        configuration.completionQueueCapacity(
-            Math.max(configuration.sendQueueDepth() + 2 * CREDITS, maxClients * RECEIVE_AND_SEND_DEPTH));
+            .errorHandler(errorHandler)
+            .roomSetting("--max-clients (" + maxClients + ") of the compute node, or start another one")
+            .peers(0, maxClients, device.attributes());
         final RaasContext raas = RaasContext.open(device, configuration);
         try
         {
@@ -276,6 +275,12 @@ public final class RequestServer implements Agent, AutoCloseable
     public int connections()
     {
         return server.connections();
+    }
+
+    /** @return clients refused so far, because there was no room for them. */
+    public long refusals()
+    {
+        return server.refusals();
     }
 
     /** @return connections with clients by what carries them, see {@link RaasContext#carriers()}. */

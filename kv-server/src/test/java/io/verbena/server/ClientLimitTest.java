@@ -1,0 +1,184 @@
+package io.verbena.server;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.KvUnavailableException;
+import io.verbena.client.RemoteKvClient;
+import io.verbena.client.TableOptions;
+import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.control.bootstrap.BootstrapLocator;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** More clients than there is room for. */
+@Timeout(180)
+class ClientLimitTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long SHORT_NS = TimeUnit.SECONDS.toNanos(2);
+    /** With pauses that double from 50 ms; 40 where they do not. */
+    private static final long MOST_REFUSALS = 12;
+    private static final byte[] KEY = {1};
+
+    @TempDir
+    Path directory;
+    private final List<RoleRunner> runners = new ArrayList<>();
+    private Fabric fabric;
+    private ClusterToken token;
+    private MetaServerRole meta;
+    private KvClient second;
+
+    @BeforeEach
+    void open()
+    {
+        fabric = Fabrics.open(fabricName());
+        token = ClusterToken.readOrCreate(directory.resolve("token"));
+    }
+
+    @AfterEach
+    void close()
+    {
+        runners.reversed().forEach((runner) ->
+        {
+            runner.stop();
+            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        });
+        fabric.close();
+    }
+
+    private String fabricName()
+    {
+        return "soft:" + directory.resolve("fabric");
+    }
+
+    private void start(final Role role)
+    {
+        final RoleRunner runner = RoleRunner.start(role);
+        runners.add(runner);
+        assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
+    }
+
+    private void startMeta(final int maxClients)
+    {
+        meta = MetaServerRole.open(
+            fabric, fabricName(), new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true,
+            new MetaServerConfiguration().leaseNs(LEASE_NS).maxNodes(4).maxClients(maxClients));
+        start(meta);
+        start(MemoryNodeRole.open(fabric, locator(), 16 << 20));
+    }
+
+    private ComputeNodeRole startComputeNode(final int maxClients)
+    {
+        final ComputeNodeRole role =
+            ComputeNodeRole.open(fabric, locator(), null, new ComputeNodeConfiguration(), maxClients);
+        start(role);
+        return role;
+    }
+
+    private MetaServerLocator locator()
+    {
+        return new BootstrapLocator(meta.address(), token, BootstrapClient.ask(meta.address(), token, 10_000));
+    }
+
+    private KvClient client(final long timeoutNs)
+    {
+        final Device device = fabric.openDevice("client");
+        return RemoteKvClient.open(device, locator(), new KvClientOptions().timeoutNs(timeoutNs), device::close);
+    }
+
+    @Test
+    void shouldTellWhatIsFullAtAComputeNodeAndServeThoseWhoAreConnected()
+    {
+        startMeta(100);
+        final ComputeNodeRole compute = startComputeNode(2);
+        try (KvClient first = client(STEP_NS); KvClient third = afterTwo(first, compute))
+        {
+            assertThatThrownBy(() -> third.table("t")).isInstanceOf(KvUnavailableException.class)
+                .hasMessageContaining("no room for another connection: 2 are open")
+                .hasMessageContaining("raise --max-clients (2) of the compute node, or start another one");
+            assertThat((long)compute.health().get("refused_connections")).isBetween(1L, MOST_REFUSALS);
+            first.table("t").put(KEY, KEY);
+            second.close();
+            final long deadlineNs = System.nanoTime() + STEP_NS;
+            byte[] found = null;
+            while (null == found && System.nanoTime() - deadlineNs < 0)
+            {
+                found = valueOrNull(third);
+            }
+            assertThat(found).isEqualTo(KEY);
+        }
+    }
+
+    private KvClient afterTwo(final KvClient first, final ComputeNodeRole compute)
+    {
+        final KvTable table = first.createTable("t", new TableOptions(100));
+        table.put(KEY, KEY);
+        second = client(STEP_NS);
+        assertThat(second.table("t").get(KEY).orElseThrow().value()).isEqualTo(KEY);
+        assertThat(compute.health().get("clients")).isEqualTo(2);
+        return client(SHORT_NS);
+    }
+
+    private static byte[] valueOrNull(final KvClient client)
+    {
+        try
+        {
+            return client.table("t").get(KEY).orElseThrow().value();
+        }
+        catch (final KvUnavailableException ex)
+        {
+            return null;
+        }
+    }
+
+    /** Clients fill all the room that they have at the meta server; nodes still join, and are heard. */
+    @Test
+    void shouldKeepRoomForNodesAtTheMetaServer()
+    {
+        startMeta(3);
+        startComputeNode(10);
+        final List<KvClient> clients = new ArrayList<>();
+        try
+        {
+            for (int i = 0; i < 3; i++)
+            {
+                clients.add(client(STEP_NS));
+            }
+            assertThatThrownBy(() -> client(SHORT_NS)).isInstanceOf(KvUnavailableException.class)
+                .hasMessageContaining("the meta server has no room for another client: 3 are connected")
+                .hasMessageContaining("raise --max-clients");
+            startComputeNode(10);
+            start(MemoryNodeRole.open(fabric, locator(), 16 << 20));
+            clients.getFirst().createTable("t", new TableOptions(100)).put(KEY, KEY);
+            clients.getLast().close();
+            clients.set(2, client(STEP_NS));
+            assertThat(clients.getLast().table("t").get(KEY).orElseThrow().value()).isEqualTo(KEY);
+        }
+        finally
+        {
+            clients.forEach(KvClient::close);
+        }
+    }
+}

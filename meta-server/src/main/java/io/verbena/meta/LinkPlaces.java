@@ -1,0 +1,88 @@
+package io.verbena.meta;
+
+import io.verbena.raas.Admission;
+import io.verbena.raas.ConnectionAcceptor;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RpcServer;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.DeviceAttributes;
+
+/**
+ * Who gets a connection to the meta server. Clients, nodes, and the server's own connections to memory nodes, over
+ * which it fences, each have room that the others cannot take. Owned by the server's thread.
+ */
+final class LinkPlaces implements ConnectionAcceptor
+{
+    /** A node that connects anew may do so before its last connection is known to be over. */
+    private static final int CONNECTIONS_PER_NODE = 2;
+
+    private final int clientPlaces;
+    private final int nodePlaces;
+    private final String clientSetting;
+    private final String nodeSetting;
+    private Admission admission;
+    private RpcServer server;
+
+    LinkPlaces(final MetaServerConfiguration configuration, final DeviceAttributes device)
+    {
+        nodePlaces = CONNECTIONS_PER_NODE * configuration.maxNodes();
+        final RaasConfiguration all = raas(configuration, device, configuration.maxClients() + nodePlaces);
+        final RaasConfiguration nodesOnly = raas(configuration, device, nodePlaces);
+        final RaasConfiguration oneClient = raas(configuration, device, nodePlaces + 1);
+        final int perClient = oneClient.completionQueueCapacity() - nodesOnly.completionQueueCapacity();
+        // A device with short completion queues has room for fewer clients, not for fewer nodes.
+        final int roomForClients = (all.completionQueueCapacity() - nodesOnly.completionQueueCapacity()) /
+            Math.max(1, perClient);
+        clientPlaces = Math.min(configuration.maxClients(), roomForClients);
+        clientSetting = clientPlaces < configuration.maxClients() ?
+            "its device has no longer completion queues" : "raise --max-clients, or close clients";
+        nodeSetting = "raise --max-nodes (" + configuration.maxNodes() + ")";
+    }
+
+    private static RaasConfiguration raas(
+        final MetaServerConfiguration configuration, final DeviceAttributes device, final int accepted)
+    {
+        return new RaasConfiguration().dcInitiators(0).completionChannel(configuration.completionChannel())
+            .peers(FenceLinks.MAX_CALLS + 1, accepted, device);
+    }
+
+    /** @return settings of a context that has room for all of them. */
+    RaasConfiguration configure(final MetaServerConfiguration configuration, final DeviceAttributes device)
+    {
+        return raas(configuration, device, clientPlaces + nodePlaces)
+            .roomSetting("--max-clients (" + configuration.maxClients() + ") of the meta server");
+    }
+
+    /** @param given to all that there is room for, from now on. */
+    void open(final Admission given)
+    {
+        admission = given;
+    }
+
+    /** @param counted whose connections are counted. */
+    void count(final RpcServer counted)
+    {
+        server = counted;
+    }
+
+    /** @return clients connected now. */
+    int clients()
+    {
+        return server.connections(PeerIdentity.CLIENT);
+    }
+
+    @Override
+    public Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
+    {
+        final int clients = clients();
+        if (PeerIdentity.CLIENT.equals(caller))
+        {
+            return clients < clientPlaces ? admission : Admission.refuse(
+                "the meta server has no room for another client: " + clients + " are connected; " + clientSetting);
+        }
+        final int nodes = server.connections() - clients;
+        return nodes < nodePlaces ? admission : Admission.refuse(
+            "the meta server has no room for another node: " + nodes + " connections are open; " + nodeSetting);
+    }
+}
