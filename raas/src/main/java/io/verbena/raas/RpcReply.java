@@ -27,6 +27,12 @@ public final class RpcReply
         this.server = server;
     }
 
+    /** @return number of the connection that the request came by, 1 or more; never used again by the server. */
+    public long connection()
+    {
+        return channel.connection();
+    }
+
     /** @return takes the bytes of the reply, from {@link #offset()}. */
     public MutableDirectBuffer buffer()
     {

@@ -44,6 +44,7 @@ public final class RpcServer implements AutoCloseable
     private final RpcReply reply = new RpcReply(this);
     private long nextProbeNs;
     private long refusals;
+    private long lastConnection;
     private boolean isHandling;
     private boolean isClosed;
     private boolean isGone;
@@ -195,6 +196,7 @@ public final class RpcServer implements AutoCloseable
             final WaitingRequest next = waiting.poll();
             if (canReply(next.channel))
             {
+                next.channel.addWaitingRequests(-1);
                 answer(next.channel, next.slot, next.immediate);
                 work++;
             }
@@ -264,7 +266,7 @@ public final class RpcServer implements AutoCloseable
         ServerChannel channel = null;
         try
         {
-            channel = new ServerChannel(context, this, identity);
+            channel = new ServerChannel(context, this, identity, ++lastConnection);
             channels.add(channel);
             channel.accept(request, admission, credits);
         }
@@ -290,19 +292,20 @@ public final class RpcServer implements AutoCloseable
             // Its queue pair could not be closed yet: nothing is done for it any more all the same.
             return;
         }
-        if (waiting.isEmpty() && canReply(channel))
+        if (0 == channel.waitingRequests() && canReply(channel))
         {
             answer(channel, slot, immediate);
         }
         else
         {
+            channel.addWaitingRequests(1);
             waiting.add(new WaitingRequest(channel, slot, immediate));
         }
     }
 
     private boolean canReply(final ServerChannel channel)
     {
-        return !freeReplySlots.isEmpty() && channel.canSendReply();
+        return channel.canSendReply(freeReplySlots.size());
     }
 
     private void answer(final ServerChannel channel, final int slot, final int immediate)

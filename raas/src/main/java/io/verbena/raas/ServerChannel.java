@@ -14,16 +14,37 @@ final class ServerChannel extends Channel
 
     private final RpcServer server;
     private final PeerIdentity identity;
+    private final long connection;
     private int repliesOutstanding;
+    private int waitingRequests;
     private boolean isProbing;
     /** At first as if it had been: a probe that comes before the peer is RTR is lost, seven times if it takes long. */
     private boolean wasHeard = true;
 
-    ServerChannel(final RaasContext context, final RpcServer server, final PeerIdentity identity)
+    ServerChannel(
+        final RaasContext context, final RpcServer server, final PeerIdentity identity, final long connection)
     {
         super(context, sendDepth(context.configuration().rpcCredits()));
         this.server = server;
         this.identity = identity;
+        this.connection = connection;
+    }
+
+    /** Number of the connection at its server. */
+    long connection()
+    {
+        return connection;
+    }
+
+    /** Requests of it that wait until they can be answered. */
+    int waitingRequests()
+    {
+        return waitingRequests;
+    }
+
+    void addWaitingRequests(final int change)
+    {
+        waitingRequests += change;
     }
 
     static int sendDepth(final int credits)
@@ -44,9 +65,10 @@ final class ServerChannel extends Channel
             queuePair, admission.accessFlags(), ConnectDataDescriptor.encodeAnswer(admission, credits));
     }
 
-    boolean canSendReply()
+    /** @param freeReplySlots of all peers: a peer has no more than are free, so that none holds all of them. */
+    boolean canSendReply(final int freeReplySlots)
     {
-        return repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
+        return repliesOutstanding < freeReplySlots && repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
     }
 
     MessageBlock receives()

@@ -125,11 +125,14 @@ class DeferredReplyTest
         {
             answered++;
         }
-        assertThat(answered).as("reply slots of a server").isEqualTo(64);
-        pair.poll(10);
+        assertThat(answered).as("half of a server's reply slots: others have the rest").isEqualTo(32);
         while (answered < 100)
         {
-            assertThat(reply(owed.get(answered++), "later")).isTrue();
+            pair.poll(10);
+            for (int round = 0; round < 32 && answered < 100; round++)
+            {
+                assertThat(reply(owed.get(answered++), "later")).isTrue();
+            }
         }
         pair.runUntil(() -> ended.size() == 100);
         assertThat(ended).containsOnly("OK in time", "OK later");

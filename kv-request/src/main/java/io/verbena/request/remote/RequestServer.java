@@ -20,6 +20,7 @@ import io.verbena.request.OperationAnswer;
 import io.verbena.request.OperationRequest;
 import org.agrona.DirectBuffer;
 import org.agrona.ErrorHandler;
+import org.agrona.collections.Long2LongHashMap;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -43,6 +44,8 @@ public final class RequestServer implements Agent, AutoCloseable
      * requests comes later.
      */
     public static final long LINGER_NS = 2_000_000_000;
+    /** Scans and counts of one client that are under way at once; further ones are refused. */
+    public static final int MAX_SCANS = 4;
     /** Longest time a request may claim to have left: 10 minutes. */
     private static final long MAX_TIMEOUT_NS = 600_000_000_000L;
     private static final long MAX_TRANSFER_STORE_BYTES = 64L << 20;
@@ -53,6 +56,8 @@ public final class RequestServer implements Agent, AutoCloseable
     private final MemoryRegion status;
     private final RpcServer server;
     private final TransferStore transfers;
+    /** Scans under way, by connection; none where there is none. */
+    private final Long2LongHashMap scans = new Long2LongHashMap(0);
     /** Answered by other threads. */
     private final ConcurrentLinkedQueue<Served> completed = new ConcurrentLinkedQueue<>();
     /** Answered by the thread that drives this. */
@@ -81,11 +86,15 @@ public final class RequestServer implements Agent, AutoCloseable
     private final class ServedOperation extends OperationRequest implements Served
     {
         private final DeferredReply reply;
+        private final long connection;
         private long resultId;
+        /** Whether it counts among the scans of its connection. */
+        private boolean isCounted;
 
-        ServedOperation(final DeferredReply reply)
+        ServedOperation(final DeferredReply reply, final long connection)
         {
             this.reply = reply;
+            this.connection = connection;
         }
 
         @Override
@@ -100,7 +109,7 @@ public final class RequestServer implements Agent, AutoCloseable
             final byte[] value = foundValue();
             if (null != value && 0 == resultId && value.length > OperationReplyDescriptor.MAX_INLINE_VALUE_BYTES)
             {
-                resultId = transfers.keep(value, clock.nanoTime());
+                resultId = transfers.keep(connection, value, clock.nanoTime());
                 if (0 == resultId)
                 {
                     answer(OperationAnswer.NOT_SERVING, null, 0, "too many large values wait to be fetched here");
@@ -157,7 +166,7 @@ public final class RequestServer implements Agent, AutoCloseable
         this.raas = raas;
         this.status = status;
         clock = device.clock();
-        transfers = new TransferStore(MAX_TRANSFER_STORE_BYTES, device.random().nextLong());
+        transfers = new TransferStore(MAX_TRANSFER_STORE_BYTES, device.random());
         ServiceStatusDescriptor.write(status, ServiceStatusDescriptor.STATE_SERVING);
         final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, new byte[0], status);
         final RpcHandler handler = this::onRequest;
@@ -317,7 +326,7 @@ public final class RequestServer implements Agent, AutoCloseable
             return switch (method)
             {
                 case RequestMethod.OPERATION -> onOperation(request, offset, lengthBytes, reply);
-                case RequestMethod.PART -> onPart(request, offset, lengthBytes);
+                case RequestMethod.PART -> onPart(request, offset, lengthBytes, reply);
                 case RequestMethod.FETCH -> onFetch(request, offset, lengthBytes, reply);
                 case RequestMethod.CONTROL -> onControl(request, offset, lengthBytes, reply);
                 default -> reply.refuse("this compute node does not know method " + method +
@@ -330,14 +339,13 @@ public final class RequestServer implements Agent, AutoCloseable
         }
     }
 
-    private int onPart(final DirectBuffer request, final int offset, final int lengthBytes)
+    private int onPart(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
         TransferDescriptor.check(request, offset, lengthBytes, true);
-        final int partOffset = TransferDescriptor.partOffset(request, offset);
-        final int partLength = TransferDescriptor.partLength(request, offset);
-        final byte[] whole = transfers.part(TransferDescriptor.id(request, offset),
-            TransferDescriptor.totalLength(request, offset), partOffset, partLength, clock.nanoTime());
-        request.getBytes(offset + TransferDescriptor.BYTES_OFFSET, whole, partOffset, partLength);
+        transfers.part(reply.connection(), TransferDescriptor.id(request, offset),
+            TransferDescriptor.totalLength(request, offset), TransferDescriptor.partOffset(request, offset), request,
+            offset + TransferDescriptor.BYTES_OFFSET, TransferDescriptor.partLength(request, offset),
+            clock.nanoTime());
         return 0;
     }
 
@@ -345,7 +353,7 @@ public final class RequestServer implements Agent, AutoCloseable
     {
         TransferDescriptor.check(request, offset, lengthBytes, false);
         final int partLength = TransferDescriptor.partLength(request, offset);
-        final byte[] whole = transfers.fetch(TransferDescriptor.id(request, offset),
+        final byte[] whole = transfers.fetch(reply.connection(), TransferDescriptor.id(request, offset),
             TransferDescriptor.totalLength(request, offset), partLength);
         if (null == whole)
         {
@@ -363,7 +371,7 @@ public final class RequestServer implements Agent, AutoCloseable
         if (0 != transferId)
         {
             final byte[] whole =
-                transfers.take(transferId, OperationMessageDescriptor.bodyLength(message, offset));
+                transfers.take(reply.connection(), transferId, OperationMessageDescriptor.bodyLength(message, offset));
             if (null == whole)
             {
                 throw new MalformedRequestException("its key and value are not all here: transfer " + transferId);
@@ -371,15 +379,53 @@ public final class RequestServer implements Agent, AutoCloseable
             body = new UnsafeBuffer(whole);
         }
         final DeferredReply deferred = reply.defer();
-        final ServedOperation request = new ServedOperation(deferred);
+        final ServedOperation request = new ServedOperation(deferred, reply.connection());
         OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, names, request,
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
-        if (!submit(request))
+        if (request.kind().isStretch() && !countScan(request))
         {
+            served++;
+            owed++;
+            Refusals.refuse(new ServedOperation(deferred, request.connection), "client has " + MAX_SCANS +
+                " scans under way here: this one is tried again when one of them is over");
+        }
+        else if (!submit(request))
+        {
+            endScan(request);
             // Another object: a node that closed just now may still hold the first one.
-            Refusals.refuse(new ServedOperation(deferred), refusal());
+            Refusals.refuse(new ServedOperation(deferred, request.connection), refusal());
         }
         return RpcReply.DEFERRED;
+    }
+
+    /** One client's scans do not wait ahead of all others'. */
+    private boolean countScan(final ServedOperation request)
+    {
+        final long count = scans.get(request.connection);
+        if (count >= MAX_SCANS)
+        {
+            return false;
+        }
+        scans.put(request.connection, count + 1);
+        request.isCounted = true;
+        return true;
+    }
+
+    private void endScan(final ServedOperation request)
+    {
+        if (request.isCounted)
+        {
+            request.isCounted = false;
+            final long count = scans.get(request.connection);
+            if (1 == count)
+            {
+                scans.remove(request.connection);
+            }
+            else
+            {
+                scans.put(request.connection, count - 1);
+            }
+        }
     }
 
     private int onControl(final DirectBuffer message, final int offset, final int lengthBytes, final RpcReply reply)
@@ -467,6 +513,10 @@ public final class RequestServer implements Agent, AutoCloseable
         if (request.reply().isOver() || request.reply().reply(scratch, 0, request.encode()))
         {
             owed--;
+            if (request instanceof final ServedOperation operation)
+            {
+                endScan(operation);
+            }
             return true;
         }
         unsent.add(request);

@@ -4,6 +4,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RpcStatus;
 import io.verbena.raas.VirtualQp;
 import io.verbena.request.ControlRequest;
+import io.verbena.request.OperationAnswer;
 import io.verbena.request.RequestKind;
 import io.verbena.request.RequestLimits;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -146,18 +147,113 @@ class HostileClientTest
     @Test
     void shouldForgetTransfersThatNobodyGoesOnWith()
     {
-        final TransferStore store = new TransferStore(1_000, 0);
-        store.part(1, 600, 0, 100, 0);
-        assertThat(store.keep(new byte[500], 0)).as("no room").isZero();
-        final long kept = store.keep(new byte[400], 0);
+        final TransferStore store = store(1_000);
+        part(store, 1, 1, 600, 0, 100, 0);
+        final long kept = store.keep(2, new byte[400], 0);
         assertThat(kept).isNotZero();
-        assertThat(store.usedBytes()).isEqualTo(1_000);
-        assertThat(store.take(1, 600)).as("not complete").isNull();
-        store.part(1, 600, 100, 100, TransferStore.MAX_AGE_NS / 2);
+        assertThat(store.usedBytes()).isEqualTo(
+            500 + 2 * TransferStore.TRANSFER_BYTES + TransferStore.PART_BYTES);
+        assertThat(store.take(1, 1, 600)).as("not complete").isNull();
+        part(store, 1, 1, 600, 100, 100, TransferStore.MAX_AGE_NS / 2);
         store.expire(TransferStore.MAX_AGE_NS + 1);
-        assertThat(store.usedBytes()).as("only the one gone on with").isEqualTo(600);
+        assertThat(store.usedBytes()).as("only the one gone on with")
+            .isEqualTo(200 + TransferStore.TRANSFER_BYTES + 2 * TransferStore.PART_BYTES);
         store.expire(3 * TransferStore.MAX_AGE_NS);
         assertThat(store.usedBytes()).isZero();
-        assertThat(store.fetch(kept, 400, 10)).isNull();
+        assertThat(store.fetch(2, kept, 400, 10)).isNull();
+    }
+
+    /** What a client claims takes nothing; what it sends counts, however short, and only so much of it is kept. */
+    @Test
+    void shouldKeepOfOneClientOnlyItsShareAndNothingForWhatItClaims()
+    {
+        final int shareBytes = 100_000;
+        final TransferStore store = store(shareBytes);
+        int accepted = 0;
+        for (int id = 1; id <= 10_000; id++)
+        {
+            accepted += isTaken(store, 1, id) ? 1 : 0;
+        }
+        assertThat(accepted).isEqualTo(shareBytes / (TransferStore.TRANSFER_BYTES + TransferStore.PART_BYTES + 1));
+        assertThat(store.usedBytes()).isLessThanOrEqualTo(shareBytes);
+        assertThat(store.keep(1, new byte[1_000], 0)).as("no room for it").isZero();
+        assertThat(store.keep(2, new byte[1_000], 0)).as("others have theirs").isNotZero();
+        assertThat(isTaken(store, 2, 1)).isTrue();
+        for (int other = 3; other < 100; other++)
+        {
+            for (int id = 1; id <= 1_000; id++)
+            {
+                isTaken(store, other, id);
+            }
+        }
+        assertThat(store.usedBytes()).isLessThanOrEqualTo((long)TransferStore.CONNECTIONS * shareBytes);
+    }
+
+    private static boolean isTaken(final TransferStore store, final long connection, final long id)
+    {
+        try
+        {
+            part(store, connection, id, 80_000, 0, 1, 0);
+            return true;
+        }
+        catch (final MalformedRequestException ex)
+        {
+            assertThat(ex).hasMessageContaining("no room for a transfer of 80000 bytes");
+            return false;
+        }
+    }
+
+    /** Nobody reads, ends, or adds to what is another connection's. */
+    @Test
+    void shouldBindTransfersToTheirConnections()
+    {
+        final TransferStore store = store(2_000);
+        part(store, 1, 5, 20, 10, 10, 0);
+        part(store, 2, 5, 20, 0, 10, 0);
+        assertThat(store.take(2, 5, 20)).as("its other half came by another connection").isNull();
+        part(store, 1, 5, 20, 0, 10, 0);
+        assertThat(store.take(2, 5, 20)).isNull();
+        assertThat(store.take(1, 5, 20)).isEqualTo("0123456789".repeat(2).getBytes(StandardCharsets.UTF_8));
+        final long first = store.keep(1, new byte[400], 0);
+        final long next = store.keep(1, new byte[400], 0);
+        assertThat(Math.abs(next - first)).as("cannot be guessed").isGreaterThan(1_000);
+        assertThat(store.fetch(2, first, 400, 400)).isNull();
+        assertThat(store.fetch(1, first, 400, 400)).hasSize(400);
+        assertThat(store.fetch(1, first, 400, 400)).as("read").isNull();
+    }
+
+    private static TransferStore store(final int shareBytes)
+    {
+        return new TransferStore((long)TransferStore.CONNECTIONS * shareBytes, new Random(1));
+    }
+
+    private static void part(
+        final TransferStore store, final long connection, final long id, final int totalLength, final int partOffset,
+        final int partLength, final long nowNs)
+    {
+        final byte[] bytes = "0123456789".repeat(10).getBytes(StandardCharsets.UTF_8);
+        store.part(connection, id, totalLength, partOffset, new UnsafeBuffer(bytes), 0, partLength, nowNs);
+    }
+
+    /** Others would wait behind all of them. */
+    @Test
+    void shouldTakeOnlySoManyScansOfOneClient()
+    {
+        rig.node.isHolding = true;
+        final List<RemoteRig.Operation> scans = new ArrayList<>();
+        for (int i = 0; i <= RequestServer.MAX_SCANS; i++)
+        {
+            scans.add(rig.submit(RequestKind.SCAN, new byte[]{1}, null));
+        }
+        final RemoteRig.Operation last = scans.getLast();
+        rig.runUntil(() -> last.doneCount > 0);
+        assertThat(last.answer()).isEqualTo(OperationAnswer.NOT_SERVING);
+        assertThat(last.detail()).contains("client has 4 scans under way");
+        assertThat(scans.getFirst().doneCount).isZero();
+        rig.node.isHolding = false;
+        rig.runUntil(() -> scans.stream().allMatch((scan) -> scan.doneCount > 0));
+        final RemoteRig.Operation again = rig.submit(RequestKind.SCAN, new byte[]{1}, null);
+        rig.runUntil(() -> again.doneCount > 0);
+        assertThat(again.answer()).isNotEqualTo(OperationAnswer.NOT_SERVING);
     }
 }
