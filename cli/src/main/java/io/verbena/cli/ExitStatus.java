@@ -27,6 +27,9 @@ public final class ExitStatus
     /** An error in Verbena itself. */
     public static final int INTERNAL = 70;
 
+    /** A disk failed while a role ran: what it wrote last has an unknown outcome. */
+    public static final int DISK_FAILED = 71;
+
     /** Memory or a file could not be made: no room in {@code /dev/shm}, an output file that cannot be written. */
     public static final int CANNOT_CREATE = 73;
 

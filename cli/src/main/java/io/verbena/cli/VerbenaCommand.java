@@ -57,6 +57,7 @@ import java.util.TreeSet;
         "65:an input file cannot be read or has bad content",
         "69:something needed is missing (JDK, Maven, a node that answers)",
         "70:an error in Verbena itself, or the build failed",
+        "71:the disk of the meta server failed; repair it, and start it again with the same folder",
         "73:memory or a file could not be made (/dev/shm full, output not writable)",
         "74:standard output could not be written; what the command did is done",
         "130:interrupted (Ctrl-C)",

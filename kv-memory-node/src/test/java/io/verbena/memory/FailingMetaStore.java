@@ -1,15 +1,16 @@
 package io.verbena.memory;
 
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
-import io.verbena.meta.store.MetaStoreException;
 
-/** A store whose disk is full while a test says so. */
+/** A store whose disk fails while a test says so; what it was to write is there all the same, or not. */
 final class FailingMetaStore implements MetaStore
 {
     boolean fails;
+    boolean keepsWhatFailed;
     private final InMemoryMetaStore store = new InMemoryMetaStore();
 
     @Override
@@ -21,12 +22,15 @@ final class FailingMetaStore implements MetaStore
     @Override
     public void write(final MetaBatch batch)
     {
-        if (fails)
+        if (!fails || keepsWhatFailed)
         {
-            throw new MetaStoreException(MetaStoreException.Category.WRITE_FAILED, "disk full", null);
+            store.write(batch);
         }
 
-        store.write(batch);
+        if (fails)
+        {
+            throw new DurableWriteError("disk full", null);
+        }
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimNode;
@@ -10,6 +11,7 @@ import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.concurrent.Agent;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +34,7 @@ final class SimControlPlane implements AutoCloseable
     final StubbornDevice stubbornDevice = new StubbornDevice();
     private final MetaStore store;
     MetaServer metaServer;
+    private HaltingAgent metaAgent;
 
     SimControlPlane(final long seed, final MetaStore store, final int memoryNodeCount)
     {
@@ -126,9 +129,15 @@ final class SimControlPlane implements AutoCloseable
     /** The server's process ends without notice and a new one starts on the same store, at the same address. */
     void restartMetaServer()
     {
-        metaNode.removeAgent(metaServer);
+        metaNode.removeAgent(metaAgent);
         metaServer.close();
         startMetaServer();
+    }
+
+    /** Whether the meta server has halted: it does nothing any more. */
+    boolean hasHalted()
+    {
+        return metaAgent.hasHalted;
     }
 
     void runUntil(final BooleanSupplier condition)
@@ -153,8 +162,46 @@ final class SimControlPlane implements AutoCloseable
                 .leaseMarginNs(MARGIN_NS)
                 .epochIntervalNs(100_000)
                 .fenceTimeoutNs(2_000_000)
-                .fenceRetryNs(500_000)
-                .storeRetryNs(1_000_000));
-        metaNode.addAgent(metaServer);
+                .fenceRetryNs(500_000));
+        metaAgent = new HaltingAgent(metaServer);
+        metaNode.addAgent(metaAgent);
+    }
+
+    /** The server's process ends when its disk has failed. */
+    private static final class HaltingAgent implements Agent
+    {
+        private final MetaServer server;
+        private boolean hasHalted;
+
+        private HaltingAgent(final MetaServer server)
+        {
+            this.server = server;
+        }
+
+        @Override
+        public int doWork()
+        {
+            try
+            {
+                return hasHalted ? 0 : server.doWork();
+            }
+            catch (final DurableWriteError ex)
+            {
+                hasHalted = true;
+                return 1;
+            }
+        }
+
+        @Override
+        public String roleName()
+        {
+            return server.roleName();
+        }
+
+        @Override
+        public void onClose()
+        {
+            server.onClose();
+        }
     }
 }

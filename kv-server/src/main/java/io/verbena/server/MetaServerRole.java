@@ -8,6 +8,7 @@ import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
 import io.verbena.meta.NodeStat;
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
@@ -37,6 +38,7 @@ public final class MetaServerRole implements Role
     private final RocksMetaStore store;
     private final MetaServer server;
     private final BootstrapServer bootstrap;
+    private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile List<NodeStat> nodes = List.of();
     private volatile Map<String, Integer> carriers = Map.of();
@@ -110,7 +112,7 @@ public final class MetaServerRole implements Role
                 listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()));
             return new MetaServerRole(device, channel, store, server, bootstrap);
         }
-        catch (final RuntimeException ex)
+        catch (final RuntimeException | DurableWriteError ex)
         {
             final Closing closing = new Closing();
             if (null != server)
@@ -167,7 +169,16 @@ public final class MetaServerRole implements Role
     @Override
     public int doWork()
     {
-        final int work = server.doWork();
+        final int work;
+        try
+        {
+            work = server.doWork();
+        }
+        catch (final DurableWriteError ex)
+        {
+            failure = ex.getMessage();
+            return 1;
+        }
         if (pace.isDue(work, clock.nanoTime()))
         {
             stat = server.stat();
@@ -189,13 +200,19 @@ public final class MetaServerRole implements Role
     @Override
     public boolean isReady()
     {
-        return !draining;
+        return !draining && failure.isEmpty();
     }
 
     @Override
     public String failure()
     {
-        return "";
+        return failure;
+    }
+
+    @Override
+    public boolean hasDiskFailed()
+    {
+        return !failure.isEmpty();
     }
 
     @Override
@@ -226,7 +243,6 @@ public final class MetaServerRole implements Role
         figures.put("fencing_nodes", now.fencingNodes());
         figures.put("tables", now.tables());
         figures.put("node_carriers", carriers);
-        figures.put("failed_writes", now.failedWrites());
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);

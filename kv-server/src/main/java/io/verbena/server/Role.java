@@ -36,6 +36,12 @@ public interface Role extends AutoCloseable
     /** @return why it will never be ready, or not again, in one line; empty otherwise. */
     String failure();
 
+    /** @return whether {@link #failure()} is that of a disk, whose writes have an unknown outcome. */
+    default boolean hasDiskFailed()
+    {
+        return false;
+    }
+
     /** Begins an orderly end: nothing new is taken, what was begun is finished. */
     void drain();
 

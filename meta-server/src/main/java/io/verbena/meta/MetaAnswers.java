@@ -18,14 +18,11 @@ import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.meta.membership.MetaLedger;
 import io.verbena.meta.membership.NodeEndpoint;
 import io.verbena.meta.store.MetaBatch;
-import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import org.agrona.concurrent.NanoClock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -36,7 +33,6 @@ import java.util.function.Supplier;
 /** Answers control calls out of the cores, and turns their refusals into statuses. Called by the server's thread. */
 final class MetaAnswers implements MetaService
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
     private static final int MAX_PORT = 0xFFFF;
 
     private final NanoClock clock;
@@ -46,7 +42,6 @@ final class MetaAnswers implements MetaService
     private final NodeDirectory directory;
     private final NewsDesk news;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
-    private long failedWrites;
 
     MetaAnswers(
         final NanoClock clock,
@@ -294,18 +289,6 @@ final class MetaAnswers implements MetaService
         return new NodePage(conductor.table().version(), nodes, false);
     }
 
-    /** Counts durable writes that failed, here and on the duty cycle. */
-    void onWriteFailed(final MetaStoreException ex)
-    {
-        failedWrites++;
-        LOGGER.error("{}", ex.getMessage());
-    }
-
-    long failedWrites()
-    {
-        return failedWrites;
-    }
-
     private <T> T answer(final Supplier<T> action)
     {
         try
@@ -315,11 +298,6 @@ final class MetaAnswers implements MetaService
         catch (final MembershipRefusedException ex)
         {
             throw new ControlException(status(ex.reason()), ex.getMessage());
-        }
-        catch (final MetaStoreException ex)
-        {
-            onWriteFailed(ex);
-            throw new ControlException(ControlStatus.UNAVAILABLE, "meta server: " + ex.getMessage());
         }
     }
 

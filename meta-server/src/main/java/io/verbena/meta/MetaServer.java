@@ -7,6 +7,7 @@ import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipOptions;
 import io.verbena.meta.membership.MetaLedger;
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.MetaStoreException;
@@ -55,7 +56,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final FenceLinks fenceLinks;
     private final LinkPlaces places;
     private final RpcServer server;
-    private long retryStoreAtNs;
+    private DurableWriteError halted;
     private boolean closed;
 
     private MetaServer(
@@ -74,7 +75,6 @@ public final class MetaServer implements Agent, AutoCloseable
         this.raas = raas;
         this.viewRegion = viewRegion;
         clock = device.clock();
-        retryStoreAtNs = clock.nanoTime();
         view = new DirectoryView(viewRegion, viewCapacity(configuration));
 
         final NodeDirectory directory = new NodeDirectory(view);
@@ -136,19 +136,35 @@ public final class MetaServer implements Agent, AutoCloseable
         return new PeerAddress(device.address(), configuration.servicePort(), 0, 0);
     }
 
+    /**
+     * @throws DurableWriteError when the store failed: the server halts, answers nobody any more, and is closed.
+     */
     @Override
     public int doWork()
+    {
+        if (null != halted)
+        {
+            throw halted;
+        }
+
+        try
+        {
+            return work();
+        }
+        catch (final DurableWriteError ex)
+        {
+            halted = ex;
+            throw ex;
+        }
+    }
+
+    private int work()
     {
         // Requests first: a heartbeat that waited while this thread was away must count before leases are looked at.
         int workCount = raas.poll();
         final long nowNs = clock.nanoTime();
         workCount += fenceLinks.poll(nowNs);
-
-        if (retryStoreAtNs - nowNs <= 0)
-        {
-            workCount += runMembership(nowNs);
-        }
-
+        workCount += conductor.doWork(nowNs, fenceLinks);
         return workCount + news.poll();
     }
 
@@ -156,7 +172,7 @@ public final class MetaServer implements Agent, AutoCloseable
     public long idleNs()
     {
         final long nowNs = clock.nanoTime();
-        return raas.isWaiting() || news.isBusy() || retryStoreAtNs - nowNs > 0 ? 0 : conductor.idleNs(nowNs);
+        return raas.isWaiting() || news.isBusy() ? 0 : conductor.idleNs(nowNs);
     }
 
     @Override
@@ -205,8 +221,7 @@ public final class MetaServer implements Agent, AutoCloseable
             count(false, StoredNodeState.LOST),
             count(true, StoredNodeState.LIVE),
             count(true, StoredNodeState.FENCING),
-            catalog.tables().size(),
-            answers.failedWrites());
+            catalog.tables().size());
     }
 
     /** @return the nodes it knows now, by their ids. */
@@ -240,20 +255,6 @@ public final class MetaServer implements Agent, AutoCloseable
     public void onClose()
     {
         close();
-    }
-
-    private int runMembership(final long nowNs)
-    {
-        try
-        {
-            return conductor.doWork(nowNs, fenceLinks);
-        }
-        catch (final MetaStoreException ex)
-        {
-            answers.onWriteFailed(ex);
-            retryStoreAtNs = nowNs + configuration.storeRetryNs();
-            return 0;
-        }
     }
 
     private int count(final boolean isCompute, final StoredNodeState state)

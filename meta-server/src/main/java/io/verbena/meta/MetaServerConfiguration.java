@@ -18,7 +18,6 @@ public final class MetaServerConfiguration
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
-    private long storeRetryNs = TimeUnit.SECONDS.toNanos(1);
 
     /** @return where it listens. */
     public int servicePort()
@@ -185,23 +184,6 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration previousNodesAreGone(final boolean areGone)
     {
         this.previousNodesAreGone = areGone;
-        return this;
-    }
-
-    /** @return pause after a failed durable write. */
-    public long storeRetryNs()
-    {
-        return storeRetryNs;
-    }
-
-    /**
-     * @param pauseNs after a durable write failed before the server tries to end leases or begin epochs again; default
-     *                1 s.
-     * @return this.
-     */
-    public MetaServerConfiguration storeRetryNs(final long pauseNs)
-    {
-        this.storeRetryNs = pauseNs;
         return this;
     }
 

@@ -12,7 +12,6 @@ package io.verbena.meta;
  * @param liveComputeNodes  with a lease.
  * @param fencingNodes      compute nodes without a lease that a memory node may still let in.
  * @param tables            known by name.
- * @param failedWrites      durable writes that failed since the start.
  */
 public record MetaServerStat(
     long clusterId,
@@ -23,7 +22,6 @@ public record MetaServerStat(
     int lostMemoryNodes,
     int liveComputeNodes,
     int fencingNodes,
-    int tables,
-    long failedWrites)
+    int tables)
 {
 }

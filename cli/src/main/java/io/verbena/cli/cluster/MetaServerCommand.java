@@ -8,6 +8,7 @@ import io.verbena.control.bootstrap.ClusterAddress;
 import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
@@ -115,6 +116,10 @@ public final class MetaServerCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: data folder " + data +
                 " cannot be made (" + FileErrors.reason(ex) +
                 "): give this user the rights, or use another folder", ex);
+        }
+        catch (final DurableWriteError ex)
+        {
+            throw new CommandFailedException(ExitStatus.DISK_FAILED, ex.getMessage(), ex);
         }
         catch (final RdmaException | MetaStoreException ex)
         {

@@ -76,7 +76,8 @@ final class RoleProcess
             runner.awaitEnd(Long.MAX_VALUE);
             if (!runner.failure().isEmpty())
             {
-                throw new CommandFailedException(ExitStatus.FAILED, runner.failure(), null);
+                throw new CommandFailedException(
+                    role.hasDiskFailed() ? ExitStatus.DISK_FAILED : ExitStatus.FAILED, runner.failure(), null);
             }
             return ExitStatus.OK;
         }

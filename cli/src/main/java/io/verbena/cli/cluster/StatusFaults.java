@@ -20,7 +20,6 @@ final class StatusFaults
         new Fault("failure", "", "failed: %s"),
         new Fault("meta_server", "reached", "cannot reach the meta server; is it dead, or stopped?"),
         new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
-        new Fault("failed_writes", "0", "writes to the meta server's disk that failed: %s; its log says why"),
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("refused_handshakes", "0", "connections that were refused: %s; the log names their addresses and " +
             "the reasons, such as a wrong token"),

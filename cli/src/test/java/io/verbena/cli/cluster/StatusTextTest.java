@@ -39,7 +39,7 @@ class StatusTextTest
     {
         return process("meta-server", true, map("role", "meta-server", "ready", true, "pid", 100, "epoch", 1234L,
             "safe_epoch", 1233L, "memory_nodes", 2L, "lost_memory_nodes", 0L, "compute_nodes", 1L, "fencing_nodes", 0L,
-            "tables", 1L, "node_carriers", map("shared-memory", 3L), "failed_writes", 0L, "refused_handshakes", 0L,
+            "tables", 1L, "node_carriers", map("shared-memory", 3L), "refused_handshakes", 0L,
             "nodes", List.of(map("node_id", 7L, "state", "LIVE", "lease_left_ms", 4321L))));
     }
 
@@ -103,7 +103,6 @@ class StatusTextTest
     void shouldShowEachFaultInALineOfItsOwnBelowTheProcesses()
     {
         final Map<String, Object> metaServer = metaServer();
-        metaServer.put("failed_writes", 3L);
         metaServer.put("lost_memory_nodes", 1L);
         metaServer.put("refused_handshakes", 2L);
         final Map<String, Object> memoryNode = memoryNode();
@@ -119,7 +118,6 @@ class StatusTextTest
         assertThat(text()).containsSubsequence("compute-1     102   failed", "compute-2     103     dead",
             "compute-3     104   silent", """
             error: meta-server: memory nodes that are lost: 1; reads and writes of their records fail
-            error: meta-server: writes to the meta server's disk that failed: 3; its log says why
             error: meta-server: connections that were refused: 2; the log names their addresses and the reasons, \
             such as a wrong token
             error: memory-1: cannot reach the meta server; is it dead, or stopped?

@@ -15,8 +15,8 @@ import java.util.List;
 /**
  * Puts registrations, epochs and fencing together. The life of a compute node: it registers and counts for the epoch;
  * it leaves or its lease ends; every memory node is told to cut it off; only then it stops counting, and its id and
- * writer number are free. One thread; time comes in; a failed durable write surfaces as {@link
- * io.verbena.meta.store.MetaStoreException} and leaves the state as it was, so that the step can be tried again.
+ * writer number are free. One thread; time comes in; after a failed durable write, {@link
+ * io.verbena.meta.store.DurableWriteError}, nothing more may be asked of it.
  */
 public final class MembershipConductor
 {

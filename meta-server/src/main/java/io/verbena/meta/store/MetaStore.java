@@ -18,7 +18,8 @@ public interface MetaStore extends AutoCloseable
      * Applies a batch atomically; durable on return.
      *
      * @param batch what changes; may be reused by the caller afterwards.
-     * @throws MetaStoreException of category WRITE_FAILED; the state is then as before.
+     * @throws DurableWriteError when it failed. Whether it took effect is known after the store was opened again
+     *                           only; until then nothing may be written or read.
      */
     void write(MetaBatch batch);
 

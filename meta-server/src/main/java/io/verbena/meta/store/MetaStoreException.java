@@ -18,7 +18,7 @@ public final class MetaStoreException extends RuntimeException
         CORRUPT,
         /** A record was written by a build whose format this one does not know. */
         UNKNOWN_VERSION,
-        /** A write failed; nothing of it counts. */
+        /** A new database could not be made; nothing of it counts. */
         WRITE_FAILED
     }
 

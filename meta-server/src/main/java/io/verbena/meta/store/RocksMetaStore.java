@@ -95,11 +95,10 @@ public final class RocksMetaStore implements MetaStore
         }
         catch (final RocksDBException ex)
         {
-            throw new MetaStoreException(
-                WRITE_FAILED,
-                "cannot write to " + folder.path() + ": " + ex.getMessage() +
-                "; free space or repair the disk, then restart",
-                ex);
+            throw new DurableWriteError(
+                "cannot write to " + folder.path() + " (" + ex.getMessage() + "), so the meta server halts: free " +
+                "space or repair the disk, then start it again with the same data folder; whether the last change " +
+                "was made is known then", ex);
         }
     }
 

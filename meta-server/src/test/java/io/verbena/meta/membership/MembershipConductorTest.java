@@ -1,10 +1,10 @@
 package io.verbena.meta.membership;
 
+import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
-import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -426,12 +426,12 @@ class MembershipConductorTest
         final Member member = register(NodeRole.COMPUTE_NODE);
         storeFails = true;
 
-        assertThatThrownBy(() -> register(NodeRole.COMPUTE_NODE)).isInstanceOf(MetaStoreException.class);
+        assertThatThrownBy(() -> register(NodeRole.COMPUTE_NODE)).isInstanceOf(DurableWriteError.class);
         assertThatThrownBy(() -> conductor.leave(member.nodeId(), member.incarnation(), nowNs))
-            .isInstanceOf(MetaStoreException.class);
+            .isInstanceOf(DurableWriteError.class);
         assertThat(member.isLive()).isTrue();
         assertThat(conductor.table().members()).containsExactly(member);
-        assertThatThrownBy(() -> passTime(LEASE_NS + MARGIN_NS)).isInstanceOf(MetaStoreException.class);
+        assertThatThrownBy(() -> passTime(LEASE_NS + MARGIN_NS)).isInstanceOf(DurableWriteError.class);
         assertThat(member.isLive()).isTrue();
         assertThat(conductor.rounds()).isEmpty();
 
@@ -557,7 +557,7 @@ class MembershipConductorTest
         {
             if (storeFails)
             {
-                throw new MetaStoreException(MetaStoreException.Category.WRITE_FAILED, "disk full", null);
+                throw new DurableWriteError("disk full", null);
             }
 
             store.write(batch);

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** What the store has after the host lost its power, and with it all that was not synced. */
@@ -60,6 +61,32 @@ class RocksMetaStorePowerLossTest
         assertThat(read("3").counters()).as("nothing is lost by an end in good order").isEqualTo(SECOND);
         assertThat(read("3").tables()).hasSize(1);
         assertThat(read("4").tables()).isEmpty();
+    }
+
+    /** The record is in the log, and replayed: a failed sync does not mean that the change was not made. */
+    @Test
+    void shouldNotSayThatABatchWhoseSyncFailedIsNotThere() throws Exception
+    {
+        final Path data = disk.resolve("meta");
+        final UnsyncedLoss loss = new UnsyncedLoss(disk);
+        loss.run(() ->
+        {
+            try (RocksMetaStore store = RocksMetaStore.open(data))
+            {
+                store.write(new MetaBatch().counters(FIRST));
+                loss.fail(disk.toRealPath().resolve("meta/rocksdb"));
+                assertThatThrownBy(() -> store.write(new MetaBatch().counters(SECOND)))
+                    .isInstanceOf(DurableWriteError.class).hasMessageContaining("so the meta server halts")
+                    .hasMessageContaining(data.toString());
+                assertThatThrownBy(() -> store.write(new MetaBatch().counters(SECOND)))
+                    .as("nor does it go on").isInstanceOf(DurableWriteError.class);
+            }
+            return null;
+        });
+        try (RocksMetaStore store = RocksMetaStore.open(data))
+        {
+            assertThat(store.load().counters()).isEqualTo(SECOND);
+        }
     }
 
     private MetaState read(final String moment)
