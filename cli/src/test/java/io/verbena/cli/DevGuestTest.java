@@ -22,6 +22,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 class DevGuestTest
 {
+    private static final int LATE = 124;
+
     @TempDir
     private Path folder;
 
@@ -149,8 +151,25 @@ class DevGuestTest
 
         final LauncherTree.Run run = tree.run("dev", "guest", "--timeout=1", "--", "true");
 
-        assertThat(run.status()).isEqualTo(ExitStatus.INTERNAL);
+        assertThat(run.status()).isEqualTo(LATE);
         assertThat(run.err()).contains("did not end within 1 s");
+        assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"kill -9 $$", "echo 'Kernel panic - not syncing' > \"$orders/console\"; exec sleep 600"})
+    void shouldNotTakeAGuestThatIsKilledOrHangsInAPanicForASlowOne(final String end) throws IOException
+    {
+        pretend("""
+            : > "$orders/out"
+            : > "$orders/err"
+            """ + end);
+
+        final LauncherTree.Run run = tree.run("dev", "guest", "--timeout=" + (end.startsWith("kill") ? 600 : 1), "--",
+            "true");
+
+        assertThat(run.status()).isEqualTo(ExitStatus.INTERNAL);
+        assertThat(run.err()).contains("ended without a result");
         assertNothingLeft();
     }
 
@@ -179,7 +198,7 @@ class DevGuestTest
     private void pretend(final String body) throws IOException
     {
         assumeTrue("amd64".equals(System.getProperty("os.arch")), "the guest is made for x86-64");
-        tree.tools("uname", "cksum", "mktemp", "mkfifo", "timeout", "tr", "tail", "sleep");
+        tree.tools("uname", "cksum", "mktemp", "mkfifo", "timeout", "tr", "tail", "sleep", "grep");
         final Path cache = Files.createDirectories(folder.toRealPath().resolve("cache"));
         tree.environment("VERBENA_GUEST_CACHE", cache.toString());
         tree.executable(cache.resolve("tree/usr/bin/qemu-system-x86_64"), """
