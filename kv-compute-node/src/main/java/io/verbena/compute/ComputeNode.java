@@ -29,10 +29,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
  *
- * <p>A RuntimeException that one request meets before anything is changed here for it, and one in the steps of a
- * request about tables, fails that request: {@link #failedRequestCount()} counts it. One out of the engine, the lease
- * or a connection means that an invariant does not hold on which other operations stand: it ends the node, what it had
- * begun has an unknown outcome, and its memory is taken over by other nodes.
+ * <p>What one request meets unexpectedly fails that request, see {@link #failedRequestCount()}. A RuntimeException out of
+ * the engine, the lease or a connection breaks what other operations depend on: it ends the node.
  *
  * <p>{@link #endpoint()}, {@link #state()} and the figures may be used by any thread.
  */
