@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
  *
- * <p>What one request meets unexpectedly fails that request, see {@link #failedRequestCount()}. A RuntimeException out of
- * the engine, the lease or a connection breaks what other operations depend on: it ends the node.
+ * <p>What one request meets unexpectedly fails that request, see {@link #failedRequestCount()}. A RuntimeException out
+ * of the engine, the lease or a connection breaks what other operations depend on: it ends the node.
  *
  * <p>{@link #endpoint()}, {@link #state()} and the figures may be used by any thread.
  */
