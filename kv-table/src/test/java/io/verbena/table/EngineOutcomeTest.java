@@ -192,7 +192,6 @@ class EngineOutcomeTest
         fixture.engine.unreachable(EngineFixture.NODE, false);
         fixture.engine.suspend(EngineFixture.NODE, false);
         begin(OperationKind.GET, "k", null);
-        fixture.engine.poll();
         assertThat(fixture.outcome).as("waits for the port").isNull();
         fixture.connect();
         assertThat(fixture.finish().result()).isEqualTo(OperationResult.NOT_FOUND);

@@ -68,7 +68,8 @@ final class ServerChannel extends Channel
     /** @param freeReplySlots of all peers: a peer has no more than are free, so that none holds all of them. */
     boolean canSendReply(final int freeReplySlots)
     {
-        return repliesOutstanding < freeReplySlots && repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
+        return repliesOutstanding < freeReplySlots &&
+            repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
     }
 
     MessageBlock receives()

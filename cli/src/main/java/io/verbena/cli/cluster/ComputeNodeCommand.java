@@ -157,7 +157,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
             final StartTimeline start =
                 new StartTimeline(VerbenaCommand.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
-                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes), maxClients);
+                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes),
+                maxClients);
         }
         catch (final RdmaException ex)
         {
