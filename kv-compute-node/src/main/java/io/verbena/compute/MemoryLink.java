@@ -159,6 +159,12 @@ final class MemoryLink implements AutoCloseable
             indexSweep.isBusy());
     }
 
+    /** @return true while a claim of chunks is not answered. */
+    boolean isClaiming()
+    {
+        return Reclaimer.Step.CLAIMING == reclaimer.step();
+    }
+
     /** @return true while chunks are being reclaimed, or should be. */
     boolean isReclaiming()
     {

@@ -175,6 +175,12 @@ final class NodeSession implements AutoCloseable
         return splits;
     }
 
+    /** @return a link to each memory node that it uses; live, the node's thread. */
+    List<MemoryLink> links()
+    {
+        return linkList;
+    }
+
     /** @return whether index chunks have not gone back yet that nobody needs. */
     boolean isReturningIndex()
     {

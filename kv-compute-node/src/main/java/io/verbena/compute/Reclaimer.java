@@ -57,6 +57,8 @@ final class Reclaimer
     private final ReclaimCounters counters;
     private final long timeoutNs;
     private final BitSet ownToSweep = new BitSet();
+    /** Own chunks that the claim under way asks for: due again if it is not answered. */
+    private final BitSet ownAsked = new BitSet();
     private final BitSet chunks = new BitSet();
     private Step step = Step.IDLE;
     private MemoryNodeClient client;
@@ -97,6 +99,10 @@ final class Reclaimer
     {
         client = newClient;
         port = newPort;
+        if (Step.CLAIMING == step)
+        {
+            askAgain();
+        }
         if (Step.ADOPTING != step)
         {
             endRound();
@@ -232,6 +238,7 @@ final class Reclaimer
         final int mostOwn = Math.max(1, owned(view) / 2);
         int own = 0;
         int count = 0;
+        ownAsked.clear();
         for (int i = 0; i < view.chunkCount() && runs.size() < ChunkLease.MAX_RUNS && count < MAX_CHUNKS; i++)
         {
             final boolean isDue = ownToSweep.get(i) && own < mostOwn &&
@@ -239,6 +246,7 @@ final class Reclaimer
             if (isDue || view.isClaimable(i, identity.nodeId(), identity.incarnation()))
             {
                 own += isDue ? 1 : 0;
+                ownAsked.set(i, isDue);
                 count++;
                 ownToSweep.clear(i);
                 runs.add(new ChunkRun(view.offset(i), 1));
@@ -278,6 +286,10 @@ final class Reclaimer
                 chunks.set(first, first + run.chunkCount());
             }
         }
+        else
+        {
+            askAgain();
+        }
         claiming = null;
         if (chunks.isEmpty())
         {
@@ -289,6 +301,13 @@ final class Reclaimer
         step = Step.CLOSING;
         counters.rounds++;
         return 1;
+    }
+
+    /** Whether the chunks were closed is unknown; without this, nobody would sweep those that were not. */
+    private void askAgain()
+    {
+        ownToSweep.or(ownAsked);
+        triedVersion = -1;
     }
 
     private int await(final Step next)

@@ -1,0 +1,65 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.compute.Sweeps;
+import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.request.ControlRequest;
+import io.verbena.table.StoreCheck;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.concurrent.CompletableFuture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** One sweep of all chunks finds every lost byte, also when the connection breaks while the chunks are claimed. */
+class InterruptedSweepSimTest
+{
+    private static final int CHUNKS = 24;
+    private static final int VALUE_BYTES = 1_000;
+    private static final long PUT_STEP_NS = 700;
+    private static final long TIMEOUT_NS = 8_000_000;
+    private static final long MAX_STEPS = 20_000_000;
+
+    /** @param delayNs from the claim to the break: before the claim arrives, or before its answer does. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 300, 1_000, 3_000, 10_000})
+    void shouldSweepAllChunksWhenTheConnectionBreaksDuringTheClaim(final long delayNs)
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        {
+            final SimCluster.Compute node = cluster.computes().getFirst();
+            final SimDevice memory = cluster.memoryMachines().getFirst().device();
+            loseBytes(cluster, node, memory);
+
+            cluster.control(node, ControlRequest.Kind.SWEEP, null);
+            cluster.world().runUntil(() -> Sweeps.isClaiming(node.node()), MAX_STEPS);
+            cluster.runFor(delayNs);
+            node.machine().device().breakConnections(memory);
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            cluster.settle();
+
+            final StoreCheck check = cluster.check(cluster.tables());
+            assertThat(check.isSound()).as("%s", check).isTrue();
+            assertThat(check.lostBytes() + check.unreclaimedBytes()).as("%s", check).isZero();
+        }
+    }
+
+    /** Breaks the connection during one update after the other, until the block of one is lost. */
+    private static void loseBytes(final SimCluster cluster, final SimCluster.Compute node, final SimDevice memory)
+    {
+        final KvTable table = cluster.createTable("t", 50);
+        for (int i = 1; 0 == cluster.check(cluster.tables()).lostBytes(); i++)
+        {
+            assertThat(i).as("breaks that lost nothing").isLessThan(40);
+            final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[VALUE_BYTES], TIMEOUT_NS);
+            cluster.runFor(i * PUT_STEP_NS);
+            node.machine().device().breakConnections(memory);
+            cluster.world().runUntil(put::isDone, MAX_STEPS);
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            cluster.settle();
+        }
+    }
+}
