@@ -14,7 +14,9 @@ import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -48,7 +50,8 @@ final class TableRegistry
     }
 
     private final Int2ObjectHashMap<OpenTable> open = new Int2ObjectHashMap<>();
-    private final Int2ObjectHashMap<Fetch> fetches = new Int2ObjectHashMap<>();
+    /** By name and id: the answer to a request with a wrong name concerns none with the right one. */
+    private final Map<TableReference, Fetch> fetches = new LinkedHashMap<>();
     private final MetaLink metaLink;
     private final Function<TableDescriptor, OpenTable> opener;
     private final LongSupplier news;
@@ -150,12 +153,12 @@ final class TableRegistry
     void await(final OperationRequest request)
     {
         final TableReference table = request.table();
-        Fetch fetch = fetches.get(table.id());
+        Fetch fetch = fetches.get(table);
         if (null == fetch)
         {
             fetch = new Fetch(table);
             ask(fetch);
-            fetches.put(table.id(), fetch);
+            fetches.put(table, fetch);
         }
         fetch.waiting.add(request);
     }
