@@ -136,6 +136,23 @@ class EngineRepeatTest
         assertThat(fixture.get(table, "k").value()).isEqualTo("b");
     }
 
+    /** A node in the place of one that ended has its writer number, and counts its operations from the start, too. */
+    @Test
+    void shouldNotTakeBlockOfAnotherClientWithItsWriterNumberAndSequenceForItsOwn()
+    {
+        other.close();
+        other = new EngineFixture(fixture.fabric, settings -> settings.clientId(2));
+        other.nextBlocksAt += 1 << 20;
+        otherTable = other.engine.openTable(table.descriptor());
+        fixture.put(table, "k", "a");
+        lose(OperationKind.PUT, "b", 1);
+        other.put(otherTable, "k", "c");
+        other.put(otherTable, "k", "d");
+        assertThat(other.lastSequence).isEqualTo(fixture.lastSequence);
+        assertThat(repeat(OperationKind.PUT, "b").result()).isEqualTo(OperationResult.STORED);
+        assertThat(fixture.get(table, "k").value()).isEqualTo("b");
+    }
+
     @Test
     void shouldCountOnce()
     {
