@@ -58,6 +58,7 @@ class LocationCacheTest
         assertThat(cache.confirm(entry, 1, 2, 3, 4160, 77, 10)).as("another slot").isFalse();
         assertThat(cache.confirm(entry, 1, 2, 3, 4096, 78, 10)).as("another word").isFalse();
         assertThat(cache.confirm(entry, 9, 2, 3, 4096, 77, 10)).as("another key's entry").isFalse();
+        assertThat(cache.confirm(entry, 1, 9, 3, 4096, 77, 10)).as("a key's with the same half of a hash").isFalse();
         assertThat(cache.confirm(entry, 1, 2, 4, 4096, 77, 10)).as("another table's entry").isFalse();
         cache.remove(1, 2, 3, 77);
         assertThat(cache.confirm(entry, 1, 2, 3, 4096, 77, 10)).as("forgotten").isFalse();

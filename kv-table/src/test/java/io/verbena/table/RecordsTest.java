@@ -87,6 +87,33 @@ class RecordsTest
         assertThat(table.falseMatches).isZero();
     }
 
+    /** Its memory may be another table's index by now, or the scan's table was dropped and made again. */
+    @Test
+    void shouldNotScanBlockOfAnotherTable()
+    {
+        put(KEY, "value");
+        assertThat(countByScan()).isOne();
+        rewriteHeader(table.tableId + 1, KEY.length(), 5);
+        assertThat(countByScan()).isZero();
+    }
+
+    private int countByScan()
+    {
+        final int[] records = {0};
+        final TableScan scan = fixture.engine.scan();
+        scan.begin(table, 0, fixture.nowNs + 1_000_000, (block, offset, behind) ->
+        {
+            records[0]++;
+            return true;
+        });
+        for (int i = 0; scan.isBusy() && i < 100_000; i++)
+        {
+            fixture.engine.poll();
+            fixture.fabric.step();
+        }
+        return records[0];
+    }
+
     @Test
     void shouldNotTakeBlockOfAnotherTable()
     {

@@ -161,6 +161,26 @@ class FormatPropertyTest
         }
     }
 
+    /** Their checksums are right: written by another version, or damaged before they were sealed. */
+    @Test
+    void shouldRefuseSealedBlocksOfAnotherFormatOrOfNegativeLength()
+    {
+        try (Arena arena = Arena.ofConfined())
+        {
+            final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(4096, 64).address(), 4096);
+            final long word = SlotWord.committed(1, 2, 3, SizeClasses.classFor(256), 64);
+            BlockDescriptor.writeHeader(buffer, 0, 5, 100, 50, 7L << 16, 1, 9, 11, 13);
+            BlockDescriptor.seal(buffer, 0, word);
+            assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).isTrue();
+            buffer.putByte(BlockDescriptor.FORMAT_OFFSET, (byte)(BlockDescriptor.FORMAT_VERSION + 1));
+            BlockDescriptor.seal(buffer, 0, word);
+            assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).as("format").isFalse();
+            BlockDescriptor.writeHeader(buffer, 0, 5, 100, -1, 7L << 16, 1, 9, 11, 13);
+            BlockDescriptor.seal(buffer, 0, word);
+            assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).as("length").isFalse();
+        }
+    }
+
     @Test
     void shouldRefuseBlocksOfAbsurdLengthsWithoutReadingThem()
     {
