@@ -60,13 +60,26 @@ public final class DemoReport
     /**
      * Whether no operation failed and each check holds.
      *
-     * @return false also when a check came to no verdict.
+     * @return false also when a check came to no verdict, and when nothing was done.
      */
     public boolean passed()
     {
         return counters.errors.sum() == 0 && counters.notFound.sum() == 0 &&
             Boolean.TRUE.equals(register.linearizable()) && audit.violations() == 0 &&
-            tableCheck.holds() && deadlines.late() == 0 && verbs.holds() && elasticity.isComplete();
+            tableCheck.holds() && !hasLeaked() && deadlines.late() == 0 && verbs.holds() &&
+            elasticity.isComplete() && hasWorked();
+    }
+
+    /** Of a node that was killed, the memory that it had not used yet is found by a later sweep. */
+    private boolean hasLeaked()
+    {
+        return tableCheck.lostBytes() > 0 && !elasticity.isKilled();
+    }
+
+    /** A run that did nothing and an audit that read nothing have found no fault either. */
+    private boolean hasWorked()
+    {
+        return counters.operations.sum() > 0 && audit.records() > 0;
     }
 
     /**
