@@ -118,6 +118,11 @@ class VerbenaCommandTest
         assertOneLine(ExitStatus.USAGE, "'--memory': 'much' is no whole number (see", run("up", "--memory", "much"));
         assertOneLine(ExitStatus.USAGE, "'99999999999' is too large", run("up", "--memory", "99999999999"));
         assertOneLine(ExitStatus.USAGE, "'1.5' is no whole number", run("delete", "k", "--if-version", "1.5"));
+        for (final String[] words : new String[][]{{"put", "k"}, {"put", "k", "v", "--stdin"},
+            {"replace", "k", "--file", "f", "--stdin"}, {"append", "k", "v", "--file", "f"}})
+        {
+            assertOneLine(ExitStatus.USAGE, "give one of VALUE, --file and --stdin", run(words));
+        }
         assertOneLine(ExitStatus.USAGE, "'99999999999999999999' is no whole number of 64 bits",
             run("delete", "k", "--if-version", "99999999999999999999"));
     }

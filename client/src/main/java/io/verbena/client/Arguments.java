@@ -1,5 +1,7 @@
 package io.verbena.client;
 
+import io.verbena.control.TableName;
+
 import java.util.List;
 
 /** The checks that come before anything is sent. */
@@ -79,20 +81,10 @@ final class Arguments
 
     static void checkTableName(final String name)
     {
-        if (null == name || name.isEmpty() || name.length() > KvLimits.MAX_TABLE_NAME_LENGTH)
+        final String problem = TableName.problem(name);
+        if (null != problem)
         {
-            throw new KvInvalidRequestException("table name must have 1 to " + KvLimits.MAX_TABLE_NAME_LENGTH +
-                " characters: length=" + (null == name ? "null" : name.length()));
-        }
-        for (int i = 0; i < name.length(); i++)
-        {
-            final char c = name.charAt(i);
-            final boolean letterOrDigit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            if (!letterOrDigit && c != '.' && c != '_' && c != '-')
-            {
-                throw new KvInvalidRequestException(
-                    "table name may have ASCII letters, digits, '.', '_' and '-' only: name=" + name);
-            }
+            throw new KvInvalidRequestException(problem);
         }
     }
 }

@@ -60,7 +60,8 @@ public interface KvClient extends AutoCloseable
     /**
      * Creates a table and waits until it can be used from every compute node.
      *
-     * @param name    1 to 128 letters, digits, {@code '.'}, {@code '_'} or {@code '-'}.
+     * @param name    1 to 128 letters, digits, {@code '_'}, {@code '-'} or {@code '.'}, not beginning with
+     *                {@code '-'} or {@code '.'}.
      * @param options how much it is to hold.
      * @return a handle as {@link #table(String)} gives it.
      * @throws KvTableExistsException   when there is one of this name already, whatever its options.

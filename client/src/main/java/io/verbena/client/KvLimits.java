@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import io.verbena.control.TableName;
 import io.verbena.request.RequestLimits;
 
 /** Limits of the interface, checked before anything is sent. */
@@ -12,7 +13,7 @@ public final class KvLimits
     public static final int MAX_VALUE_BYTES = RequestLimits.MAX_VALUE_BYTES;
 
     /** Longest name of a table, in characters. */
-    public static final int MAX_TABLE_NAME_LENGTH = 128;
+    public static final int MAX_TABLE_NAME_LENGTH = TableName.MAX_LENGTH;
 
     private KvLimits()
     {

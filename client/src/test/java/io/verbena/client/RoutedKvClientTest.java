@@ -189,9 +189,13 @@ class RoutedKvClientTest
         assertInvalid(() -> table.get(KEY, 0), "timeoutNs=0");
         assertInvalid(() -> table.replace(KEY, VALUE, 0), "expectedVersion=0");
         assertInvalid(() -> table.delete(KEY, -1), "expectedVersion=-1");
-        assertInvalid(() -> client.table(""), "length=0");
-        assertInvalid(() -> client.table("a b"), "name=a b");
-        assertInvalid(() -> client.table("a".repeat(129)), "length=129");
+        assertInvalid(() -> client.table(""), "table name '' is not allowed: use 1 to 128 ");
+        assertInvalid(() -> client.table("a b"), "table name 'a b' is not allowed");
+        for (final String name : new String[]{".hidden", "-x", "", null, "a\nb"})
+        {
+            assertInvalid(() -> client.createTable(name, TableOptions.DEFAULTS), "not beginning with '-' or '.'");
+        }
+        assertInvalid(() -> client.table("a".repeat(129)), "a".repeat(128) + "...' is not allowed");
         assertInvalid(() -> new TableOptions(0), "expectedRecords=0");
         assertInvalid(() -> new KvClientOptions().timeoutNs(0), "timeoutNs=0");
         assertInvalid(() -> new KvClientOptions().maxAsyncInFlight(0), "maxAsyncInFlight=0");

@@ -10,6 +10,7 @@ import io.verbena.control.NodePage;
 import io.verbena.control.NodeRegistration;
 import io.verbena.control.Registration;
 import io.verbena.control.TableEntry;
+import io.verbena.control.TableName;
 import io.verbena.control.TablePage;
 import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.membership.Member;
@@ -151,7 +152,7 @@ final class MetaAnswers implements MetaService
     @Override
     public void createTable(final TableEntry table, final List<PeerIdentity> members)
     {
-        final String problem = TableCatalog.nameProblem(table.name());
+        final String problem = TableName.problem(table.name());
 
         if (null != problem)
         {

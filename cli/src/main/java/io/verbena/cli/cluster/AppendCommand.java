@@ -37,10 +37,13 @@ public final class AppendCommand implements Callable<Integer>
         description = "Append the content of this file; - is standard input.")
     private Path file;
 
+    @Option(names = "--stdin", description = "As --file -: where other users see arguments, and the value is a secret.")
+    private boolean stdin;
+
     @Override
     public Integer call()
     {
-        final byte[] bytes = record.value(value, file);
+        final byte[] bytes = record.value(value, file, stdin);
         final byte[] key = record.key();
         return clientOptions.with((client) ->
         {

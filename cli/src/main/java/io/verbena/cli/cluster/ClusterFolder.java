@@ -35,7 +35,14 @@ record ClusterFolder(Path path)
     /** The folder given, or the user's default one. */
     static ClusterFolder of(final Path given)
     {
-        final Path path = null == given ? Path.of(System.getProperty("user.home"), ".verbena", "cluster") : given;
+        return of(given, System.getenv("HOME"));
+    }
+
+    /** As for the shell, HOME says where the user's folders are; without it, what the system knows of the user. */
+    static ClusterFolder of(final Path given, final String home)
+    {
+        final Path folder = Path.of(null == home || home.isEmpty() ? System.getProperty("user.home") : home);
+        final Path path = null == given ? folder.resolve(Path.of(".verbena", "cluster")) : given;
         return new ClusterFolder(path.toAbsolutePath().normalize());
     }
 

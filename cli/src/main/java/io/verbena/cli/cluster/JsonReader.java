@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -183,12 +184,12 @@ final class JsonReader
         int code = 0;
         for (int i = 0; i < Integer.BYTES; i++)
         {
-            final int digit = Character.digit(peek(), HEX);
-            if (digit < 0)
+            // Of ASCII only: Character.digit() knows those of other scripts too.
+            if (!HexFormat.isHexDigit(peek()))
             {
                 throw broken("not four hex digits behind \\u");
             }
-            code = code * HEX + digit;
+            code = code * HEX + HexFormat.fromHexDigit(peek());
             at++;
         }
         return (char)code;

@@ -41,6 +41,9 @@ public final class PutCommand implements Callable<Integer>
         description = "The value is the content of this file; - is standard input.")
     private Path file;
 
+    @Option(names = "--stdin", description = "As --file -: where other users see arguments, and the value is a secret.")
+    private boolean stdin;
+
     @Option(names = "--if-absent", description = "Only if there is no such record.")
     private boolean ifAbsent;
 
@@ -55,7 +58,7 @@ public final class PutCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--if-absent and --if-version: choose one", null);
         }
         final byte[] key = record.key();
-        final byte[] bytes = record.value(value, file);
+        final byte[] bytes = record.value(value, file, stdin);
         return clientOptions.with((client) -> put(client.table(record.table()), key, bytes));
     }
 

@@ -92,16 +92,17 @@ final class RecordOptions
         return out.isTerminal() ? new String(bytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8) : bytes;
     }
 
-    /** The value: as an argument, or the bytes of a file, but not both. */
-    byte[] value(final String value, final Path file)
+    /** The value: as an argument, or the bytes of a file or of standard input, one of them. */
+    byte[] value(final String value, final Path given, final boolean isInput)
     {
-        if ((null == value) == (null == file))
+        if ((null == value ? 0 : 1) + (null == given ? 0 : 1) + (isInput ? 1 : 0) != 1)
         {
-            throw new CommandFailedException(ExitStatus.USAGE, "give a VALUE or --file, and not both", null);
+            throw new CommandFailedException(ExitStatus.USAGE, "give one of VALUE, --file and --stdin", null);
         }
+        final Path file = isInput ? Path.of("-") : given;
         if (null == file)
         {
-            return bytes("VALUE", value, hex, "--hex or --file");
+            return bytes("VALUE", value, hex, "--hex, --file or --stdin");
         }
         try
         {

@@ -40,13 +40,16 @@ public final class ReplaceCommand implements Callable<Integer>
         description = "The value is the content of this file; - is standard input.")
     private Path file;
 
+    @Option(names = "--stdin", description = "As --file -: where other users see arguments, and the value is a secret.")
+    private boolean stdin;
+
     @Option(names = "--if-version", paramLabel = "VERSION", description = "Only if the record has this version.")
     private Long ifVersion;
 
     @Override
     public Integer call()
     {
-        final byte[] bytes = record.value(value, file);
+        final byte[] bytes = record.value(value, file, stdin);
         final byte[] key = record.key();
         return clientOptions.with((client) ->
         {

@@ -50,7 +50,8 @@ public final class TableCommand implements Runnable
         @Mixin
         private ClientOptions clientOptions;
 
-        @Parameters(paramLabel = "NAME", description = "1 to 128 letters, digits, '.', '_' or '-'.")
+        @Parameters(paramLabel = "NAME", description = "1 to 128 letters, digits, '_', '-' or '.', " +
+            "not beginning with '-' or '.'.")
         private String name;
 
         @Option(names = "--records", paramLabel = "N", defaultValue = "100000",

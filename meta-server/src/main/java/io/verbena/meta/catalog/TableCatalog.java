@@ -1,5 +1,6 @@
 package io.verbena.meta.catalog;
 
+import io.verbena.control.TableName;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredTable;
@@ -9,16 +10,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 
 /** Tables by name; what it says is on disk. One thread. */
 public final class TableCatalog
 {
-    /** Longest name, in characters, all of them ASCII. */
-    public static final int MAX_NAME_LENGTH = 128;
-
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0," + (MAX_NAME_LENGTH - 1) + "}");
-
     private final MetaStore store;
     private final TreeMap<String, StoredTable> tables = new TreeMap<>();
 
@@ -33,32 +28,15 @@ public final class TableCatalog
     }
 
     /**
-     * Says what is wrong with a name.
-     *
-     * @param name to be checked.
-     * @return one line, or null when the name is good.
-     */
-    public static String nameProblem(final String name)
-    {
-        if (NAME.matcher(name).matches())
-        {
-            return null;
-        }
-
-        final String shown = name.length() > MAX_NAME_LENGTH ? name.substring(0, MAX_NAME_LENGTH) + "..." : name;
-        return "table name '" + shown + "' is not allowed: use 1 to " + MAX_NAME_LENGTH +
-            " letters, digits, '_', '-' or '.', not beginning with '-' or '.'";
-    }
-
-    /**
      * Adds a table unless the name is taken; of two racing creators exactly one is told that it created it.
      *
-     * @param table its name allowed by {@link #nameProblem}; its descriptor is kept as it is, so not to be changed.
+     * @param table its name allowed by {@link TableName#problem}; its descriptor is kept as it is, so not to be
+     *              changed.
      * @return null when created, else the table that has the name.
      */
     public StoredTable createIfAbsent(final StoredTable table)
     {
-        if (null != nameProblem(table.name()))
+        if (null != TableName.problem(table.name()))
         {
             throw new IllegalArgumentException("name not checked by the caller: " + table.name());
         }

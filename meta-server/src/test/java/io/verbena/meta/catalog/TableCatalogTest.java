@@ -1,5 +1,6 @@
 package io.verbena.meta.catalog;
 
+import io.verbena.control.TableName;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCounters;
@@ -54,12 +55,12 @@ class TableCatalogTest
     {
         for (final String name : List.of("a", "A1", "_x", "user.events-2", "x".repeat(128)))
         {
-            assertThat(TableCatalog.nameProblem(name)).as(name).isNull();
+            assertThat(TableName.problem(name)).as(name).isNull();
         }
 
         for (final String name : List.of("", " ", "a b", "-a", ".a", "../a", "a/b", "a\n", "\u00e4", "x".repeat(129)))
         {
-            assertThat(TableCatalog.nameProblem(name)).as(name).isNotNull().contains("not allowed");
+            assertThat(TableName.problem(name)).as(name).isNotNull().contains("not allowed");
             assertThatThrownBy(() -> catalog.createIfAbsent(table(name, 1)))
                 .isInstanceOf(IllegalArgumentException.class);
         }
