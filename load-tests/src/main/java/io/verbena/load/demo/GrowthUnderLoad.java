@@ -1,6 +1,7 @@
 package io.verbena.load.demo;
 
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.client.TableStat;
@@ -15,9 +16,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -65,7 +68,8 @@ public final class GrowthUnderLoad
      * @param lastSubtables      and in the end.
      * @param failures           operations that failed.
      * @param firstFailure       and why the first one did, or null.
-     * @param missing            records that were not there, or were and should not be, before or after the deletes.
+     * @param missing            records that were not there, held another value, or were there and should not be,
+     *                           before or after the deletes.
      * @param registerOperations in the history of the register clients.
      * @param isLinearizable     the verdict on it; null if the checker's time or memory was used up.
      * @param explanation        the checker's words unless it is linearizable.
@@ -135,7 +139,7 @@ public final class GrowthUnderLoad
             sampler = new GrowthSampler(table, clock);
             final AtomicLong endNs = new AtomicLong(startNs + TIMEOUT_NS);
             final WorkerThreads workers = registers.start(startNs, endNs::get);
-            writeAll((number) -> table.putAsync(key(number), new byte[VALUE_BYTES], TIMEOUT_NS), endNs);
+            writeAll((number) -> table.putAsync(key(number), value(number), TIMEOUT_NS), endNs);
             final double seconds = secondsSince(startNs);
             final TableStat grown = table.stat();
             readAll(table, true, endNs);
@@ -162,6 +166,22 @@ public final class GrowthUnderLoad
     private static byte[] key(final int number)
     {
         return ByteBuffer.allocate(2 * Long.BYTES).putLong(number).array();
+    }
+
+    /** Another one for each record, so that a read that answers with another's record is found. */
+    static byte[] value(final int number)
+    {
+        final byte[] value = new byte[VALUE_BYTES];
+        for (int i = 0; i < VALUE_BYTES; i += Integer.BYTES)
+        {
+            ByteBuffer.wrap(value).putInt(i, number + i);
+        }
+        return value;
+    }
+
+    static boolean isAsExpected(final int number, final boolean isThere, final Optional<KvEntry> found)
+    {
+        return found.isPresent() == isThere && (!isThere || Arrays.equals(value(number), found.get().value()));
     }
 
     private static long staysOneIn(final long records)
@@ -195,9 +215,7 @@ public final class GrowthUnderLoad
     {
         forAll((number) -> table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
         {
-            final boolean isThere = isGrown || stays(number);
-            if (error != null || entry.isPresent() != isThere ||
-                isThere && entry.get().value().length != VALUE_BYTES)
+            if (error != null || !isAsExpected(number, isGrown || stays(number), entry))
             {
                 missing.incrementAndGet();
             }
