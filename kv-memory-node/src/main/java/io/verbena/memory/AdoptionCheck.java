@@ -25,10 +25,8 @@ final class AdoptionCheck
 {
     private final MetaLink link;
     private final RegionReader reader;
-    private final int nodeId;
+    private final MemoryNodeConfiguration configuration;
     private final Consumer<List<TableDescriptor>> before;
-    private final long callTimeoutNs;
-    private final long retryPauseNs;
     private final List<String> names = new ArrayList<>();
     private final List<TableDescriptor> tables = new ArrayList<>();
     private ControlCall<TablePage> listing;
@@ -39,22 +37,19 @@ final class AdoptionCheck
     private long nextCallNs;
     private String failure = "";
     private String report = "";
+    private long damagedRecords;
 
     AdoptionCheck(
         final MetaLink link,
         final RegionReader reader,
-        final int nodeId,
+        final MemoryNodeConfiguration configuration,
         final Consumer<List<TableDescriptor>> before,
-        final long callTimeoutNs,
-        final long retryPauseNs,
         final long nowNs)
     {
         this.link = link;
         this.reader = reader;
-        this.nodeId = nodeId;
+        this.configuration = configuration;
         this.before = before;
-        this.callTimeoutNs = callTimeoutNs;
-        this.retryPauseNs = retryPauseNs;
         nextCallNs = nowNs;
     }
 
@@ -74,6 +69,12 @@ final class AdoptionCheck
     String report()
     {
         return report;
+    }
+
+    /** @return damaged records that were accepted; 0 before it is done. */
+    long damagedRecords()
+    {
+        return damagedRecords;
     }
 
     int poll(final long nowNs)
@@ -101,7 +102,7 @@ final class AdoptionCheck
     {
         if (null == listing)
         {
-            listing = link.client().tables(names.isEmpty() ? "" : names.getLast(), callTimeoutNs);
+            listing = link.client().tables(names.isEmpty() ? "" : names.getLast(), configuration.callTimeoutNs());
             return 1;
         }
 
@@ -130,7 +131,7 @@ final class AdoptionCheck
     {
         if (null == asking)
         {
-            asking = link.client().table(names.get(next), callTimeoutNs);
+            asking = link.client().table(names.get(next), configuration.callTimeoutNs());
             return 1;
         }
 
@@ -172,7 +173,7 @@ final class AdoptionCheck
     private void retryLater(final ControlCall<?> ended, final long nowNs)
     {
         failure = ended.status() + ": " + ended.failure();
-        nextCallNs = nowNs + retryPauseNs;
+        nextCallNs = nowNs + configuration.retryPauseNs();
     }
 
     private void walk()
@@ -188,19 +189,42 @@ final class AdoptionCheck
             return;
         }
 
-        final StoreCheck check = new StoreChecker(reader, tables, List.of()).checkOnly(nodeId);
+        judge(new StoreChecker(reader, tables, List.of()).checkOnly(configuration.folder().nodeId()));
+        isDone = true;
+    }
+
+    private void judge(final StoreCheck check)
+    {
+        final List<String> violations = new ArrayList<>(check.problems());
         final List<String> problems = new ArrayList<>(check.problems());
+        long count = check.problems().size();
         long records = 0;
 
         for (final TableCheck table : check.tables().values())
         {
             problems.addAll(table.problems());
+            violations.addAll(table.violation().isEmpty() ? List.of() : List.of(table.violation()));
+            count += table.problemCount;
+            damagedRecords += table.damagedRecords;
             records += table.committed;
         }
 
-        report = records + " records in " + tables.size() + " tables, " + check.tentative() + " undecided inserts";
-        failure = problems.isEmpty() ? "" : problems.size() + " violations of what must hold, the first: " +
-            problems.getFirst();
-        isDone = true;
+        report = records + " records in " + tables.size() + " tables, " + check.tentative() + " undecided inserts, " +
+            damagedRecords + " damaged records";
+
+        if (!violations.isEmpty())
+        {
+            failure = count + " violations of what must hold, the first: " + violations.getFirst() +
+                "; --accept-damage is for damaged records whose slots are sound, and not for this";
+        }
+        else if (!problems.isEmpty() && !configuration.acceptsDamage())
+        {
+            failure = count + " damaged records, the first: " + problems.getFirst() + "; start it with " +
+                "--accept-damage to serve all others: operations on the damaged ones then fail with a typed error";
+        }
+        else
+        {
+            failure = "";
+        }
     }
 }

@@ -110,7 +110,8 @@ final class ChunkHeaders
         }
         catch (final FormatException ex)
         {
-            throw new FormatException("chunk " + index + ": " + ex.getMessage());
+            throw new FormatException("chunk " + index + ": " + ex.getMessage() +
+                "; --accept-damage is for records, and not for this");
         }
 
         return header;

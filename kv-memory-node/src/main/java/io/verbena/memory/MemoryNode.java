@@ -64,6 +64,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile int incarnation;
     private volatile boolean leaveRequested;
     private volatile boolean isMetaServerAway;
+    private volatile long damagedRecords;
     private boolean wasReady;
     private boolean isMemoryEmpty;
     private boolean isCuttingOff;
@@ -265,6 +266,12 @@ public final class MemoryNode implements Agent, AutoCloseable
         return incarnation;
     }
 
+    /** @return damaged records in its memory, as found when it started and accepted. Any thread. */
+    public long damagedRecords()
+    {
+        return damagedRecords;
+    }
+
     /** @return whether nothing was ever in its memory, so that nothing is lost with it. */
     public boolean isMemoryEmpty()
     {
@@ -368,6 +375,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             else if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
+                noteDamage(done.damagedRecords());
                 membership.rejoin(readTarget.address(), clock.nanoTime());
             }
             else
@@ -377,6 +385,18 @@ public final class MemoryNode implements Agent, AutoCloseable
         }
 
         return workCount;
+    }
+
+    private void noteDamage(final long records)
+    {
+        damagedRecords = records;
+
+        if (0 != records)
+        {
+            LOGGER.warn("memory node {} serves memory with {} damaged records, as --accept-damage says: operations " +
+                "on their keys fail with a typed error; a table check lists them", configuration.folder().nodeId(),
+                records);
+        }
     }
 
     /** Zeros where there is no memory, which no check takes for anything. */

@@ -18,6 +18,7 @@ public final class MemoryNodeConfiguration
     private boolean hasCheckpointThread = true;
     private int droppedGuards;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
+    private boolean acceptsDamage;
     private EpochClock epochClock = SystemEpochClock.INSTANCE;
     private long callTimeoutNs = TimeUnit.SECONDS.toNanos(1);
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
@@ -37,6 +38,23 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration servicePort(final int port)
     {
         this.servicePort = port;
+        return this;
+    }
+
+    /** @return whether it serves memory in which records are damaged. */
+    public boolean acceptsDamage()
+    {
+        return acceptsDamage;
+    }
+
+    /**
+     * @param accepts whether the node serves memory that it finds again with damaged records in it, whose keys then
+     *                fail with a typed error; default false: it fails, and changes nothing.
+     * @return this.
+     */
+    public MemoryNodeConfiguration acceptsDamage(final boolean accepts)
+    {
+        acceptsDamage = accepts;
         return this;
     }
 

@@ -52,8 +52,7 @@ final class MemoryReturn
         final boolean restores = Kind.TO_RESTORE == kind;
         isClaiming = restores && 0 == (configuration.droppedGuards() & DurabilityGuard.CLAIM);
         check = new AdoptionCheck(
-            metaLink, reader, configuration.folder().nodeId(), restores ? this::restore : (tables) -> { },
-            configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
+            metaLink, reader, configuration, restores ? this::restore : (tables) -> { }, nowNs);
     }
 
     /** @return whether it is over; {@link #failure} says with which result. */
@@ -72,6 +71,12 @@ final class MemoryReturn
     String report()
     {
         return check.report();
+    }
+
+    /** @return damaged records that were accepted. */
+    long damagedRecords()
+    {
+        return check.damagedRecords();
     }
 
     /** @return whether there are records of a checkpoint in the memory. */

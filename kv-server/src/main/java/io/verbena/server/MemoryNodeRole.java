@@ -74,8 +74,21 @@ public final class MemoryNodeRole implements Role
         final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder,
         final long checkpointPeriodNs)
     {
-        return open(fabric, metaServer,
-            new MemoryNodeConfiguration().folder(folder).checkpointPeriodNs(checkpointPeriodNs), folder);
+        return open(fabric, metaServer, folder, checkpointPeriodNs, false);
+    }
+
+    /**
+     * As {@link #open(Fabric, MetaServerLocator, MemoryFolder, long)}.
+     *
+     * @param acceptsDamage whether it serves memory that it finds again with damaged records in it: operations on their
+     *                      keys then fail with a typed error.
+     */
+    public static MemoryNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder,
+        final long checkpointPeriodNs, final boolean acceptsDamage)
+    {
+        return open(fabric, metaServer, new MemoryNodeConfiguration().folder(folder)
+            .checkpointPeriodNs(checkpointPeriodNs).acceptsDamage(acceptsDamage), folder);
     }
 
     private static MemoryNodeRole open(
@@ -194,6 +207,7 @@ public final class MemoryNodeRole implements Role
         figures.put("record_bytes", now.blockChunkCount() * chunkBytes);
         figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
+        figures.put("damaged_records", node.damagedRecords());
         figures.put("node_carriers", carriers);
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)

@@ -2,6 +2,7 @@ package io.verbena.server;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvCorruptException;
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.client.RemoteKvClient;
@@ -16,6 +17,7 @@ import io.verbena.memory.MemoryNodeException;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
@@ -28,6 +30,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -111,7 +115,13 @@ class MemoryRestartTest
 
     private MemoryNodeRole openMemory()
     {
-        return MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 16 << 20), 0);
+        return openMemory(false);
+    }
+
+    private MemoryNodeRole openMemory(final boolean acceptsDamage)
+    {
+        return MemoryNodeRole.open(
+            fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 16 << 20), 0, acceptsDamage);
     }
 
     private static RoleRunner start(final Role role)
@@ -169,9 +179,14 @@ class MemoryRestartTest
         throw new AssertionError("no record");
     }
 
+    private static long onlyBlock(final MemorySegment region)
+    {
+        return SlotWord.blockOffset(region.get(ValueLayout.JAVA_LONG, onlySlot(region)));
+    }
+
     private static void flipInOnlyBlock(final MemorySegment region)
     {
-        flip(region, SlotWord.blockOffset(region.get(ValueLayout.JAVA_LONG, onlySlot(region))) + 40);
+        flip(region, onlyBlock(region) + 40);
     }
 
     @Test
@@ -204,10 +219,66 @@ class MemoryRestartTest
         change(MemoryRestartTest::flipInOnlyBlock);
         final RoleRunner refused = RoleRunner.start(openMemory());
         assertThat(refused.awaitEnd(STEP_NS)).isTrue();
-        assertThat(refused.failure()).contains("is damaged", "its block is damaged or was rewritten").hasLineCount(1);
+        assertThat(refused.failure()).hasLineCount(1).contains(
+            "is damaged: 1 damaged records", "its block is damaged or was rewritten", "--accept-damage");
         change(MemoryRestartTest::flipInOnlyBlock);
         memory = start(openMemory());
         assertThat(table.get(KEY, STEP_NS)).isPresent();
+    }
+
+    @Test
+    void shouldServeAllOthersBesideADamagedRecordThatIsAccepted() throws IOException
+    {
+        end();
+        change(MemoryRestartTest::flipInOnlyBlock);
+        final MemoryNodeRole role = openMemory(true);
+        memory = start(role);
+        assertThat(role.health()).containsEntry("damaged_records", 1L);
+        assertEachOperationFailsAsCorrupt();
+        table.put(VALUE, KEY, STEP_NS);
+        assertThat(table.get(VALUE, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        end();
+
+        memory = RoleRunner.start(openMemory());
+        assertThat(memory.awaitEnd(STEP_NS)).isTrue();
+        assertThat(memory.failure()).as("each time anew").contains("1 damaged records");
+        memory = start(openMemory(true));
+        assertThat(table.get(VALUE, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        assertEachOperationFailsAsCorrupt();
+        end();
+        change(MemoryRestartTest::flipInOnlyBlock);
+    }
+
+    private void assertEachOperationFailsAsCorrupt()
+    {
+        final long beganNs = System.nanoTime();
+        assertThatThrownBy(() -> table.get(KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.put(KEY, KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.putIfAbsent(KEY, KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.delete(KEY)).isInstanceOf(KvCorruptException.class);
+        assertThat(System.nanoTime() - beganNs).as("before their deadlines").isLessThan(STEP_NS / 2);
+    }
+
+    /** Where a lookup of the key might not meet the block any more, and would say that the key is absent. */
+    @ParameterizedTest
+    @ValueSource(ints = {BlockDescriptor.KEY_HASH_OFFSET, BlockDescriptor.KEY_HASH_OFFSET + 7})
+    void shouldNotAcceptADamagedRecordWhoseHashIsDamaged(final int at) throws IOException
+    {
+        end();
+        change((region) -> flip(region, onlyBlock(region) + at));
+        memory = RoleRunner.start(openMemory(true));
+        assertThat(memory.awaitEnd(STEP_NS)).isTrue();
+        assertThat(memory.failure()).contains("1 violations", "not for this").hasLineCount(1);
+    }
+
+    @Test
+    void shouldNotAcceptASlotWordWithAnotherFingerprint() throws IOException
+    {
+        end();
+        change((region) -> flip(region, onlySlot(region) + 6));
+        memory = RoleRunner.start(openMemory(true));
+        assertThat(memory.awaitEnd(STEP_NS)).isTrue();
+        assertThat(memory.failure()).contains("1 violations", "not for this").hasLineCount(1);
     }
 
     @Test

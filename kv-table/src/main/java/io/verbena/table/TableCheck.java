@@ -9,6 +9,7 @@ public final class TableCheck
     private static final int MAX_PROBLEMS = 100;
 
     private final List<String> problems = new ArrayList<>();
+    private String violation = "";
     /** Slots of the table. */
     public long slots;
     /** Records. */
@@ -25,6 +26,8 @@ public final class TableCheck
     public long problemCount;
     /** Slots that changed each time they were looked at, so that nothing can be said of them. */
     public long unsettled;
+    /** Those of the problems that are a damaged block whose slot word is sound: an operation on its key says so. */
+    public long damagedRecords;
     /** Whether the table was dropped while it was checked. */
     public boolean dropped;
 
@@ -44,7 +47,25 @@ public final class TableCheck
         return List.copyOf(problems);
     }
 
+    /** @return the first problem that is not one of {@link #damagedRecords}; empty: there is none. */
+    public String violation()
+    {
+        return violation;
+    }
+
+    void damagedRecord(final String text)
+    {
+        damagedRecords++;
+        add(text);
+    }
+
     void problem(final String text)
+    {
+        violation = violation.isEmpty() ? text : violation;
+        add(text);
+    }
+
+    private void add(final String text)
     {
         problemCount++;
         if (problems.size() < MAX_PROBLEMS)

@@ -33,6 +33,7 @@ public final class TableChecker
 {
     /** How often a slot is looked at that changes while it is. */
     private static final int MAX_LOOKS = 16;
+    private static final String DAMAGED = "its block is damaged or was rewritten";
 
     private final TableDescriptor table;
     private final CheckedStore store;
@@ -250,14 +251,58 @@ public final class TableChecker
     /** Memory of a table that was dropped meanwhile may be somebody else's: then nothing is wrong with it. */
     private void problem(final String text)
     {
+        if (!isDropped())
+        {
+            check.problem(text);
+        }
+    }
+
+    private boolean isDropped()
+    {
         if (!check.dropped && store.isLive())
         {
             check.dropped = store.tables().stream().noneMatch((other) -> other.tableId() == table.tableId());
         }
-        if (!check.dropped)
+        return check.dropped;
+    }
+
+    private void problem(final TableWords.Slot slot, final long word, final String what)
+    {
+        if (!DAMAGED.equals(what) || !isWordSound(slot, word))
         {
-            check.problem(text);
+            problem(where(slot, word) + what);
         }
+        else if (!isDropped())
+        {
+            check.damagedRecord(where(slot, word) + what);
+        }
+    }
+
+    /**
+     * Whether the word over a damaged block, which was read last, is the one that its key had: then a lookup of the key
+     * meets the block, and never takes the key for absent. The block's copy of the key's hash has to agree, because a
+     * split takes a new window from there; where the key is whole, it tells whether that copy is.
+     */
+    private boolean isWordSound(final TableWords.Slot slot, final long word)
+    {
+        final long high = BlockDescriptor.keyHash(block, 0);
+        final int keyLength = BlockDescriptor.keyLength(block, 0);
+        if (BlockDescriptor.KEY_OFFSET + keyLength <= SizeClasses.lengthBytes(SlotWord.sizeClass(word)))
+        {
+            hash.compute(hashFunction, block.addressOffset() + BlockDescriptor.KEY_OFFSET, keyLength);
+            if (isOfWord(slot, word, hash.high()) && hash.high() != high)
+            {
+                return false;
+            }
+        }
+        return isOfWord(slot, word, high);
+    }
+
+    private static boolean isOfWord(final TableWords.Slot slot, final long word, final long high)
+    {
+        return KeyHash.suffix(high, slot.home().depth()) == slot.home().suffix() &&
+            KeyHash.fingerprint(high) == SlotWord.fingerprint(word) &&
+            KeyHash.window(high, slot.windowDepth()) == SlotWord.window(word);
     }
 
     private void onWord(final TableWords.Slot slot, final long seenWord)
@@ -282,7 +327,7 @@ public final class TableChecker
                 // Frozen meanwhile: the same word on its way to another slot, whose block nobody uses again yet.
                 if (problem != null)
                 {
-                    problem(where(slot, word) + problem);
+                    problem(slot, word, problem);
                 }
                 else if (SlotWord.isCommitted(word))
                 {
@@ -326,12 +371,10 @@ public final class TableChecker
         }
         if (!readBlock(node, word))
         {
-            return "its block is damaged or was rewritten";
+            return DAMAGED;
         }
         if (BlockDescriptor.tableId(block, 0) != table.tableId() ||
-            KeyHash.suffix(hash.high(), slot.home().depth()) != slot.home().suffix() ||
-            KeyHash.fingerprint(hash.high()) != SlotWord.fingerprint(word) ||
-            KeyHash.window(hash.high(), slot.windowDepth()) != SlotWord.window(word) ||
+            !isOfWord(slot, word, hash.high()) ||
             BlockDescriptor.keyHash(block, 0) != hash.high())
         {
             return "its block holds a key that does not belong to this word";

@@ -3,6 +3,7 @@ package io.verbena.table;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
@@ -23,6 +24,55 @@ class StoreCheckerTest
     private static final int RUNS = 10;
     private static final int SPLIT_RUNS = 40;
     private static final int CHECKS_BESIDE_SPLITS = 4;
+
+    /** The word is what leads to the record: nobody takes its key for absent as long as that is sound. */
+    @Test
+    void shouldTellADamagedRecordFromADamagedWord()
+    {
+        try (DisturbedStore store = new DisturbedStore(1, FEW_GROUPS, true))
+        {
+            final int slot = store.find(true);
+            final long word = store.word(slot);
+            final int block = (int)SlotWord.blockOffset(word);
+            final int hash = block + BlockDescriptor.KEY_HASH_OFFSET;
+            final int lastOfKey = block + BlockDescriptor.KEY_OFFSET +
+                BlockDescriptor.keyLength(store.memory(), block) - 1;
+            assertDamage(store, block + BlockDescriptor.CHECKSUM_OFFSET, true);
+            assertDamage(store, block + BlockDescriptor.VERSION_OFFSET, true);
+            assertDamage(store, block + BlockDescriptor.KEY_LENGTH_OFFSET, true);
+            assertDamage(store, block + BlockDescriptor.KEY_LENGTH_OFFSET + 1, true);
+            assertDamage(store, block + BlockDescriptor.KEY_OFFSET, true);
+            assertDamage(store, lastOfKey + 1, true);
+            for (int at = 0; at < Long.BYTES; at++)
+            {
+                assertDamage(store, hash + at, false);
+            }
+            store.plant(slot, word ^ 1L << SlotWord.FINGERPRINT_SHIFT);
+            assertThat(onlyTable(store).violation()).contains("its block is damaged");
+            store.plant(slot, word ^ 1L << SlotWord.WINDOW_SHIFT);
+            assertThat(onlyTable(store).violation()).contains("its block holds a key that does not belong");
+            store.plant(slot, word ^ 1L << SlotWord.VERSION_SHIFT);
+            assertThat(onlyTable(store).damagedRecords).isOne();
+        }
+    }
+
+    private static TableCheck onlyTable(final DisturbedStore store)
+    {
+        final StoreCheck check = store.check();
+        assertThat(check.problems()).isEmpty();
+        return check.tables().values().iterator().next();
+    }
+
+    private static void assertDamage(final DisturbedStore store, final int at, final boolean isOfRecord)
+    {
+        store.memory().putByte(at, (byte)~store.memory().getByte(at));
+        final TableCheck check = onlyTable(store);
+        assertThat(check.isSound()).isFalse();
+        assertThat(check.problems()).singleElement().asString().contains("its block is damaged");
+        assertThat(check.damagedRecords).as("byte %d", at).isEqualTo(isOfRecord ? 1 : 0);
+        assertThat(check.violation()).isEqualTo(isOfRecord ? "" : check.problems().getFirst());
+        store.memory().putByte(at, (byte)~store.memory().getByte(at));
+    }
 
     /** More words than can be read while writers wait: told so, and neither a lie nor a writer without memory. */
     @Test

@@ -48,6 +48,7 @@ final class LocalCluster implements AutoCloseable
     private final ProcessTable table;
     private final NodeLauncher launcher;
     private List<String> computeOptions = List.of();
+    private List<String> memoryOptions = List.of();
     private List<String> metaOptions = List.of();
     private boolean waitsForCheckpoints = true;
     private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
@@ -135,6 +136,12 @@ final class LocalCluster implements AutoCloseable
     void computeOptions(final List<String> options)
     {
         computeOptions = options;
+    }
+
+    /** Further options of memory nodes that are started from now on. */
+    void memoryOptions(final List<String> options)
+    {
+        memoryOptions = options;
     }
 
     /** Further options of meta servers that are started from now on. */
@@ -254,6 +261,7 @@ final class LocalCluster implements AutoCloseable
     {
         final List<String> arguments =
             new ArrayList<>(node("memory-node", "--data", folder.memoryNode(name).toString()));
+        arguments.addAll(memoryOptions);
         if (null != memoryMib)
         {
             arguments.addAll(List.of("--memory", memoryMib.toString()));

@@ -53,6 +53,11 @@ public final class MemoryNodeCommand implements Callable<Integer>
         description = "Time between checkpoints into the folder; 0: only when asked for, and at the end. Default: " +
             "${DEFAULT-VALUE}.")
     private int checkpointSeconds;
+
+    @Option(names = "--accept-damage",
+        description = "Serve memory that is found again with damaged records in it: operations on their keys fail " +
+            "with a typed error. Default: end, and change nothing.")
+    private boolean acceptsDamage;
     /** What it has to look through, or to restore, before it is ready. */
     private long regionLengthBytes;
 
@@ -98,6 +103,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         final MemoryFolder folder = MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES);
         folder.requireCluster(cluster.clusterId());
         regionLengthBytes = folder.regionLengthBytes();
-        return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds));
+        return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds),
+            acceptsDamage);
     }
 }

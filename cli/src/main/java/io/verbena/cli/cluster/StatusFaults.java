@@ -25,6 +25,8 @@ final class StatusFaults
             "the reasons, such as a wrong token"),
         new Fault("unreachable_memory_nodes", "", "memory nodes that it does not reach: %s"),
         new Fault("refused_connections", "0", "connections refused so far for want of room: %s; raise --max-clients"),
+        new Fault("damaged_records", "0", "damaged records in its memory when it started: %s; operations on their " +
+            "keys fail, all others do not; 'verbena table check' lists them"),
         new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"));
     private static final Set<String> NAMES =
         FAULTS.stream().map(Fault::figure).collect(Collectors.toUnmodifiableSet());

@@ -17,6 +17,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
@@ -58,6 +59,11 @@ public final class UpCommand implements Callable<Integer>
         description = "Compute nodes. Default: 1, or as many as died with the cluster.")
     private Integer computeNodes;
 
+    @Option(names = "--accept-damage",
+        description = "Start memory nodes also when there are damaged records in their memory: operations on their " +
+            "keys then fail with a typed error. Default: such a node does not start, and changes nothing.")
+    private boolean acceptsDamage;
+
     @Override
     public Integer call()
     {
@@ -70,6 +76,7 @@ public final class UpCommand implements Callable<Integer>
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
             refuseWhatCannotChangeNow(cluster);
+            cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
             cluster.up(null == listen ? LocalCluster.ANY_PORT : listen, orOne(memoryNodes), memoryMib, computeNodes,
                 (line) -> say(out, line));
             requireTable(folder);
