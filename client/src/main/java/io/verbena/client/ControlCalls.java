@@ -6,6 +6,8 @@ import io.verbena.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
@@ -76,23 +78,49 @@ final class ControlCalls
         }
     }
 
+    /** Waits until a node is known: a client that was just opened is still connecting. Not beyond its deadline. */
+    void awaitNode(final ControlRequest.Kind kind)
+    {
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        for (int attempt = 0; 0 == nodes.view().count(); attempt++)
+        {
+            checkMayTry(kind, nodes.view(), attempt, deadlineNs, null);
+        }
+    }
+
     /**
-     * Tells every node, as far as each still serves.
+     * Sends a request to every node, and then waits for the answers: a node that does not answer delays no other.
      *
      * @param kind      of request.
      * @param tableName of the table meant.
+     * @return ids of the nodes that did not do it: they do not serve, or did not answer before the deadline.
      */
-    void tellAll(final ControlRequest.Kind kind, final String tableName)
+    List<Integer> runOnAll(final ControlRequest.Kind kind, final String tableName)
     {
         final long deadlineNs = clock.nanoTime() + timeoutNs;
-        for (final ComputeEndpoint endpoint : nodes.view().endpoints())
+        final ComputeEndpoint[] endpoints = nodes.view().endpoints();
+        final Call[] calls = new Call[endpoints.length];
+        for (int i = 0; i < endpoints.length; i++)
         {
             final Call call = new Call(kind, tableName, 0, deadlineNs);
-            if (isAccepted(endpoint, call))
+            calls[i] = isAccepted(endpoints[i], call) ? call : null;
+        }
+        final List<Integer> failed = new ArrayList<>();
+        for (int i = 0; i < endpoints.length; i++)
+        {
+            if (null == calls[i] || !isDone(calls[i], deadlineNs))
             {
-                awaitAnswer(call, deadlineNs);
+                failed.add(endpoints[i].id());
             }
         }
+        return failed;
+    }
+
+    private boolean isDone(final Call call, final long deadlineNs)
+    {
+        final boolean isAnswered = call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS) ||
+            !call.withdraw() && !call.abandon();
+        return isAnswered && ControlRequest.Status.OK == call.status();
     }
 
     private void checkMayTry(

@@ -84,10 +84,15 @@ public interface KvClient extends AutoCloseable
     void dropTable(String name);
 
     /**
-     * Asks every compute node to look for memory that no record uses in what it has leased, and to take it back.
-     * Returns when they have been asked; it takes them some epochs. For repairs: while nodes live nothing needs it.
+     * Asks every compute node that this client is connected to for one sweep: to find the memory that no record uses
+     * in what it has leased, and to take it back. Waits for a connection when there is none yet. Returns when the nodes
+     * have been asked; a sweep takes some epochs more.
+     *
+     * @return ids, unique in the cluster, of the nodes that did not confirm within the client's timeout; empty when all
+     *         have.
+     * @throws KvUnavailableException when there is no compute node until the client's timeout.
      */
-    void reclaim();
+    List<Integer> reclaim();
 
     /** @return what the operations of this client have cost so far, as one snapshot; see there how exact it is. */
     OperationStatistics statistics();

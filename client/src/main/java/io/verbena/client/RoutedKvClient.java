@@ -116,13 +116,14 @@ public final class RoutedKvClient implements KvClient
     {
         Arguments.checkTableName(name);
         controlCalls.run(ControlRequest.Kind.DROP_TABLE, name, 0);
-        controlCalls.tellAll(ControlRequest.Kind.FORGET_TABLE, name);
+        controlCalls.runOnAll(ControlRequest.Kind.FORGET_TABLE, name);
     }
 
     @Override
-    public void reclaim()
+    public List<Integer> reclaim()
     {
-        controlCalls.tellAll(ControlRequest.Kind.SWEEP, null);
+        controlCalls.awaitNode(ControlRequest.Kind.SWEEP);
+        return controlCalls.runOnAll(ControlRequest.Kind.SWEEP, null);
     }
 
     @Override

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,6 +75,51 @@ class RoutedKvClientTest
         assertThat(table.put(KEY, VALUE)).isEqualTo(43);
         assertThat(table.putIfAbsent(KEY, VALUE)).isEqualTo(new PutResult(true, 43));
         assertThat(table.replace(KEY, VALUE, 3)).isEqualTo(new ReplaceResult(ReplaceResult.Outcome.REPLACED, 43));
+    }
+
+    @Test
+    void shouldAskEveryNodeToReclaimAndNameThoseThatDoNotConfirm()
+    {
+        nodes.add(new StubNode(1).onControl((request) -> {}));
+        nodes.add(new StubNode(2).refusing(ComputeEndpoint.CLOSED));
+        nodes.add(new StubNode(3).onControl((request) -> complete(request, ControlRequest.Status.NOT_SERVING)));
+        final StubNode last = new StubNode(4).onControl((request) -> complete(request, ControlRequest.Status.OK));
+        nodes.add(last);
+        try (KvClient hasty = RoutedKvClient.open(
+            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeoutNs(SHORT_NS)))
+        {
+            assertThat(hasty.reclaim()).containsExactlyInAnyOrder(1, 2, 3);
+        }
+        assertThat(last.seen()).hasSize(1).first().asString().contains("SWEEP");
+    }
+
+    /** A client that was just opened has no connection yet: to ask nobody, and say that all have done it, is wrong. */
+    @Test
+    void shouldWaitForANodeThatCanReclaim()
+    {
+        final StubNode node = new StubNode(1).onControl((request) -> complete(request, ControlRequest.Status.OK));
+        Thread.ofVirtual().start(() ->
+        {
+            LockSupport.parkNanos(20 * SHORT_NS);
+            nodes.add(node);
+        });
+        assertThat(client.reclaim()).isEmpty();
+        assertThat(node.seen()).hasSize(1);
+
+        nodes.remove(node);
+        try (KvClient hasty = RoutedKvClient.open(
+            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeoutNs(SHORT_NS)))
+        {
+            assertThatThrownBy(hasty::reclaim).isInstanceOf(KvUnavailableException.class)
+                .hasMessageContaining("there is no compute node");
+        }
+    }
+
+    private static void complete(final ControlRequest request, final ControlRequest.Status status)
+    {
+        request.start();
+        request.answer(status, null, "");
+        request.complete();
     }
 
     /** More of them than the common pool has threads, and each waits for an operation that completes after it. */

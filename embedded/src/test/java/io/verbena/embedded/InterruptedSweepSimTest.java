@@ -1,6 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
+import io.verbena.compute.SpaceFigures;
 import io.verbena.compute.Sweeps;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
@@ -38,13 +39,23 @@ class InterruptedSweepSimTest
             cluster.world().runUntil(() -> Sweeps.isClaiming(node.node()), MAX_STEPS);
             cluster.runFor(delayNs);
             node.machine().device().breakConnections(memory);
+            assertSweeps(cluster, node, 0);
             cluster.runFor(2 * SimCluster.LEASE_NS);
             cluster.settle();
+            assertSweeps(cluster, node, 1);
 
             final StoreCheck check = cluster.check(cluster.tables());
             assertThat(check.isSound()).as("%s", check).isTrue();
             assertThat(check.lostBytes() + check.unreclaimedBytes()).as("%s", check).isZero();
         }
+    }
+
+    /** One was asked for; it has not ended while the memory node cannot be reached. */
+    private static void assertSweeps(final SimCluster cluster, final SimCluster.Compute node, final long ended)
+    {
+        final SpaceFigures figures = (SpaceFigures)cluster.control(node, ControlRequest.Kind.SPACE_FIGURES, null);
+        assertThat(figures.sweepsAsked()).isEqualTo(1);
+        assertThat(figures.sweepsEnded()).isEqualTo(ended);
     }
 
     /** Breaks the connection during one update after the other, until the block of one is lost. */

@@ -99,7 +99,7 @@ class SpaceFiguresSimTest
         final NodeSpace space = (NodeSpace)list.result();
         assertThat(sums.result()).isEqualTo(new SpaceFigures(
             space.held().stream().mapToLong(HeldStretch::lengthBytes).sum(), space.isReclaiming(),
-            space.unknownBytes()));
+            space.unknownBytes(), 0, 0));
     }
 
     /** Both are answered in one turn of the node: nothing else happens in between. */

@@ -165,6 +165,12 @@ final class MemoryLink implements AutoCloseable
         return Reclaimer.Step.CLAIMING == reclaimer.step();
     }
 
+    /** @return true while a sweep of all own chunks has not ended, also when the memory node cannot be reached. */
+    boolean isSweeping()
+    {
+        return reclaimer.isSweeping();
+    }
+
     /** @return true while chunks are being reclaimed, or should be. */
     boolean isReclaiming()
     {

@@ -509,9 +509,10 @@ final class NodeSession implements AutoCloseable
                 yield null;
             }
             case SPACE -> SpaceTally.list(engine, linkList, isReclaiming(), reclaimCounters.toString());
-            case SPACE_FIGURES -> SpaceTally.sum(engine, linkList, isReclaiming());
+            case SPACE_FIGURES -> SpaceTally.sum(engine, linkList, isReclaiming(), reclaimCounters);
             case SWEEP ->
             {
+                reclaimCounters.sweepsAsked++;
                 linkList.forEach(MemoryLink::sweepOwn);
                 yield null;
             }

@@ -14,6 +14,10 @@ final class ReclaimCounters
     /** Tentative words of the dead that were removed. */
     long killedWords;
 
+    /** Sweeps of all own chunks that were asked for by a request. */
+    long sweepsAsked;
+    /** Of these, those that had ended at the latest count, see {@link SpaceTally}. */
+    long sweepsEnded;
     /** Index chunks that no table used and nobody else returned, given back. */
     long returnedIndexChunks;
 

@@ -133,6 +133,12 @@ final class Reclaimer
         }
     }
 
+    /** @return true while own chunks are to be swept, or a round is under way; also without a connection. */
+    boolean isSweeping()
+    {
+        return sweepAsked || !ownToSweep.isEmpty() || Step.IDLE != step;
+    }
+
     /** @return true while something may go on at any moment. */
     boolean isBusy()
     {

@@ -7,7 +7,9 @@ package io.verbena.compute;
  * @param heldBytes    of every stretch.
  * @param isReclaiming whether it reclaims chunks, or will at once.
  * @param unknownBytes blocks of which it does not know whether a word names them, in its present registration.
+ * @param sweepsAsked  sweeps of all chunks of this node that requests asked for, in its present registration.
+ * @param sweepsEnded  as many of these, at least, have ended at every memory node.
  */
-public record SpaceFigures(long heldBytes, boolean isReclaiming, long unknownBytes)
+public record SpaceFigures(long heldBytes, boolean isReclaiming, long unknownBytes, long sweepsAsked, long sweepsEnded)
 {
 }

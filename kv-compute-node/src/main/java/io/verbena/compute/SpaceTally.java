@@ -29,13 +29,19 @@ final class SpaceTally
     }
 
     /** @return the sums; costs the same whatever is held. */
-    static SpaceFigures sum(final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming)
+    static SpaceFigures sum(
+        final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming,
+        final ReclaimCounters counters)
     {
         long heldBytes = 0;
+        boolean isSweeping = false;
         for (int i = 0; i < links.size(); i++)
         {
             heldBytes += engine.heldBytes(links.get(i).memoryNodeId());
+            isSweeping |= links.get(i).isSweeping();
         }
-        return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes);
+        counters.sweepsEnded = isSweeping ? counters.sweepsEnded : counters.sweepsAsked;
+        return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes, counters.sweepsAsked,
+            counters.sweepsEnded);
     }
 }

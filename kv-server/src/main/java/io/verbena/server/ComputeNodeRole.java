@@ -238,6 +238,8 @@ public final class ComputeNodeRole implements Role
         figures.put("held_bytes", counted.heldBytes());
         figures.put("unknown_bytes", counted.unknownBytes());
         figures.put("reclaiming", counted.isReclaiming());
+        figures.put("sweeps_asked", counted.sweepsAsked());
+        figures.put("sweeps_ended", counted.sweepsEnded());
         space = figures;
     }
 

@@ -25,10 +25,8 @@ record HeldMemory(long bytes, long unknownBytes, long operations, boolean isRecl
      */
     static HeldMemory ask(final ClusterFolder folder)
     {
-        final List<Entry> nodes = new ProcessTable(folder.processes()).entries().stream()
-            .filter((entry) -> entry.name().startsWith(COMPUTE) && entry.isLive()).toList();
         HeldMemory sum = new HeldMemory(0, 0, 0, false);
-        for (final Entry node : nodes)
+        for (final Entry node : computeNodes(folder))
         {
             final Map<String, Object> figures = HealthProbe.figures(node);
             if (null == figures || !(figures.get("held_bytes") instanceof final Long held))
@@ -40,5 +38,12 @@ record HeldMemory(long bytes, long unknownBytes, long operations, boolean isRecl
                 sum.isReclaiming || Boolean.TRUE.equals(figures.get("reclaiming")));
         }
         return sum;
+    }
+
+    /** The compute nodes of a folder whose processes live. */
+    static List<Entry> computeNodes(final ClusterFolder folder)
+    {
+        return new ProcessTable(folder.processes()).entries().stream()
+            .filter((entry) -> entry.name().startsWith(COMPUTE) && entry.isLive()).toList();
     }
 }

@@ -2,16 +2,12 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
-import io.verbena.client.KvException;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.load.report.Units;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.StoreChecker;
 import io.verbena.table.format.SlotWord;
 
-import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,8 +19,6 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** {@code verbena table check}. */
 @Command(
@@ -36,17 +30,14 @@ import java.util.concurrent.locks.LockSupport;
         "With --repair: removes undecided inserts that ended nodes left; finishes splits and merges of subtables " +
         "that nobody goes on with; has living nodes take back memory that no record uses; frees chunks in which " +
         "nothing is used when no node lives. It never changes a record. Only undecided inserts are those of TABLE; " +
-        "splits, merges and memory are repaired in the whole store, because all tables share its memory."},
+        "splits, merges and memory are repaired in the whole store, because all tables share its memory.",
+        "With --sweep: only has living nodes take back memory that no record uses, and waits for the end of that, " +
+        "20 s at most. After failures of nodes the lost bytes are 0 when it has ended and nobody writes."},
     footer = {"", "Exit status 0: every invariant holds; 1: one does not; 2: it could not be found out, because a " +
-        "memory node does not answer."},
+        "memory node does not answer, or a compute node has not ended the sweep that was asked for."},
     defaultValueProvider = SettingsProvider.class)
 final class TableCheckCommand implements Callable<Integer>
 {
-    private static final long REPAIR_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    /** Together longer than figures are old: those of a node at rest are told once in a second, and counted then. */
-    private static final long REPAIR_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final int QUIET_LOOKS = 6;
-
     @Spec
     private CommandSpec spec;
 
@@ -62,6 +53,9 @@ final class TableCheckCommand implements Callable<Integer>
     @Option(names = "--repair", description = "Repair what ended nodes have left.")
     private boolean repair;
 
+    @Option(names = "--sweep", description = "First have every compute node take back memory that no record uses.")
+    private boolean sweep;
+
     @Option(names = "--json", description = "As one JSON object.")
     private boolean json;
 
@@ -75,7 +69,7 @@ final class TableCheckCommand implements Callable<Integer>
         }
         try (OpenedStore opened = options.openStore())
         {
-            final TableCheckReport report = check(opened, table, repair, options);
+            final TableCheckReport report = check(opened, table, repair, sweep, options);
             final PrintWriter out = spec.commandLine().getOut();
             out.print(json ? report.json() : report.text());
             out.flush();
@@ -88,16 +82,18 @@ final class TableCheckCommand implements Callable<Integer>
     }
 
     /**
-     * Checks, repairs if asked to, and then checks again.
+     * Repairs and sweeps if asked to, and then checks.
      *
      * @param opened  the cluster.
      * @param table   null for all.
-     * @param repairs whether to repair.
+     * @param repairs whether to repair, which includes a sweep.
+     * @param sweeps  whether to have the compute nodes sweep.
      * @param options how it is reached.
      * @return what was found in the end.
      */
     static TableCheckReport check(
-        final OpenedStore opened, final String table, final boolean repairs, final ClientOptions options)
+        final OpenedStore opened, final String table, final boolean repairs, final boolean sweeps,
+        final ClientOptions options)
     {
         if (null != table && opened.store().tables().stream().noneMatch((other) -> other.name().equals(table)))
         {
@@ -106,14 +102,15 @@ final class TableCheckCommand implements Callable<Integer>
         final List<String> repaired = new ArrayList<>();
         if (repairs)
         {
-            repair(opened, table, options, repaired);
+            repair(opened, table, repaired);
         }
+        final List<String> notSwept = repairs || sweeps ? sweep(opened, sweeps, options, repaired) : List.of();
         final HeldMemory before = held(opened, options);
         final StoreCheck check = walk(opened, table);
         final HeldMemory after = held(opened, options);
         final boolean isAtRest = null != before && before.equals(after) && !before.isReclaiming();
         return new TableCheckReport(opened.title(), opened.store().isLive(), check,
-            isAtRest ? before.bytes() : TableCheckReport.NOT_KNOWN, repaired);
+            isAtRest ? before.bytes() : TableCheckReport.NOT_KNOWN, repaired, notSwept);
     }
 
     private static StoreCheck walk(final OpenedStore opened, final String table)
@@ -127,8 +124,23 @@ final class TableCheckCommand implements Callable<Integer>
         return opened.store().isLive() && !options.namesCluster() ? HeldMemory.ask(options.folder()) : null;
     }
 
-    private static void repair(
-        final OpenedStore opened, final String table, final ClientOptions options, final List<String> repaired)
+    /** @return why not all has been swept, one line each. */
+    private static List<String> sweep(
+        final OpenedStore opened, final boolean isAsked, final ClientOptions options, final List<String> repaired)
+    {
+        if (!opened.store().isLive())
+        {
+            return isAsked ? List.of("no compute node lives: 'verbena up' starts the cluster") : List.of();
+        }
+        final List<String> notSwept = Sweep.run(opened, options);
+        if (notSwept.isEmpty())
+        {
+            repaired.add("compute nodes have taken back what no record uses");
+        }
+        return notSwept;
+    }
+
+    private static void repair(final OpenedStore opened, final String table, final List<String> repaired)
     {
         // Of the whole store: memory is shared by all tables, and is repaired only where all of it is sound.
         final StoreCheck check = walk(opened, null);
@@ -155,31 +167,6 @@ final class TableCheckCommand implements Callable<Integer>
             {
                 repaired.add(Units.count(freed, "chunk") + " freed that no record uses");
             }
-        }
-        else if (opened.store().isLive())
-        {
-            reclaim(opened, options);
-            repaired.add("compute nodes have taken back what no record uses");
-        }
-    }
-
-    private static void reclaim(final OpenedStore opened, final ClientOptions options)
-    {
-        try (KvClient client = options.connect(new KvClientOptions()))
-        {
-            client.reclaim();
-        }
-        catch (final KvException ex)
-        {
-            throw new CommandFailedException(ClientOptions.status(ex.category()), ex.getMessage(), ex);
-        }
-        final long deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + REPAIR_TIMEOUT_NS;
-        for (int quiet = 0; quiet < QUIET_LOOKS && SystemNanoClock.INSTANCE.nanoTime() - deadlineNs < 0;)
-        {
-            opened.store().awaitOthers(); // keeps the node's lease, and has epochs pass
-            LockSupport.parkNanos(REPAIR_PAUSE_NS);
-            final HeldMemory held = held(opened, options);
-            quiet = null == held || !held.isReclaiming() ? quiet + 1 : 0;
         }
     }
 }

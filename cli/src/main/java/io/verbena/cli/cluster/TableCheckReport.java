@@ -22,8 +22,10 @@ import java.util.function.ToLongFunction;
  * @param check       what was found, after the repair.
  * @param heldBytes   what compute nodes held, -1 when it is not known or was changing.
  * @param repairs     one line each, of what was repaired.
+ * @param notSwept    one line for each compute node that has not ended the sweep it was asked for.
  */
-record TableCheckReport(String title, boolean isLive, StoreCheck check, long heldBytes, List<String> repairs)
+record TableCheckReport(
+    String title, boolean isLive, StoreCheck check, long heldBytes, List<String> repairs, List<String> notSwept)
 {
     static final long NOT_KNOWN = -1;
     private static final int MAX_LINES = 20;
@@ -35,7 +37,7 @@ record TableCheckReport(String title, boolean isLive, StoreCheck check, long hel
 
     boolean isComplete()
     {
-        return check.unjudged().isEmpty();
+        return check.unjudged().isEmpty() && notSwept.isEmpty();
     }
 
     /** Bytes that no word names and nobody holds; {@link #NOT_KNOWN}. */
@@ -74,6 +76,7 @@ record TableCheckReport(String title, boolean isLive, StoreCheck check, long hel
         text.append(tables()).append('\n').append(memory()).append('\n');
         repairs.forEach((repair) -> text.append("  repaired: ").append(repair).append('\n'));
         check.unjudged().forEach((what) -> text.append("  not judged: ").append(what).append('\n'));
+        notSwept.forEach((what) -> text.append("  not swept: ").append(what).append('\n'));
         final List<String> problems = problems();
         problems.stream().limit(MAX_LINES).forEach((problem) -> text.append("  ").append(problem).append('\n'));
         if (problems.size() > MAX_LINES)
@@ -135,6 +138,7 @@ record TableCheckReport(String title, boolean isLive, StoreCheck check, long hel
         figures.put("left_behind", check.leftovers().size());
         figures.put("repairs", repairs);
         figures.put("not_judged", check.unjudged());
+        figures.put("not_swept", notSwept);
         figures.put("problems", problems());
         return JsonWriter.write(figures);
     }
