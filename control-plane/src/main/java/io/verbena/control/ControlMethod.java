@@ -14,6 +14,8 @@ final class ControlMethod
     static final int NODES = 9;
     static final int AWAIT_NEWS = 10;
     static final int GROW_TABLE = 11;
+    static final int FORGET_NODE = 14;
+    static final int DROP_THIS_TABLE = 15;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -41,6 +43,8 @@ final class ControlMethod
             case NODES -> "nodes";
             case AWAIT_NEWS -> "awaitNews";
             case GROW_TABLE -> "growTable";
+            case FORGET_NODE -> "forgetNode";
+            case DROP_THIS_TABLE -> "dropThisTable";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

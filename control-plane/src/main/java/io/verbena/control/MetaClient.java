@@ -171,6 +171,39 @@ public final class MetaClient
     }
 
     /**
+     * Drops a table if it is still the same one; see {@link MetaService#dropThisTable}.
+     *
+     * @param table     its name and number.
+     * @param timeoutNs deadline.
+     * @return the call; NO_SUCH_TABLE when that table is gone.
+     */
+    public ControlCall<Void> dropThisTable(final TableEntry table, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.DROP_THIS_TABLE,
+            (buffer, offset) -> TableEntryDescriptor.encode(table, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Gives a memory node up for good; see {@link MetaService#forgetNode}.
+     *
+     * @param nodeId    of the memory node.
+     * @param isWanted  false: only asks what it is.
+     * @param timeoutNs deadline.
+     * @return the call, for what the node was.
+     */
+    public ControlCall<ForgottenNode> forgetNode(final int nodeId, final boolean isWanted, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FORGET_NODE,
+            (buffer, offset) -> ForgetNodeDescriptor.encodeRequest(nodeId, isWanted, buffer, offset),
+            ForgetNodeDescriptor::decodeReply,
+            timeoutNs);
+    }
+
+    /**
      * Replaces the descriptor of a table that has grown.
      *
      * @param table            with the number it has.

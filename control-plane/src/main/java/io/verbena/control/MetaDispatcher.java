@@ -46,6 +46,8 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.dropTable(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.NODES -> NodesDescriptor.encodeReply(
                 service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.FORGET_NODE -> forgetNode(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.DROP_THIS_TABLE -> dropThisTable(request, offset, lengthBytes, reply, replyOffset);
             case ControlMethod.GROW_TABLE -> growTable(request, offset, lengthBytes, reply, replyOffset);
             default -> UNKNOWN_METHOD;
         };
@@ -89,6 +91,30 @@ public final class MetaDispatcher extends ControlDispatcher
     {
         final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
         service.leave(identity.nodeId(), identity.incarnation());
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+
+    private int forgetNode(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        ForgetNodeDescriptor.requireRequest(lengthBytes);
+        final ForgottenNode node = service.forgetNode(
+            ForgetNodeDescriptor.nodeId(request, offset), ForgetNodeDescriptor.isWanted(request, offset));
+        return ForgetNodeDescriptor.encodeReply(node, reply, replyOffset);
+    }
+
+    private int dropThisTable(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
         return ControlProxy.encodeHeader(reply, replyOffset);
     }
 

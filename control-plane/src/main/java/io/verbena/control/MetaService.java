@@ -82,6 +82,25 @@ public interface MetaService
     TableEntry dropTable(String name);
 
     /**
+     * Drops a table if it is still the same one; its memory comes back by sweeps. A table of that name with another
+     * number, or none, is NO_SUCH_TABLE.
+     *
+     * @param table its name and number; its descriptor is not regarded.
+     */
+    void dropThisTable(TableEntry table);
+
+    /**
+     * Gives a memory node up for good. It is never admitted again, and no fence waits for it. Refused as
+     * INVALID_REQUEST while the node has a lease, as UNKNOWN_NODE when there is no such memory node. The second time
+     * changes nothing.
+     *
+     * @param nodeId   of the memory node.
+     * @param isWanted false: only answers, or refuses, as if it were.
+     * @return what the node was.
+     */
+    ForgottenNode forgetNode(int nodeId, boolean isWanted);
+
+    /**
      * Replaces the descriptor of a table. Every node hears of a new version then, and asks for it.
      *
      * @param table            with the number it has.

@@ -151,8 +151,19 @@ class ControlClientsTest
             .isEqualTo(ControlStatus.OK);
         assertThat(metaService.asked).contains("grow users from 77 on " + memory);
         assertThat(await(meta.table("users", TIMEOUT_NS)).result().descriptor()).hasSize(8);
+        assertThat(await(meta.dropThisTable(new TableEntry("users", 2, new byte[0]), TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.NO_SUCH_TABLE);
         assertThat(await(meta.dropTable("users", TIMEOUT_NS)).result().tableId()).isEqualTo(1);
         assertThat(await(meta.tables("", TIMEOUT_NS)).result().names()).isEmpty();
+    }
+
+    @Test
+    void shouldForgetANode()
+    {
+        assertThat(await(meta.forgetNode(7, true, TIMEOUT_NS)).result())
+            .isEqualTo(new ForgottenNode(7, 9, 1L << 40, true));
+        assertThat(await(meta.forgetNode(7, false, TIMEOUT_NS)).result().isForgotten()).isFalse();
+        assertThat(metaService.asked).containsExactly("forget 7 true", "forget 7 false");
     }
 
     @Test

@@ -82,6 +82,22 @@ class ControlMessagesTest
     }
 
     @Test
+    void shouldWriteTheseBytesForAForgottenNode()
+    {
+        assertThat(hex(to -> ForgetNodeDescriptor.encodeRequest(0x0102, true, to, AT)))
+            .isEqualTo(HEADER + "0201000001000000");
+        assertThat(ForgetNodeDescriptor.nodeId(buffer, AT)).isEqualTo(0x0102);
+        assertThat(ForgetNodeDescriptor.isWanted(buffer, AT)).isTrue();
+        final ForgottenNode node = new ForgottenNode(3, 9, 1L << 40, true);
+        assertThat(hex(to -> ForgetNodeDescriptor.encodeReply(node, to, AT)))
+            .isEqualTo(HEADER + "0300000009000000" + "0000000000010000" + "0100000000000000");
+        assertThat(ForgetNodeDescriptor.decodeReply(buffer, AT, 32)).isEqualTo(node);
+        refuseTruncations(
+            ForgetNodeDescriptor.encodeReply(node, buffer, 0), ForgetNodeDescriptor::decodeReply);
+        assertThatThrownBy(() -> ForgetNodeDescriptor.requireRequest(15)).isInstanceOf(ControlException.class);
+    }
+
+    @Test
     void shouldWriteTheseBytesForTables()
     {
         assertThat(hex(to -> TableIdDescriptor.encode(5, to, AT))).isEqualTo(HEADER + "0500000000000000");
@@ -235,6 +251,7 @@ class ControlMessagesTest
             HeartbeatDescriptor.class,
             NewsDescriptor.class,
             IdentityDescriptor.class,
+            ForgetNodeDescriptor.class,
             NodesDescriptor.class,
             TableIdDescriptor.class,
             TableEntryDescriptor.class,

@@ -86,6 +86,24 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
+    public void dropThisTable(final TableEntry table)
+    {
+        final TableEntry present = require(table.name(), tables.get(table.name()));
+        if (present.tableId() != table.tableId())
+        {
+            require(table.name(), null);
+        }
+        tables.remove(table.name());
+    }
+
+    @Override
+    public ForgottenNode forgetNode(final int nodeId, final boolean isWanted)
+    {
+        asked.add("forget " + nodeId + ' ' + isWanted);
+        return new ForgottenNode(nodeId, 9, 1L << 40, isWanted);
+    }
+
+    @Override
     public void growTable(
         final TableEntry table, final long expectedChecksum, final List<PeerIdentity> memoryNodes)
     {

@@ -2,6 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.control.ControlException;
 import io.verbena.control.ControlStatus;
+import io.verbena.control.ForgottenNode;
 import io.verbena.control.Heartbeat;
 import io.verbena.control.MetaService;
 import io.verbena.control.NewsAnswer;
@@ -19,11 +20,15 @@ import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.meta.membership.MetaLedger;
 import io.verbena.meta.membership.NodeEndpoint;
 import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -34,6 +39,7 @@ import java.util.function.Supplier;
 /** Answers control calls out of the cores, and turns their refusals into statuses. Called by the server's thread. */
 final class MetaAnswers implements MetaService
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
     private static final int MAX_PORT = 0xFFFF;
 
     private final NanoClock clock;
@@ -201,6 +207,12 @@ final class MetaAnswers implements MetaService
                     "compute node " + known + " is taken for ended, and what it leased goes back: try again");
             }
 
+            if (null != present && StoredNodeState.FORGOTTEN == present.node().state())
+            {
+                throw new ControlException(
+                    ControlStatus.UNAVAILABLE, "memory node " + known.nodeId() + " was forgotten: try again");
+            }
+
             if (null == present || present.incarnation() != known.incarnation())
             {
                 throw new ControlException(
@@ -235,6 +247,36 @@ final class MetaAnswers implements MetaService
     {
         return entry(name, answer(() -> catalog.drop(
             name, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch))));
+    }
+
+    /** As {@link #dropTable}, but not a table that got the name since the caller asked for it. */
+    @Override
+    public void dropThisTable(final TableEntry table)
+    {
+        final StoredTable present = catalog.table(table.name());
+
+        if (null == present || present.tableId() != table.tableId())
+        {
+            throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + table.name() + "' any more");
+        }
+
+        dropTable(table.name());
+    }
+
+    @Override
+    public ForgottenNode forgetNode(final int nodeId, final boolean isWanted)
+    {
+        final boolean isNew = isWanted && answer(() -> conductor.forgetMemory(nodeId));
+        final StoredNode node = answer(() -> conductor.table().forgettable(nodeId)).node();
+
+        if (isNew)
+        {
+            LOGGER.warn("memory node {} incarnation {} was forgotten with {} bytes of memory: an operator asked for it",
+                nodeId, node.incarnation(), node.regionLengthBytes());
+        }
+
+        return new ForgottenNode(
+            nodeId, node.incarnation(), node.regionLengthBytes(), StoredNodeState.FORGOTTEN == node.state());
     }
 
     /**

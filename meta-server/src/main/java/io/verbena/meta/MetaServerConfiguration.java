@@ -42,7 +42,8 @@ public final class MetaServerConfiguration
     }
 
     /**
-     * @param nodes most nodes at a time, memory nodes that are lost or left included, 1 to 65,535; default 128.
+     * @param nodes most nodes at a time, 1 to 65,535; memory nodes that are lost, left or forgotten take no place.
+     *              Default 128.
      * @return this.
      */
     public MetaServerConfiguration maxNodes(final int nodes)

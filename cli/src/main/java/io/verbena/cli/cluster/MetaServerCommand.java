@@ -40,6 +40,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int MIN_LEASE_SECONDS = 3;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MOST_CLIENTS = 16_384;
+    private static final int MOST_NODES = 1_024;
 
     @Spec
     private CommandSpec spec;
@@ -72,6 +73,11 @@ public final class MetaServerCommand implements Callable<Integer>
             "Nodes have room of their own. Default: ${DEFAULT-VALUE}.")
     private int maxClients = 1_024;
 
+    @Option(names = "--max-nodes", paramLabel = "N", defaultValue = "128",
+        description = "Most nodes at once, 1 to 1024. Memory nodes that are lost, left or forgotten take no place; " +
+            "compute nodes that ended do until every memory node has cut them off. Default: ${DEFAULT-VALUE}.")
+    private int maxNodes = 128;
+
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
@@ -79,17 +85,9 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        if (leaseSeconds < MIN_LEASE_SECONDS || leaseSeconds > MAX_LEASE_SECONDS)
-        {
-            throw new CommandFailedException(
-                ExitStatus.USAGE, "--lease-seconds " + leaseSeconds + ": must be " +
-                MIN_LEASE_SECONDS + " to " + MAX_LEASE_SECONDS, null);
-        }
-        if (maxClients < 1 || maxClients > MOST_CLIENTS)
-        {
-            throw new CommandFailedException(
-                ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " + MOST_CLIENTS, null);
-        }
+        UpCommand.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        UpCommand.check("--max-clients", maxClients, 1, MOST_CLIENTS);
+        UpCommand.check("--max-nodes", maxNodes, 1, MOST_NODES);
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
         final boolean hadToken = Files.exists(tokenPath);
@@ -105,7 +103,8 @@ public final class MetaServerCommand implements Callable<Integer>
             }
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
             role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
-                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients));
+                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
+                    .maxNodes(maxNodes));
         }
         catch (final BootstrapException ex)
         {

@@ -53,6 +53,12 @@ public final class Member
         return StoredNodeState.LIVE == node.state();
     }
 
+    /** @return whether it is a memory node that may let a compute node in: not one that left or was forgotten. */
+    boolean mayAdmit()
+    {
+        return !isCompute() && StoredNodeState.LEFT != node.state() && StoredNodeState.FORGOTTEN != node.state();
+    }
+
     /** @return whether it is a compute node. */
     public boolean isCompute()
     {

@@ -176,6 +176,21 @@ public final class MembershipConductor
     }
 
     /**
+     * Gives a memory node that has no lease up for good: it is never admitted again, no fence waits for it, and nobody
+     * uses its memory any more. So what a fenced compute node may still write there harms nobody.
+     *
+     * @param nodeId of the memory node.
+     * @return whether it was not forgotten before.
+     * @throws MembershipRefusedException when there is no such memory node, or it has a lease.
+     */
+    public boolean forgetMemory(final int nodeId)
+    {
+        final boolean isNew = table.forgetMemory(nodeId);
+        settle(nodeId);
+        return isNew;
+    }
+
+    /**
      * Ends leases, drives fencing and epochs. Requests that came in meanwhile must have been handled before, else a
      * node would be blamed for this server's own delay.
      *
@@ -274,7 +289,7 @@ public final class MembershipConductor
         return rounds;
     }
 
-    /** Forgets compute nodes; memory nodes keep their ids, which tables may name, but hold up no fence. */
+    /** Forgets compute nodes; memory nodes keep their ids, which tables may name, but delay no fence. */
     private static List<StoredNode> gone(final MetaLedger ledger, final MetaState state)
     {
         final MetaBatch batch = new MetaBatch();
@@ -282,7 +297,11 @@ public final class MembershipConductor
 
         for (final StoredNode node : state.nodes())
         {
-            if (NodeRole.MEMORY_NODE == node.role())
+            if (StoredNodeState.FORGOTTEN == node.state())
+            {
+                kept.add(node);
+            }
+            else if (NodeRole.MEMORY_NODE == node.role())
             {
                 final StoredNode left = node.withState(StoredNodeState.LEFT);
                 batch.node(left);
@@ -334,7 +353,7 @@ public final class MembershipConductor
 
         for (final Member other : table.members())
         {
-            if (NodeRole.MEMORY_NODE == other.node().role() && StoredNodeState.LEFT != other.node().state())
+            if (other.mayAdmit())
             {
                 round.addTarget(other.nodeId(), nowNs);
             }

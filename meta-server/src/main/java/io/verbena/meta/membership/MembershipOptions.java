@@ -5,7 +5,7 @@ package io.verbena.meta.membership;
  *
  * @param leaseNs   what a node is told; it counts from before it sent the request that got the lease.
  * @param marginNs  by how much longer this side waits, for clocks that do not run alike; positive.
- * @param maxNodes  most registrations at a time, memory nodes that are lost or left included.
+ * @param maxNodes  most nodes at a time: those with a lease, and compute nodes that are not fenced everywhere yet.
  */
 public record MembershipOptions(long leaseNs, long marginNs, int maxNodes)
 {

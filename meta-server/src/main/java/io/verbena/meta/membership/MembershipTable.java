@@ -21,7 +21,9 @@ import java.util.List;
  * number goes round likewise and is never held by two registrations that count.
  *
  * <p>A compute node whose lease ended, or that left, is FENCING until {@link #forget}: it keeps its id and writer
- * number, and gets no lease again. A memory node whose lease ended is LOST, one that left is LEFT; both keep their id.
+ * number, and gets no lease again. A memory node whose lease ended is LOST, one that left is LEFT; both keep their id,
+ * but their place in the cluster is free, and they need one when they come back. {@link #forgetMemory} makes them
+ * FORGOTTEN: the id stays taken, because slots and tables may name it, and is never used again.
  */
 public final class MembershipTable
 {
@@ -87,14 +89,7 @@ public final class MembershipTable
             }
         }
 
-        if (members.size() >= options.maxNodes())
-        {
-            throw new MembershipRefusedException(
-                Reason.EXHAUSTED,
-                "the cluster is full: nodes=" + members.size() + " maxNodes=" + options.maxNodes() +
-                "; start the meta server with room for more nodes");
-        }
-
+        requirePlace();
         return admit(endpoint, freeNodeId(), true, nowNs);
     }
 
@@ -122,6 +117,14 @@ public final class MembershipTable
                 "node " + nodeId + " is not a memory node of this cluster: register without an id");
         }
 
+        if (StoredNodeState.FORGOTTEN == previous.node.state())
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE,
+                "memory node " + nodeId + " was forgotten, and its memory is not part of the cluster any more: " +
+                "start it with an empty data folder");
+        }
+
         final boolean hasItsMemory = 0 != endpoint.memoryId() && endpoint.memoryId() == previous.node.memoryId();
 
         if (0 != previous.node.memoryId() && !hasItsMemory)
@@ -139,6 +142,11 @@ public final class MembershipTable
                 "memory node " + nodeId + " has a lease as incarnation " + previous.incarnation() +
                 ": stop that process, or try again when the lease has ended, in " +
                 (previous.leaseEndsNs - nowNs) / 1_000_000 + " ms");
+        }
+
+        if (!previous.isLive())
+        {
+            requirePlace();
         }
 
         return admit(endpoint, nodeId, false, nowNs);
@@ -259,6 +267,53 @@ public final class MembershipTable
             members.remove(member);
             writerNumbers.remove(member.node.writerNumber());
         }
+    }
+
+    /**
+     * Gives a memory node up for good. Durable; the second time changes nothing.
+     *
+     * @param nodeId of the memory node.
+     * @return whether it was not forgotten before.
+     * @throws MembershipRefusedException when there is no such memory node, or it has a lease.
+     */
+    boolean forgetMemory(final int nodeId)
+    {
+        final Member member = forgettable(nodeId);
+
+        if (StoredNodeState.FORGOTTEN == member.node.state())
+        {
+            return false;
+        }
+
+        end(member, StoredNodeState.FORGOTTEN);
+        return true;
+    }
+
+    /**
+     * @param nodeId of a memory node.
+     * @return the member, which has no lease.
+     * @throws MembershipRefusedException when there is no such memory node, or it has a lease.
+     */
+    public Member forgettable(final int nodeId)
+    {
+        final Member member = membersById.get(nodeId);
+
+        if (null == member || member.isCompute())
+        {
+            throw new MembershipRefusedException(
+                Reason.UNKNOWN_NODE,
+                "node " + nodeId + " is not a memory node of this cluster: './verbena status' lists the nodes");
+        }
+
+        if (member.isLive())
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE,
+                "memory node " + nodeId + " is alive and cannot be forgotten: stop its process, and wait until its " +
+                "lease of " + options.leaseNs() / 1_000_000 + " ms has ended");
+        }
+
+        return member;
     }
 
     /**
@@ -388,16 +443,43 @@ public final class MembershipTable
         return null != member && member.incarnation() == incarnation ? member : null;
     }
 
+    /** Memory nodes that are lost, left or forgotten take no place. */
+    private void requirePlace()
+    {
+        int places = 0;
+
+        for (int i = 0; i < members.size(); i++)
+        {
+            final Member member = members.get(i);
+            places += member.isLive() || member.isCompute() ? 1 : 0;
+        }
+
+        if (places >= options.maxNodes())
+        {
+            throw new MembershipRefusedException(
+                Reason.EXHAUSTED,
+                "the cluster is full: " + places + " of " + options.maxNodes() +
+                " nodes; stop a node, or start the meta server with a larger --max-nodes");
+        }
+    }
+
     private int freeNodeId()
     {
         int nodeId = ledger.counters().nextNodeId();
 
-        for (int i = 0; i < NUMBER_COUNT && membersById.containsKey(nodeId); i++)
+        for (int i = 0; i < NUMBER_COUNT; i++)
         {
+            if (!membersById.containsKey(nodeId))
+            {
+                return nodeId;
+            }
+
             nodeId = MetaCounters.following(nodeId);
         }
 
-        return nodeId;
+        throw new MembershipRefusedException(
+            Reason.EXHAUSTED,
+            "all " + NUMBER_COUNT + " node ids are used up by memory nodes of the past: start a new cluster");
     }
 
     private int freeWriterNumber()

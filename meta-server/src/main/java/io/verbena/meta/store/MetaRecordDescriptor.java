@@ -28,7 +28,7 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The only format version this build writes and reads. */
-    static final int FORMAT_VERSION = 4;
+    static final int FORMAT_VERSION = 5;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;

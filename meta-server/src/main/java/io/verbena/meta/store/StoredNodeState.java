@@ -10,7 +10,9 @@ public enum StoredNodeState
     /** A memory node whose lease ended; nobody knows whether its memory can still be reached. */
     LOST(3),
     /** A memory node that left in good order: it closed its memory before it said so. Its id stays taken. */
-    LEFT(4);
+    LEFT(4),
+    /** A memory node that an operator gave up for good: it is never admitted again, and nobody else gets its id. */
+    FORGOTTEN(5);
 
     private final int code;
 

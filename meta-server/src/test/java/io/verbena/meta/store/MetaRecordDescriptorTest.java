@@ -130,7 +130,7 @@ class MetaRecordDescriptorTest
     {
         final Map<String, String> records = new TreeMap<>();
 
-        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-4.hex"))
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-5.hex"))
         {
             new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
                 .map((line) -> line.split(" "))
