@@ -128,7 +128,7 @@ class ControlTasksSimTest
                 assertThat(operation.detail()).contains("keyBytes=" + keyBytes);
             }
 
-            assertThat(node.failedRequestCount()).isEqualTo(5);
+            assertThat(node.failures().requestCount()).isEqualTo(5);
             assertThat(table.putAsync(KEY, KEY)).isNotCompletedExceptionally();
             assertSoundAndServing(cluster);
         }

@@ -22,6 +22,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.request.ControlRequest;
 import io.verbena.request.NodeRequest;
 import io.verbena.request.TableReference;
@@ -40,6 +41,7 @@ import org.agrona.concurrent.Agent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -87,6 +89,7 @@ final class SimCluster implements AutoCloseable
     private boolean splitsSubtables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private int maxMemoryNodes = 128;
+    private UnaryOperator<Device> computeDevices = UnaryOperator.identity();
     private final SimNode clientMachine;
     private final RoutedKvClient client;
     private RemoteNodes remoteNodes;
@@ -355,13 +358,19 @@ final class SimCluster implements AutoCloseable
         maxMemoryNodes = nodes;
     }
 
+    /** Compute nodes added from now on work on what is made of their devices. */
+    void computeDevices(final UnaryOperator<Device> wrapper)
+    {
+        computeDevices = wrapper;
+    }
+
     /** Starts a compute node; it takes operations as soon as it serves. */
     Compute addComputeNode()
     {
         final String name = "compute-" + (computes.size() + 1);
         final SimNode machine = world.addNode(name);
         final ComputeNode node = new ComputeNode(
-            machine.device(), locator(),
+            computeDevices.apply(machine.device()), locator(),
             DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
                 .fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)

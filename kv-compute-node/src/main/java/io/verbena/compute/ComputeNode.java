@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
  *
- * <p>What one request meets unexpectedly fails that request, see {@link #failedRequestCount()}. A RuntimeException out
+ * <p>What one request meets unexpectedly fails that request, see {@link #failures()}. A RuntimeException out
  * of the engine, the lease or a connection breaks what other operations depend on: it ends the node.
  *
  * <p>{@link #endpoint()}, {@link #state()} and the figures may be used by any thread.
@@ -215,10 +215,10 @@ public final class ComputeNode implements Agent
         return operationCount.get();
     }
 
-    /** @return requests so far that met a RuntimeException of this node's code, and failed alone. */
-    public long failedRequestCount()
+    /** @return counts of what failed unexpectedly and did not end it; any thread. */
+    public UnexpectedFailures failures()
     {
-        return failures.count();
+        return failures;
     }
 
     /** @return what it posted in all its life, once it is closed; null before (ask by {@link ControlRequest}). */

@@ -99,7 +99,7 @@ final class NodeSession implements AutoCloseable
         splits = new SplitDesk(links, indexReturns, this::returnIndex);
         raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
             .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
-            .roomSetting(MemoryLinks.settingText(configuration)));
+            .roomSetting(MemoryLinks.settingText(configuration)).dcFailureHandler(failures::onDcFailure));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());

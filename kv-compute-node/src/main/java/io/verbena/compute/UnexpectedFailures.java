@@ -8,14 +8,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests that met a RuntimeException, which no answer foresees: each fails alone, is counted, and is logged, at most
- * one each second. The node's thread reports them; any thread reads the count.
+ * What fails unexpectedly and does not end a compute node. Requests that met a RuntimeException, which no answer
+ * foresees: each fails alone, is counted, and is logged, at most one each second. And DC initiators: they are counted
+ * and logged, and memory nodes are read over connected queue pairs. The node's thread reports them; any thread reads
+ * the counts.
  *
  * <p>Only what belongs to one request, and leaves nothing half changed here, is treated so. An exception out of a step
  * of the engine, of the lease or of a connection breaks an invariant on which other operations stand: it ends the node,
  * whose memory others take over.
  */
-final class UnexpectedFailures
+public final class UnexpectedFailures
 {
     /** Least time between two lines of the log: 1 s. */
     static final long LOG_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
@@ -25,16 +27,40 @@ final class UnexpectedFailures
     private final AtomicLong count = new AtomicLong();
     private long loggedCount;
     private long loggedAtNs;
+    private final AtomicLong dcInitiatorCount = new AtomicLong();
+    private long loggedDcInitiatorCount;
+    private long loggedDcInitiatorAtNs;
 
     UnexpectedFailures(final NanoClock clock)
     {
         this.clock = clock;
     }
 
-    /** @return how many requests failed so; any thread. */
-    long count()
+    /** @return requests so far that met a RuntimeException of this node's code, and failed alone; any thread. */
+    public long requestCount()
     {
         return count.get();
+    }
+
+    /** @return DC initiators so far that could not be made, or broke; any thread. */
+    public long dcInitiatorCount()
+    {
+        return dcInitiatorCount.get();
+    }
+
+    /** Counts a DC initiator that failed, and logs it unless one was logged a moment ago. */
+    void onDcFailure(final Throwable cause)
+    {
+        final long now = dcInitiatorCount.getPlain() + 1;
+        dcInitiatorCount.lazySet(now);
+        final long nowNs = clock.nanoTime();
+        if (0 == loggedDcInitiatorCount || nowNs - loggedDcInitiatorAtNs >= LOG_PAUSE_NS)
+        {
+            LOGGER.warn("a DC initiator failed, and {} since the last such line; memory nodes are read over " +
+                "connected queue pairs instead: {}", now - loggedDcInitiatorCount - 1, cause.getMessage());
+            loggedDcInitiatorCount = now;
+            loggedDcInitiatorAtNs = nowNs;
+        }
     }
 
     /**

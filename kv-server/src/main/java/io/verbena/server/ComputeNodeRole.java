@@ -302,7 +302,8 @@ public final class ComputeNodeRole implements Role
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
-        figures.put("failed_requests", node.failedRequestCount());
+        figures.put("failed_requests", node.failures().requestCount());
+        figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
         figures.putAll(space);
         figures.put("began_ns", beganNs);
         if (null != start)

@@ -157,13 +157,20 @@ final class DcCarrier implements CompletionOwner
     @Override
     public void breakDown(final int status, final String reason)
     {
-        if (user == null)
+        if (isClosed)
+        {
+            return;
+        }
+        final ClientChannel broken = user;
+        pool.onFailed(new RdmaException("DC initiator " + number + " broke" +
+            (broken == null ? " while idle: " : ", reading " + broken.peer() + ": ") + reason));
+        if (broken == null)
         {
             close();
         }
-        else if (!isClosed)
+        else
         {
-            user.breakDown(status, "READ over DC: " + reason);
+            broken.breakDown(status, "READ over DC: " + reason);
         }
     }
 

@@ -49,9 +49,15 @@ final class DcCarrierPool
         catch (final RdmaException ex)
         {
             // It is only quicker with it: the peer is reached when its queue pair is connected.
-            context.deferError(ex);
+            onFailed(ex);
             return null;
         }
+    }
+
+    /** An initiator could not be made, or broke. */
+    void onFailed(final RdmaException failure)
+    {
+        context.configuration().dcFailureHandler().onError(failure);
     }
 
     /** Gives the room of initiators that nobody uses back; false when there are none. */

@@ -24,6 +24,7 @@ public final class RaasConfiguration
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
+    private ErrorHandler dcFailureHandler = RaasConfiguration::ignore;
     private CompletionChannel completionChannel;
     private String roomSetting = "";
 
@@ -47,6 +48,7 @@ public final class RaasConfiguration
         probeIntervalNs = other.probeIntervalNs;
         identity = other.identity;
         errorHandler = other.errorHandler;
+        dcFailureHandler = other.dcFailureHandler;
         completionChannel = other.completionChannel;
         roomSetting = other.roomSetting;
     }
@@ -58,6 +60,11 @@ public final class RaasConfiguration
             throw exception;
         }
         throw new IllegalStateException(error);
+    }
+
+    private static void ignore(final Throwable error)
+    {
+        // reads go over connected queue pairs
     }
 
     /** @return what raises an event when something arrives, or null. */
@@ -317,6 +324,25 @@ public final class RaasConfiguration
     public RaasConfiguration errorHandler(final ErrorHandler errorHandler)
     {
         this.errorHandler = errorHandler;
+        return this;
+    }
+
+    /** @return called with the failure of each DC initiator. */
+    public ErrorHandler dcFailureHandler()
+    {
+        return dcFailureHandler;
+    }
+
+    /**
+     * @param handler called with the failure of each DC initiator: one that could not be made or given a target, and
+     *                one that broke. Peers are reached over connected queue pairs then, so nothing else is reported. It
+     *                is called while the context works: it counts and logs, does not use the context and does not
+     *                throw. Default: nothing.
+     * @return this.
+     */
+    public RaasConfiguration dcFailureHandler(final ErrorHandler handler)
+    {
+        dcFailureHandler = handler;
         return this;
     }
 

@@ -21,6 +21,8 @@ final class StatusFaults
         new Fault("meta_server", "reached", "cannot reach the meta server; is it dead, or stopped?"),
         new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
+        new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +
+            "instead; its log says why"),
         new Fault("refused_handshakes", "0", "connections that were refused: %s; the log names their addresses and " +
             "the reasons, such as a wrong token"),
         new Fault("unreachable_memory_nodes", "", "memory nodes that it does not reach: %s"),
