@@ -161,7 +161,7 @@ public final class ChunkWatch implements AutoCloseable
         {
             return 0;
         }
-        engine.onLook(memoryNodeId);
+        engine.allocator(memoryNodeId).onLook();
         comingEpoch = engine.epoch();
         superblock = null;
         step = Step.VERSION;
@@ -228,7 +228,7 @@ public final class ChunkWatch implements AutoCloseable
         view = coming;
         if (letsGo)
         {
-            engine.onView(memoryNodeId, view);
+            engine.allocator(memoryNodeId).onView(view);
         }
         finish();
         return 1;

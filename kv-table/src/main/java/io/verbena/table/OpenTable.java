@@ -128,10 +128,10 @@ public final class OpenTable
     }
 
     /**
-     * The table was dropped, and its memory goes back when this node has passed some epochs. Operations under way end as
-     * they are; those that wait in their first step, in which they delay no epoch, end as of a table that has changed,
-     * and nothing that operations have left behind is cleared. To be called before the node passes the epoch with which
-     * it heard of the drop.
+     * Closes a table that was dropped: its memory goes back when this node has passed some epochs. Operations under way
+     * end as they are; those that wait in their first step, in which they delay no epoch, end as of a table that has
+     * changed, and nothing that operations have left behind is cleared. To be called before the node passes the epoch
+     * in which it learned of the drop.
      */
     public void close()
     {

@@ -372,8 +372,7 @@ final class OperationRunner
         }
         else if (port == null && op.step == Step.LOOK && op.roundTrips == 0 && op.blockOffset == BlockAllocator.NONE)
         {
-            // It has read nothing, and has no block: it begins again when there is a port, and until then holds no
-            // epoch back.
+            // It has read nothing and has no block: it waits for a port without delaying epochs.
             op.step = Step.START;
             combiner.standAside(op);
             park(op);
@@ -425,14 +424,7 @@ final class OperationRunner
         final boolean isLeftOut = op.overflows && result == OperationResult.STORED;
         op.version = isLeftOut ? op.targetVersion : op.version;
         report(op, isLeftOut ? ComputedValues.resultOfLeftOut(op.kind) : result);
-        if (op.claimStands)
-        {
-            go(op, Step.WITHDRAW);
-        }
-        else
-        {
-            release(op);
-        }
+        leave(op);
     }
 
     /** Ends operations whose deadline has passed while they wait for an answer. @return how many. */
@@ -568,13 +560,18 @@ final class OperationRunner
             case Step.COMMIT -> isApplied = inserts.settleCommit(op);
             case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
             case Step.WITHDRAW -> op.claimStands = false;
-            default -> isApplied = false;
         }
         if (Step.isDecisive(op.step))
         {
             attempts.settle(op, isApplied && !op.overflows);
         }
         combiner.finish(op, isApplied ? OperationResult.STORED : OperationResult.TIMED_OUT_NOT_APPLIED);
+        leave(op);
+    }
+
+    /** Takes a standing tentative word back first. */
+    private void leave(final Operation op)
+    {
         if (op.claimStands)
         {
             go(op, Step.WITHDRAW);

@@ -258,7 +258,8 @@ public final class OrphanScan
         {
             final int next = granules.nextSetBit(start);
             final int stop = next < 0 ? end : next;
-            engine.takeOver(memoryNodeId, offset + (long)start * GRANULE_BYTES, offset + (long)stop * GRANULE_BYTES);
+            engine.allocator(memoryNodeId).takeOver(
+                offset + (long)start * GRANULE_BYTES, offset + (long)stop * GRANULE_BYTES);
             taken += (long)(stop - start) * GRANULE_BYTES;
             start = granules.nextClearBit(stop);
         }

@@ -396,24 +396,6 @@ public final class TableEngine implements AutoCloseable
         link(memoryNodeId).isUnreachable = isUnreachable;
     }
 
-    /** A look at the chunk headers of a memory node begins. */
-    void onLook(final int memoryNodeId)
-    {
-        link(memoryNodeId).allocator.onLook();
-    }
-
-    /** Tells which chunks of a memory node are closed; everything in them is let go of. */
-    void onView(final int memoryNodeId, final ChunkView view)
-    {
-        link(memoryNodeId).allocator.onView(view);
-    }
-
-    /** Takes over a stretch of an adopted chunk that no word names. */
-    void takeOver(final int memoryNodeId, final long start, final long end)
-    {
-        link(memoryNodeId).allocator.takeOver(start, end);
-    }
-
     /** Gives everything this engine holds of a memory node, operations under way included, to a consumer. */
     public void forEachHeld(final int memoryNodeId, final HeldConsumer consumer)
     {

@@ -67,7 +67,7 @@ final class Tombstones
         final Queue queue = op.link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
-            // Not cleared in a subtable that was found to be split since, or in a table that was dropped: see Queue.leave.
+            // Not cleared in a subtable that was found to be split since, or in a dropped table: see Queue.leave.
             final long epoch = runner.epochs.epoch();
             final boolean isToClear = !op.table.isClosed() && op.isInPresentSubtable(slotOffset);
             queue.offsets.addLong(slotOffset);
