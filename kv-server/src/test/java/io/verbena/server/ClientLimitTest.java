@@ -153,6 +153,47 @@ class ClientLimitTest
         }
     }
 
+    /** As many as the property says, at one compute node with what it takes by default. */
+    @Test
+    void shouldServeAsManyAsTheDefaultAndRefuseTheRestByName()
+    {
+        startMeta(1_024);
+        startComputeNode(ComputeNodeRole.DEFAULT_MAX_CLIENTS);
+        final int count = Integer.getInteger("verbena.clients", 80);
+        final List<KvClient> clients = new ArrayList<>();
+        try
+        {
+            clients.add(client(STEP_NS));
+            clients.getFirst().createTable("t", new TableOptions(100)).put(KEY, KEY);
+            int served = 1;
+            for (int i = 1; i < count; i++)
+            {
+                clients.add(client(i < ComputeNodeRole.DEFAULT_MAX_CLIENTS ? STEP_NS : SHORT_NS));
+                served += isServedOrRefusedByName(clients.getLast()) ? 1 : 0;
+            }
+            assertThat(served).isEqualTo(Math.min(count, ComputeNodeRole.DEFAULT_MAX_CLIENTS));
+            startComputeNode(1);
+            clients.getFirst().createTable("u", new TableOptions(100)).put(KEY, KEY);
+        }
+        finally
+        {
+            clients.forEach(KvClient::close);
+        }
+    }
+
+    private static boolean isServedOrRefusedByName(final KvClient client)
+    {
+        try
+        {
+            return client.table("t").get(KEY).isPresent();
+        }
+        catch (final KvUnavailableException ex)
+        {
+            assertThat(ex).hasMessageContaining("raise --max-clients (256) of the compute node");
+            return false;
+        }
+    }
+
     /** Clients fill all the room that they have at the meta server; nodes still join, and are heard. */
     @Test
     void shouldKeepRoomForNodesAtTheMetaServer()

@@ -42,7 +42,14 @@ final class SoftPair implements AutoCloseable
     SoftPair(final Path directory, final RaasConfiguration forServer, final RaasConfiguration forClient)
     {
         // A message that meets no receive fails at once: a single lapse of the credits shows.
-        fabric = SoftFabric.open(new SoftFabricOptions().directory(directory).rnrTimeoutNs(0));
+        this(directory, forServer, forClient, 0);
+    }
+
+    SoftPair(
+        final Path directory, final RaasConfiguration forServer, final RaasConfiguration forClient,
+        final long rnrTimeoutNs)
+    {
+        fabric = SoftFabric.open(new SoftFabricOptions().directory(directory).rnrTimeoutNs(rnrTimeoutNs));
         serverDevice = fabric.openDevice("server");
         clientDevice = fabric.openDevice("client");
         server = RaasContext.open(serverDevice, forServer);
