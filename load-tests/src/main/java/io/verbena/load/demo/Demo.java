@@ -176,6 +176,7 @@ public final class Demo
             agreement(created, loaded, ran),
             elasticity,
             register,
+            ledger.reads(),
             audit,
             cluster.checkTables(),
             deadlines,

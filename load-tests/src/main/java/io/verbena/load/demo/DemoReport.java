@@ -22,6 +22,7 @@ public final class DemoReport
     final VerbAgreement verbs;
     final ElasticityFigures elasticity;
     final RegisterFigures register;
+    final WriteLedger.ReadFigures reads;
     final FinalAudit.Verdict audit;
     final TableCheckFigures tableCheck;
     final DeadlineWatch deadlines;
@@ -37,6 +38,7 @@ public final class DemoReport
         final VerbAgreement verbs,
         final ElasticityFigures elasticity,
         final RegisterFigures register,
+        final WriteLedger.ReadFigures reads,
         final FinalAudit.Verdict audit,
         final TableCheckFigures tableCheck,
         final DeadlineWatch deadlines,
@@ -51,6 +53,7 @@ public final class DemoReport
         this.verbs = verbs;
         this.elasticity = elasticity;
         this.register = register;
+        this.reads = reads;
         this.audit = audit;
         this.tableCheck = tableCheck;
         this.deadlines = deadlines;
@@ -65,7 +68,7 @@ public final class DemoReport
     public boolean passed()
     {
         return counters.errors.sum() == 0 && counters.notFound.sum() == 0 &&
-            Boolean.TRUE.equals(register.linearizable()) && audit.violations() == 0 &&
+            Boolean.TRUE.equals(register.linearizable()) && reads.violations() == 0 && audit.violations() == 0 &&
             tableCheck.holds() && !hasLeaked() && deadlines.late() == 0 && verbs.holds() &&
             elasticity.isComplete() && hasWorked();
     }
@@ -160,6 +163,9 @@ public final class DemoReport
         verbs.addTo(figures);
         elasticity.addTo(figures);
         register.addTo(figures);
+        figures.put("verified_reads", reads.reads());
+        figures.put("read_violations", reads.violations());
+        figures.put("first_read_violation", reads.firstViolation());
         figures.put("audited_records", audit.records());
         figures.put("audit_violations", audit.violations());
         figures.put("first_audit_violation", audit.firstViolation());

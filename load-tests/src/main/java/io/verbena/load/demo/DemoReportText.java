@@ -119,6 +119,9 @@ final class DemoReportText
             .row("linearizable", verdict(report.register.linearizable()),
                 Units.count(report.register.operations()) + " register operations in " +
                 Units.duration(report.register.elapsedNs()))
+            .row("reads verified", yes(report.reads.violations() == 0),
+                Units.count(report.reads.reads()) + " reads during the run, " +
+                Units.count(report.reads.violations()) + " wrong")
             .row("last writes kept", yes(report.audit.violations() == 0),
                 Units.count(report.audit.records()) + " records read back, " + Units.count(report.audit.violations()) +
                 " wrong")
@@ -128,6 +131,7 @@ final class DemoReportText
                     "loading " + Units.count(verbs.loadByOperations()) + " by operation, " +
                     Units.count(verbs.loadAtFabric()) + " at the fabric"));
         particulars(counters.firstError());
+        particulars(report.reads.firstViolation());
         particulars(report.audit.firstViolation());
         particulars(report.tableCheck.firstProblem());
         particulars(report.register.explanation());

@@ -115,7 +115,7 @@ final class YcsbLoad
 
     private MeasuredDb db(final int writer, final RunCounters counters, final boolean isLoading)
     {
-        return new MeasuredDb(new VerbenaDb(client, writer, ledger.writer(writer)), clock, counters, isLoading,
+        return new MeasuredDb(new VerbenaDb(client, writer, ledger.worker(writer)), clock, counters, isLoading,
             ledger::mustExist);
     }
 

@@ -1,5 +1,7 @@
 package io.verbena.load.ycsb;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -38,6 +40,11 @@ public final class RecordCodec
     static final int FIELD_HEADER_LENGTH = FIELD_VALUE_LENGTH_OFFSET + Integer.BYTES;
 
     private static final int MAX_UNSIGNED_SHORT = 0xFFFF;
+    /** The stamp is read for each record that a load reads: without a buffer around it. */
+    private static final VarHandle INT =
+        MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle LONG =
+        MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private RecordCodec()
     {
@@ -121,7 +128,8 @@ public final class RecordCodec
      */
     public static int writer(final byte[] record)
     {
-        return checked(record).getInt(WRITER_OFFSET);
+        checkHeader(record);
+        return (int)INT.get(record, WRITER_OFFSET);
     }
 
     /**
@@ -133,10 +141,17 @@ public final class RecordCodec
      */
     public static long sequence(final byte[] record)
     {
-        return checked(record).getLong(SEQUENCE_OFFSET);
+        checkHeader(record);
+        return (long)LONG.get(record, SEQUENCE_OFFSET);
     }
 
     private static ByteBuffer checked(final byte[] record)
+    {
+        checkHeader(record);
+        return ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static void checkHeader(final byte[] record)
     {
         if (record.length < HEADER_LENGTH)
         {
@@ -147,7 +162,6 @@ public final class RecordCodec
             throw new RecordFormatException("format version " + record[VERSION_OFFSET] + ", this build reads " +
                 FORMAT_VERSION);
         }
-        return ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     private static byte[] utf8(final String name)

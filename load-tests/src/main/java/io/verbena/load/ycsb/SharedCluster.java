@@ -72,7 +72,7 @@ final class SharedCluster
         loading.putIfAbsent(Client.OPERATION_COUNT_PROPERTY, "0");
         final CoreWorkload workload = new CoreWorkload();
         workload.init(loading);
-        final VerbenaDb db = new VerbenaDb(client, 0, WriteListener.NONE);
+        final VerbenaDb db = new VerbenaDb(client, 0, RecordListener.NONE);
         for (long i = 0; i < records; i++)
         {
             if (!workload.doInsert(db, null))

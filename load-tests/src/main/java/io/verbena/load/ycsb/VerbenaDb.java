@@ -50,7 +50,7 @@ public final class VerbenaDb extends DB
     private static final AtomicInteger NEXT_WRITER = new AtomicInteger(1);
 
     private final int writer;
-    private final WriteListener listener;
+    private final RecordListener listener;
     private final Map<String, KvTable> tables = new HashMap<>();
     private KvClient client;
     private long sequence;
@@ -62,7 +62,7 @@ public final class VerbenaDb extends DB
      */
     public VerbenaDb()
     {
-        this(null, NEXT_WRITER.getAndIncrement(), WriteListener.NONE);
+        this(null, NEXT_WRITER.getAndIncrement(), RecordListener.NONE);
     }
 
     /**
@@ -70,9 +70,9 @@ public final class VerbenaDb extends DB
      *
      * @param client   to work on.
      * @param writer   number stamped on each record written, the caller's own for this instance.
-     * @param listener hears of each write.
+     * @param listener receives each read and write of a record.
      */
-    public VerbenaDb(final KvClient client, final int writer, final WriteListener listener)
+    public VerbenaDb(final KvClient client, final int writer, final RecordListener listener)
     {
         this.client = client;
         this.writer = writer;
@@ -114,7 +114,7 @@ public final class VerbenaDb extends DB
     {
         try
         {
-            final Optional<KvEntry> entry = table(table).get(bytes(key));
+            final Optional<KvEntry> entry = get(table(table), key, bytes(key));
             if (entry.isEmpty())
             {
                 return Status.NOT_FOUND;
@@ -138,12 +138,12 @@ public final class VerbenaDb extends DB
     public Status insert(final String table, final String key, final Map<String, ByteIterator> values)
     {
         final long stamp = ++sequence;
-        WriteListener.Outcome outcome = WriteListener.Outcome.NOT_APPLIED;
-        listener.onWriteStart();
+        RecordListener.Outcome outcome = RecordListener.Outcome.NOT_APPLIED;
+        listener.onWriteStart(key, stamp);
         try
         {
             table(table).put(bytes(key), RecordCodec.encode(writer, stamp, arrays(values)));
-            outcome = WriteListener.Outcome.ACKNOWLEDGED;
+            outcome = RecordListener.Outcome.ACKNOWLEDGED;
             return Status.OK;
         }
         catch (final KvException ex)
@@ -162,12 +162,12 @@ public final class VerbenaDb extends DB
     {
         final long stamp = ++sequence;
         final Map<String, byte[]> changes = arrays(values);
-        WriteListener.Outcome outcome = WriteListener.Outcome.NOT_APPLIED;
-        listener.onWriteStart();
+        RecordListener.Outcome outcome = RecordListener.Outcome.NOT_APPLIED;
+        listener.onWriteStart(key, stamp);
         try
         {
-            final Status status = readAndReplace(table(table), bytes(key), stamp, changes);
-            outcome = status.isOk() ? WriteListener.Outcome.ACKNOWLEDGED : WriteListener.Outcome.NOT_APPLIED;
+            final Status status = readAndReplace(table(table), key, stamp, changes);
+            outcome = status.isOk() ? RecordListener.Outcome.ACKNOWLEDGED : RecordListener.Outcome.NOT_APPLIED;
             return status;
         }
         catch (final KvException ex)
@@ -210,13 +210,14 @@ public final class VerbenaDb extends DB
     }
 
     private Status readAndReplace(
-        final KvTable table, final byte[] key, final long stamp, final Map<String, byte[]> changes)
+        final KvTable table, final String key, final long stamp, final Map<String, byte[]> changes)
     {
+        final byte[] keyBytes = bytes(key);
         final long deadlineNs = CLOCK.nanoTime() + UPDATE_TIMEOUT_NS;
         int attempts = 0;
         do
         {
-            final Optional<KvEntry> current = table.get(key);
+            final Optional<KvEntry> current = get(table, key, keyBytes);
             if (current.isEmpty())
             {
                 return Status.NOT_FOUND;
@@ -224,7 +225,7 @@ public final class VerbenaDb extends DB
             final Map<String, byte[]> fields = RecordCodec.fields(current.get().value());
             fields.putAll(changes);
             final ReplaceResult result =
-                table.replace(key, RecordCodec.encode(writer, stamp, fields), current.get().version());
+                table.replace(keyBytes, RecordCodec.encode(writer, stamp, fields), current.get().version());
             switch (result.outcome())
             {
                 case REPLACED ->
@@ -242,6 +243,22 @@ public final class VerbenaDb extends DB
         while (attempts < MAX_UPDATE_ATTEMPTS && CLOCK.nanoTime() - deadlineNs < 0);
         throw new KvTimeoutException("update gave up: in each of " + attempts +
             " rounds another writer came between read and write");
+    }
+
+    private Optional<KvEntry> get(final KvTable table, final String key, final byte[] keyBytes)
+    {
+        byte[] record = null;
+        listener.onReadStart(key);
+        try
+        {
+            final Optional<KvEntry> entry = table.get(keyBytes);
+            record = entry.isPresent() ? entry.get().value() : null;
+            return entry;
+        }
+        finally
+        {
+            listener.onReadEnd(record);
+        }
     }
 
     private KvTable table(final String name)
@@ -270,10 +287,10 @@ public final class VerbenaDb extends DB
         return Status.UNEXPECTED_STATE;
     }
 
-    private static WriteListener.Outcome outcomeOf(final KvException ex)
+    private static RecordListener.Outcome outcomeOf(final KvException ex)
     {
         return ex.category() == KvException.Category.OUTCOME_UNKNOWN ?
-            WriteListener.Outcome.UNKNOWN : WriteListener.Outcome.NOT_APPLIED;
+            RecordListener.Outcome.UNKNOWN : RecordListener.Outcome.NOT_APPLIED;
     }
 
     private static byte[] bytes(final String key)

@@ -20,6 +20,7 @@ class DemoReportTest
     private VerbAgreement verbs = new VerbAgreement(10, 10, 20, 21);
     private ElasticityFigures elasticity = new ElasticityFigures(3, 1, 5, 6, "", 7, false, true);
     private RegisterFigures register = new RegisterFigures(8, true, null, 9);
+    private WriteLedger.ReadFigures reads = new WriteLedger.ReadFigures(200, 0, null);
     private FinalAudit.Verdict audit = new FinalAudit.Verdict(100, 0, null);
     private TableCheckFigures tableCheck = new TableCheckFigures(100, 0, 0, 2, null);
     private long elapsedNs = TIMEOUT_NS;
@@ -41,7 +42,7 @@ class DemoReportTest
         final KvTable table = stub(KvTable.class, null);
         deadlines.watch(stub(KvClient.class, advancing(table, nowNs))).table("t").name();
         return new DemoReport(
-            null, counters, 1, 1, List.of(), List.of(), verbs, elasticity, register, audit, tableCheck, deadlines, "")
+            null, counters, 1, 1, List.of(), List.of(), verbs, elasticity, register, reads, audit, tableCheck, deadlines, "")
             .passed();
     }
 
@@ -94,6 +95,13 @@ class DemoReportTest
         register = new RegisterFigures(8, false, "stale", 9);
         assertThat(passed()).isFalse();
         register = new RegisterFigures(8, null, "the time was up", 9);
+        assertThat(passed()).isFalse();
+    }
+
+    @Test
+    void shouldFailWithAReadThatReturnedWhatItMustNot()
+    {
+        reads = new WriteLedger.ReadFigures(200, 1, "stale");
         assertThat(passed()).isFalse();
     }
 

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -49,6 +50,7 @@ class DemoSystemTest
                 "verbs_per_get", "join_to_first_request_us");
         assertThat(report.audit.records()).isGreaterThanOrEqualTo(RECORDS);
         assertThat((long)figures.get("register_operations")).isPositive();
+        assertThat((long)figures.get("verified_reads")).isPositive();
         assertThat(figures.containsKey("update_p50_ns")).isEqualTo("abf".contains(workload));
         assertThat(figures.containsKey("insert_p50_ns")).isEqualTo("d".contains(workload));
         assertThat(figures.containsKey("read_modify_write_p50_ns")).isEqualTo("f".contains(workload));
@@ -107,6 +109,33 @@ class DemoSystemTest
         assertThat(report.linearizable()).as("the registers were left alone").isTrue();
         assertThat(report.passed()).isFalse();
         assertThat(report.text()).contains("WRONG", "FAILED");
+    }
+
+    @Test
+    void shouldFindAStaleRead() throws InterruptedException
+    {
+        final AtomicInteger staleGets = new AtomicInteger();
+        final Map<String, Object> firstByKey = new ConcurrentHashMap<>();
+
+        final DemoReport report = run(options().workload("a"), (name, args, call) ->
+        {
+            final Object current = call.proceed();
+            // Not in the audit at the end, which would find it too.
+            if (!name.equals("get") || !isRecord(args) || !Thread.currentThread().getName().startsWith("ycsb-run"))
+            {
+                return current;
+            }
+            final Object first =
+                firstByKey.computeIfAbsent(new String((byte[])args[0], StandardCharsets.UTF_8), _ -> current);
+            return first.equals(current) || staleGets.incrementAndGet() % 10 != 0 ? current : first;
+        });
+
+        assertThat(report.reads.violations()).as(report.text()).isPositive();
+        assertThat(report.reads.firstViolation()).startsWith("a read of record user").contains("instead of one of");
+        assertThat(report.audit.violations()).as("the last writes were left alone").isZero();
+        assertThat(report.linearizable()).as("the registers were left alone").isTrue();
+        assertThat(report.passed()).isFalse();
+        assertThat(report.text()).containsPattern("reads verified +WRONG").contains("a read of record user", "FAILED");
     }
 
     @Test
@@ -183,7 +212,12 @@ class DemoSystemTest
 
     private DemoReport run(final Interception interception) throws InterruptedException
     {
-        return new Demo(options(), progress(), client -> InMemoryStore.intercepted(client, interception)).run();
+        return run(options(), interception);
+    }
+
+    private DemoReport run(final DemoOptions options, final Interception interception) throws InterruptedException
+    {
+        return new Demo(options, progress(), client -> InMemoryStore.intercepted(client, interception)).run();
     }
 
     private static boolean isRecord(final Object[] args)

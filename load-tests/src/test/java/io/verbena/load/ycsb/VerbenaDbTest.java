@@ -27,6 +27,7 @@ class VerbenaDbTest
 
     private final InMemoryStore store = new InMemoryStore();
     private final List<String> writes = new ArrayList<>();
+    private final List<String> accesses = new ArrayList<>();
     private KvClient client;
 
     @BeforeEach
@@ -134,11 +135,39 @@ class VerbenaDbTest
     }
 
     @Test
+    void shouldReportEachGetWithWhatItReturned()
+    {
+        final VerbenaDb db = db(client);
+        db.read(TABLE, "user1", null, new HashMap<>());
+        db.insert(TABLE, "user1", values("a", "1"));
+        db.update(TABLE, "user1", values("a", "2"));
+        read(db, "user1", Set.of());
+
+        assertThat(accesses).containsExactly(
+            "read user1", "read nothing",
+            "write 1 of user1", "wrote 1 of user1",
+            "write 2 of user1", "read user1", "read 24 bytes of write 1 by 1", "wrote 2 of user1",
+            "read user1", "read 24 bytes of write 2 by 1");
+    }
+
+    @Test
+    void shouldReportTheEndOfAGetThatFailed()
+    {
+        final VerbenaDb db = db(InMemoryStore.intercepted(client, (name, args, call) ->
+        {
+            throw new KvTimeoutException("planted");
+        }));
+
+        assertThat(db.read(TABLE, "user1", null, new HashMap<>())).isEqualTo(Status.ERROR);
+        assertThat(accesses).containsExactly("read user1", "read nothing");
+    }
+
+    @Test
     void shouldRefuseAValueThatIsNoRecord()
     {
         client.table(TABLE).put("user1".getBytes(StandardCharsets.UTF_8), new byte[]{1, 2, 3});
 
-        final VerbenaDb db = db(client);
+        final VerbenaDb db = new VerbenaDb(client, 1, RecordListener.NONE);
 
         assertThat(db.read(TABLE, "user1", null, new HashMap<>())).isEqualTo(Status.UNEXPECTED_STATE);
         assertThat(db.lastFailure()).hasMessageContaining("not a YCSB record");
@@ -152,17 +181,32 @@ class VerbenaDbTest
 
     private VerbenaDb db(final KvClient on)
     {
-        return new VerbenaDb(on, 1, new WriteListener()
+        return new VerbenaDb(on, 1, new RecordListener()
         {
             @Override
-            public void onWriteStart()
+            public void onReadStart(final String key)
             {
+                accesses.add("read " + key);
+            }
+
+            @Override
+            public void onReadEnd(final byte[] record)
+            {
+                accesses.add(null == record ? "read nothing" : "read " + record.length + " bytes of write " +
+                    RecordCodec.sequence(record) + " by " + RecordCodec.writer(record));
+            }
+
+            @Override
+            public void onWriteStart(final String key, final long sequence)
+            {
+                accesses.add("write " + sequence + " of " + key);
             }
 
             @Override
             public void onWriteEnd(final String key, final long sequence, final Outcome outcome)
             {
                 writes.add(key + " " + sequence + " " + outcome);
+                accesses.add("wrote " + sequence + " of " + key);
             }
         });
     }
