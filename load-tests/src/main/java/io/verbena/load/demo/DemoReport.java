@@ -74,7 +74,7 @@ public final class DemoReport
     }
 
     /** Of a node that was killed, the memory that it had not used yet is found by a later sweep. */
-    private boolean hasLeaked()
+    boolean hasLeaked()
     {
         return tableCheck.lostBytes() > 0 && !elasticity.isKilled();
     }

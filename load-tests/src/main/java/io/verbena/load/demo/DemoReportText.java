@@ -125,7 +125,8 @@ final class DemoReportText
             .row("last writes kept", yes(report.audit.violations() == 0),
                 Units.count(report.audit.records()) + " records read back, " + Units.count(report.audit.violations()) +
                 " wrong")
-            .row("table check", yes(report.tableCheck.holds()), tableCheck(report.tableCheck))
+            .row("table check", yes(report.tableCheck.holds() && !report.hasLeaked()),
+                tableCheck(report.tableCheck))
             .row("verbs agree", verbs.isCounted() ? yes(verbs.holds()) : "-",
                 !verbs.isCounted() ? "the queue pairs are in other processes" :
                     "loading " + Units.count(verbs.loadByOperations()) + " by operation, " +

@@ -8,10 +8,12 @@ import io.verbena.load.report.Progress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,6 +37,7 @@ class DemoSystemTest
 
     @TempDir
     private Path folder;
+    private int verbCounts;
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "b", "c", "d", "f"})
@@ -136,6 +139,39 @@ class DemoSystemTest
         assertThat(report.linearizable()).as("the registers were left alone").isTrue();
         assertThat(report.passed()).isFalse();
         assertThat(report.text()).containsPattern("reads verified +WRONG").contains("a read of record user", "FAILED");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "a verb that no operation counted, verbs agree",
+        "a violation in the table check, table check",
+        "leaked memory, table check"})
+    void shouldFailWithAFaultOfTheCluster(final String fault, final String check) throws InterruptedException
+    {
+        final DemoReport report = new Demo(options(), progress(), needs ->
+        {
+            final DemoCluster cluster = EmbeddedDemoCluster.start(needs);
+            return (DemoCluster)Proxy.newProxyInstance(
+                DemoSystemTest.class.getClassLoader(), new Class<?>[]{DemoCluster.class}, (_, method, args) ->
+                    faulty(fault, method.invoke(cluster, args)));
+        }, client -> client).run();
+
+        assertThat(report.passed()).isFalse();
+        assertThat(report.text()).containsPattern(check + " +WRONG").containsOnlyOnce("WRONG").contains("FAILED");
+    }
+
+    private Object faulty(final String fault, final Object result)
+    {
+        return switch (result)
+        {
+            // Counted twice before the run: the second time the load has ended.
+            case final Long verbs when fault.contains("verb") -> verbs + (0 < verbCounts++ ? 1 : 0);
+            case final TableCheckFigures check when fault.contains("violation") -> new TableCheckFigures(
+                check.records(), 1, check.lostBytes(), check.leftBehind(), "a block with two owners");
+            case final TableCheckFigures check when fault.contains("leaked") ->
+                new TableCheckFigures(check.records(), 0, 64, check.leftBehind(), null);
+            case null, default -> result;
+        };
     }
 
     @Test
