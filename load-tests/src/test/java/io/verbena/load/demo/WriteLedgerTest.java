@@ -157,6 +157,21 @@ class WriteLedgerTest
     }
 
     @Test
+    void shouldKeepWhatAnOpenReadMayReturnWhenReadsThatBeganLaterEnd()
+    {
+        write(first, 1, Outcome.ACKNOWLEDGED);
+        reader.onReadStart(KEY);
+        otherReader.onReadStart(KEY);
+        second.onReadStart(KEY);
+        assertThat(isAcceptedAtEnd(otherReader, 1, 1)).isTrue();
+        write(first, 2, Outcome.ACKNOWLEDGED);
+        write(first, 3, Outcome.ACKNOWLEDGED);
+
+        assertThat(isAcceptedAtEnd(reader, 1, 1)).isTrue();
+        assertThat(isAcceptedAtEnd(second, 1, 3)).isTrue();
+    }
+
+    @Test
     void shouldAcceptAReadOfAWriteOfUnknownOutcomeButNotOfOneThatWasNotApplied()
     {
         write(first, 1, Outcome.ACKNOWLEDGED);
