@@ -1,9 +1,9 @@
 package io.verbena.load.ycsb;
 
 /**
- * Receives each access of one {@link VerbenaDb} to a record. Called by the thread that uses the binding, before the call
- * of the binding returns: a start before anything is sent, an end after the last answer. An update reads within its
- * write. At most one read and one write of a binding are open at a time, and each that started ends.
+ * Receives each access of one {@link VerbenaDb} to a record. Called by the thread that uses the binding, before the
+ * call of the binding returns: a start before anything is sent, an end after the last answer. An update reads within
+ * its write. At most one read and one write of a binding are open at a time, and each that started ends.
  */
 public interface RecordListener
 {

@@ -190,7 +190,8 @@ class WriteLedgerTest
         reader.onReadStart(KEY);
         reader.onReadEnd(new byte[3]);
 
-        assertThat(ledger.reads().firstViolation()).startsWith("a read of record user1 cannot be judged: not a YCSB record: length=3");
+        assertThat(ledger.reads().firstViolation())
+            .startsWith("a read of record user1 cannot be judged: not a YCSB record: length=3");
     }
 
     @Test
