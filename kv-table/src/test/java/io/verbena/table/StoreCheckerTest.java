@@ -21,6 +21,7 @@ class StoreCheckerTest
     private static final int FEW_GROUPS = 2;
     /** More than five READs. */
     private static final int MANY_GROUPS = 5 * TableWords.GROUPS_PER_READ + 1;
+    private static final int SLOTS_PER_GROUP = BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKETS_PER_GROUP;
     private static final int RUNS = 10;
     private static final int SPLIT_RUNS = 40;
     private static final int CHECKS_BESIDE_SPLITS = 4;
@@ -53,7 +54,27 @@ class StoreCheckerTest
             assertThat(onlyTable(store).violation()).contains("its block holds a key that does not belong");
             store.plant(slot, word ^ 1L << SlotWord.VERSION_SHIFT);
             assertThat(onlyTable(store).damagedRecords).isOne();
+            store.plant(slot, SlotWord.EMPTY);
+            assertNoRecordIsDamagedThatIsMisplaced(store, word);
         }
+    }
+
+    /** A lookup of its key does not come to other buckets. */
+    private static void assertNoRecordIsDamagedThatIsMisplaced(final DisturbedStore store, final long word)
+    {
+        int misplaced = 0;
+        for (int slot = 0; slot < FEW_GROUPS * SLOTS_PER_GROUP; slot++)
+        {
+            if (store.word(slot) == SlotWord.EMPTY)
+            {
+                store.plant(slot, word);
+                final TableCheck check = onlyTable(store);
+                assertThat(check.damagedRecords).isZero();
+                misplaced += check.violation().contains("its key does not belong to this bucket") ? 1 : 0;
+                store.plant(slot, SlotWord.EMPTY);
+            }
+        }
+        assertThat(misplaced).isPositive();
     }
 
     private static TableCheck onlyTable(final DisturbedStore store)
