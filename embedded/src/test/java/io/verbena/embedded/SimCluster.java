@@ -79,6 +79,7 @@ final class SimCluster implements AutoCloseable
     private final Flaw flaw;
     private SimNode metaMachine;
     private MetaServer metaServer;
+    private int metaClients = 1_024;
     private final long leaseNs;
     private final int chunksPerNode;
     private final int droppedGuards;
@@ -245,6 +246,17 @@ final class SimCluster implements AutoCloseable
         return world;
     }
 
+    MetaServer metaServer()
+    {
+        return metaServer;
+    }
+
+    /** A meta server that starts from now on takes no more clients than this. */
+    void metaClients(final int most)
+    {
+        metaClients = most;
+    }
+
     SimNode metaMachine()
     {
         return metaMachine;
@@ -288,7 +300,8 @@ final class SimCluster implements AutoCloseable
     {
         metaMachine = world.addNode("meta-server");
         metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
-            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10).epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
+            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10).maxClients(metaClients)
+            .epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
             .idleEpochIntervalNs(null == flaw ? IDLE_EPOCH_NS : 200_000).fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);
     }
