@@ -12,6 +12,7 @@ import io.verbena.cli.cluster.IncrementCommand;
 import io.verbena.cli.cluster.LoadCommand;
 import io.verbena.cli.cluster.MemoryNodeCommand;
 import io.verbena.cli.cluster.MetaServerCommand;
+import io.verbena.cli.cluster.NodeCommand;
 import io.verbena.cli.cluster.PutCommand;
 import io.verbena.cli.cluster.ReplaceCommand;
 import io.verbena.cli.cluster.ScaleCommand;
@@ -82,6 +83,7 @@ public final class VerbenaCommand implements Runnable
         command("load", LoadCommand.class),
         command("dump", DumpCommand.class),
         command("table", TableCommand.class),
+        command("node", NodeCommand.class),
         command("meta-server", MetaServerCommand.class),
         command("memory-node", MemoryNodeCommand.class),
         command(ComputeNodeCommand.NAME, ComputeNodeCommand.class),

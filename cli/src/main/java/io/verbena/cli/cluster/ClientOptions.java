@@ -99,6 +99,14 @@ final class ClientOptions
         return OpenedStore.open(cluster, tokenFile, folder(), timeoutNs());
     }
 
+    /** Connects to the meta server alone. */
+    MetaCalls openMeta()
+    {
+        checkTimeout();
+        return MetaCalls.open(null == cluster ? folder().address() : cluster,
+            null == tokenFile ? folder().token() : tokenFile, timeoutNs());
+    }
+
     /** Exit status for a failure of the store. */
     static int status(final KvException.Category category)
     {

@@ -1,0 +1,113 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandFailedException;
+import io.verbena.cli.ExitStatus;
+import io.verbena.control.ControlCall;
+import io.verbena.control.ControlStatus;
+import io.verbena.control.MetaClient;
+import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.control.bootstrap.BootstrapException;
+import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/** Calls of a tool to the meta server, which work without any compute or memory node. One thread. */
+final class MetaCalls implements AutoCloseable
+{
+    private static final int BOOTSTRAP_TIMEOUT_MS = 10_000;
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final Fabric fabric;
+    private final Device device;
+    private final RaasContext raas;
+    private final VirtualQp vqp;
+    private final MetaClient client;
+
+    private MetaCalls(final Fabric fabric, final BootstrapAnswer answer, final long timeoutNs)
+    {
+        this.fabric = fabric;
+        device = fabric.openDevice("node-" + ProcessHandle.current().pid());
+        raas = RaasContext.open(device, new RaasConfiguration());
+        vqp = raas.connect(answer.metaServer(), MetaCalls::onUnexpectedBatch, timeoutNs);
+        client = new MetaClient(raas, vqp);
+    }
+
+    static MetaCalls open(final String address, final Path tokenFile, final long timeoutNs)
+    {
+        try
+        {
+            final BootstrapAnswer answer = BootstrapClient.ask(ClusterAddress.parse(address),
+                ClusterToken.read(tokenFile),
+                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
+            return new MetaCalls(Fabrics.open(answer.fabric(), ProcessRole.EXPENDABLE), answer, timeoutNs);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw RoleOptions.failed(ex);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
+        }
+    }
+
+    /** Makes a call and waits for its end, which comes by the call's deadline. */
+    <T> ControlCall<T> await(final Function<MetaClient, ControlCall<T>> caller)
+    {
+        final ControlCall<T> call = caller.apply(client);
+        while (!call.isDone())
+        {
+            if (0 == raas.poll())
+            {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+        return call;
+    }
+
+    /** As {@link #await}, for an answer that must be there. */
+    <T> T result(final Function<MetaClient, ControlCall<T>> caller)
+    {
+        final ControlCall<T> call = await(caller);
+        if (ControlStatus.OK != call.status())
+        {
+            throw failed(call);
+        }
+        return call.result();
+    }
+
+    private static CommandFailedException failed(final ControlCall<?> call)
+    {
+        final boolean isRefused = ControlStatus.INVALID_REQUEST == call.status() ||
+            ControlStatus.UNKNOWN_NODE == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
+        return new CommandFailedException(
+            isRefused ? ExitStatus.FAILED : ExitStatus.UNAVAILABLE, call.failure(), null);
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
+    }
+
+    @Override
+    public void close()
+    {
+        vqp.close();
+        raas.close();
+        device.close();
+        fabric.close();
+    }
+}
