@@ -30,7 +30,9 @@ class GuardTablesTest
         Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
     /** How a test comes from the name of a guard, in its annotation, to the guard. */
     private static final Pattern BY_NAME =
-        Pattern.compile("Guards?\\.class\\.get\\w*Field\\((?:guard|name)\\)|Flaw flaw");
+        Pattern.compile("Guards?\\.class(?:\\.get\\w*Field\\(|, )(?:guard|name)\\)|Flaw flaw");
+    /** What makes a test fail, by itself or in the class that it hands its shape to. */
+    private static final Pattern ASSERTION = Pattern.compile("assert|\\bGuardMutation\\.shouldShow\\(");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of();
     /** Switches for tests, no guards. */
@@ -90,7 +92,7 @@ class GuardTablesTest
             final String method = test.group();
             final boolean isNamed = inCode.matcher(method).find() ||
                 inAnnotation.matcher(method).find() && BY_NAME.matcher(method).find();
-            if (isNamed && method.contains("assert"))
+            if (isNamed && ASSERTION.matcher(method).find())
             {
                 return true;
             }
@@ -196,6 +198,9 @@ class GuardTablesTest
             "    void shouldX(final String guard)\n    {\n        ";
         assertThat(leavesOut(csv + "assertThat(run(guard));" + end, "KILL")).isFalse();
         assertThat(leavesOut(csv + "assertThat(run(Guard.class.getDeclaredField(guard)));" + end, "KILL")).isTrue();
+        assertThat(leavesOut(csv + "run(GuardMutation.bits(Guard.class, guard));" + end, "KILL")).isFalse();
+        assertThat(leavesOut(
+            csv + "GuardMutation.shouldShow(GuardMutation.bits(Guard.class, guard));" + end, "KILL")).isTrue();
     }
 
     @Test
