@@ -175,7 +175,7 @@ class GuardTablesTest
         assertThat(guards).hasSizeGreaterThan(20);
         guards.addAll(constants("CombinerGuard.java"));
         guards.addAll(constants("MergeGuard.java"));
-        check(guards, offences, "point-operations.md", "growth.md");
+        check(guards, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimGuard.java"), offences, "reclamation.md");
         checkUse("FenceGuard.java", offences);
         check(constants("DurabilityGuard.java"), offences, "durability.md");
