@@ -29,6 +29,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -53,7 +54,7 @@ class ArchitectureTest
         // A folder has its id before there is a device.
         "io.verbena.memory.MemoryFolder",
         // Secrets, over TCP: no simulation has that.
-        "io.verbena.control.bootstrap",
+        "io.verbena.protocol.bootstrap",
         // Files and connections of this machine.
         "io.verbena.rdma.soft.shared",
         "io.verbena.rdma.ibverbs",
@@ -70,14 +71,13 @@ class ArchitectureTest
         RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),
-        KV_REQUEST("kv-request", "request", RAAS),
+        PROTOCOL("protocol", "protocol", RAAS),
         KV_TABLE("kv-table", "table", RAAS),
-        CONTROL_PLANE("control-plane", "control", RAAS),
         ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
-        META_SERVER("meta-server", "meta", CONTROL_PLANE, ROCKSDB_LIBRARY),
-        KV_MEMORY_NODE("kv-memory-node", "memory", CONTROL_PLANE, KV_TABLE, ROCKSDB_LIBRARY),
-        KV_COMPUTE_NODE("kv-compute-node", "compute", CONTROL_PLANE, KV_REQUEST, KV_TABLE),
-        CLIENT("client", "client", CONTROL_PLANE, KV_REQUEST),
+        META_SERVER("meta-server", "meta", PROTOCOL, ROCKSDB_LIBRARY),
+        KV_MEMORY_NODE("kv-memory-node", "memory", PROTOCOL, KV_TABLE, ROCKSDB_LIBRARY),
+        KV_COMPUTE_NODE("kv-compute-node", "compute", PROTOCOL, KV_TABLE),
+        CLIENT("client", "client", PROTOCOL),
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM),
@@ -174,6 +174,12 @@ class ArchitectureTest
     {
         final String[] packages = Arrays.stream(Module.values()).map(module -> module.packages).toArray(String[]::new);
         check(classes().should().resideInAnyPackage(packages));
+    }
+
+    @Test
+    void shouldHaveNoCyclesBetweenThePackagesOfTheProtocol()
+    {
+        check(slices().matching("io.verbena.protocol.(*)..").should().beFreeOfCycles());
     }
 
     @Test

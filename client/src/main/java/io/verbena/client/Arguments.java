@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.control.TableName;
+import io.verbena.protocol.message.TableName;
 
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 
 import org.agrona.concurrent.NanoClock;
 

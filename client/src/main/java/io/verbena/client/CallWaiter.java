@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.request.NodeRequest;
+import io.verbena.protocol.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,8 +1,8 @@
 package io.verbena.client;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 

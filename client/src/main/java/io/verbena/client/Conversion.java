@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.request.remote.TransportTurn;
+import io.verbena.protocol.remote.TransportTurn;
 
 /** What a {@link RemoteNodesThread} drives; by the owner of the turn only, except what says otherwise. */
 interface DrivenNodes extends TransportTurn.Transport

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.control.TableName;
-import io.verbena.request.RequestLimits;
+import io.verbena.protocol.message.TableName;
+import io.verbena.protocol.request.RequestLimits;
 
 /** Limits of the interface, checked before anything is sent. */
 public final class KvLimits

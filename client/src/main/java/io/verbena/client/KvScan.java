@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.request.RecordPage;
+import io.verbena.protocol.request.RecordPage;
 
 import java.util.Arrays;
 import java.util.Iterator;

@@ -1,18 +1,18 @@
 package io.verbena.client;
 
-import io.verbena.control.bootstrap.BootstrapAnswer;
-import io.verbena.control.bootstrap.BootstrapClient;
-import io.verbena.control.bootstrap.BootstrapException;
-import io.verbena.control.bootstrap.BootstrapLocator;
-import io.verbena.control.bootstrap.ClusterAddress;
-import io.verbena.control.bootstrap.ClusterToken;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.remote.Waker;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.request.remote.Waker;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,10 +1,13 @@
 package io.verbena.client;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.MetaClient;
-import io.verbena.control.NodePage;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.remote.RemoteEndpoint;
+import io.verbena.protocol.remote.TransportTurn;
+import io.verbena.protocol.remote.Waker;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -12,9 +15,6 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.request.remote.RemoteEndpoint;
-import io.verbena.request.remote.TransportTurn;
-import io.verbena.request.remote.Waker;
 
 import org.agrona.ErrorHandler;
 import org.agrona.collections.Int2ObjectHashMap;

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.request.remote.TransportTurn;
-import io.verbena.request.remote.Waker;
+import io.verbena.protocol.remote.TransportTurn;
+import io.verbena.protocol.remote.Waker;
 
 import org.agrona.concurrent.NanoClock;
 

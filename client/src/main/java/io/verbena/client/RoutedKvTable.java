@@ -1,8 +1,8 @@
 package io.verbena.client;
 
-import io.verbena.request.RecordPage;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.RecordPage;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 
 import java.util.List;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.verbena.client;
 
 import io.verbena.client.OperationStatistics.Column;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 

@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.request.OperationRequest;
+import io.verbena.protocol.request.OperationRequest;
 
 /**
  * The request of a thread that waits: one for each thread, used again and again. When its thread leaves it to a node

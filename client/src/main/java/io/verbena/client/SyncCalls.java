@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
-import io.verbena.request.CountPage;
-import io.verbena.request.OperationRequest;
+import io.verbena.protocol.request.CountPage;
+import io.verbena.protocol.request.OperationRequest;
 
 /** The sum over the stretches of a table. Not thread-safe. */
 final class TableCount

@@ -1,10 +1,10 @@
 package io.verbena.client;
 
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.raas.Backoff;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
 
 /** What an answer means for a call: it is over, well or badly, or another node may try. */
 final class Verdict

@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;

@@ -1,8 +1,8 @@
 package io.verbena.client;
 
-import io.verbena.request.NodeRequest;
-import io.verbena.request.remote.TransportTurn;
-import io.verbena.request.remote.Waker;
+import io.verbena.protocol.remote.TransportTurn;
+import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.NodeRequest;
 import io.verbena.test.Meetings;
 
 import org.agrona.concurrent.SystemNanoClock;

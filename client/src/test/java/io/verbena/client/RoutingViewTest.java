@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-import io.verbena.request.ComputeEndpoint;
+import io.verbena.protocol.request.ComputeEndpoint;
 
 import org.junit.jupiter.api.Test;
 

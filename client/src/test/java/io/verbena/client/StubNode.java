@@ -1,9 +1,9 @@
 package io.verbena.client;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationRequest;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationRequest;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

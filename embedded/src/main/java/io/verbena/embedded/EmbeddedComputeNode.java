@@ -1,10 +1,10 @@
 package io.verbena.embedded;
 
-import io.verbena.compute.NodeSpace;
-import io.verbena.request.ComputeEndpoint;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeRunner;
-import io.verbena.request.ControlRequest;
+import io.verbena.compute.NodeSpace;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 

@@ -2,16 +2,16 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.ComputeNode;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Kind;
+import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.RequestLimits;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.ControlRequest.Kind;
-import io.verbena.request.ControlRequest.Status;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.RequestLimits;
-import io.verbena.request.TableReference;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;

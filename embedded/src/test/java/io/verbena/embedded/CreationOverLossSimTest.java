@@ -1,10 +1,10 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.TableReference;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,9 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.api.Test;

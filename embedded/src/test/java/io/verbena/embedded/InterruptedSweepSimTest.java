@@ -3,9 +3,9 @@ package io.verbena.embedded;
 import io.verbena.client.KvTable;
 import io.verbena.compute.SpaceFigures;
 import io.verbena.compute.Sweeps;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.StoreCheck;
 
 import org.junit.jupiter.params.ParameterizedTest;

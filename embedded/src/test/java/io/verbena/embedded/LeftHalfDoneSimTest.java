@@ -2,8 +2,8 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.SpaceReport;
 import io.verbena.table.StoreCheck;
 

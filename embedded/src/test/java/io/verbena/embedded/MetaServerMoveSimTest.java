@@ -1,9 +1,9 @@
 package io.verbena.embedded;
 
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Kind;
+import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest.Kind;
-import io.verbena.request.ControlRequest.Status;
-import io.verbena.request.ControlRequest;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

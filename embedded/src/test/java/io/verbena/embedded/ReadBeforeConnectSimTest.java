@@ -2,10 +2,10 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.request.ControlRequest;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

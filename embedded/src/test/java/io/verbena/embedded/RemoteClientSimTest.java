@@ -5,10 +5,10 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.RemoteNodes;
 import io.verbena.client.RoutedKvClient;
+import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.TableReference;
-import io.verbena.request.remote.Waker;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,16 +6,16 @@ import io.verbena.client.RemoteKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.StoreObserver;
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.remote.RequestServer;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.request.remote.RequestServer;
 
 import org.agrona.concurrent.Agent;
 

@@ -3,8 +3,8 @@ package io.verbena.embedded;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.compute.SpaceFigures;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.format.TableDescriptor;
 

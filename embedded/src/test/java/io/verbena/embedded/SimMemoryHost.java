@@ -1,6 +1,5 @@
 package io.verbena.embedded;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.DurableNodes;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
@@ -8,6 +7,7 @@ import io.verbena.memory.MemoryNodeState;
 import io.verbena.memory.SimCrash;
 import io.verbena.memory.SimDisk;
 import io.verbena.memory.checkpoint.RegionLoads;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.verbs.AccessFlags;

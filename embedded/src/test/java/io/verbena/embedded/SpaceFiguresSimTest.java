@@ -4,8 +4,8 @@ import com.sun.management.ThreadMXBean;
 import io.verbena.client.KvTable;
 import io.verbena.compute.NodeSpace;
 import io.verbena.compute.SpaceFigures;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.HeldStretch;
 
 import org.junit.jupiter.api.Test;

@@ -1,12 +1,12 @@
 package io.verbena.embedded;
 
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.TableReference;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.TableDescriptor;
 

@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.checkpoint.RegionLoads;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.Device;
 
 import java.lang.foreign.MemorySegment;

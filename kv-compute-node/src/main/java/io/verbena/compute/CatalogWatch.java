@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.control.Heartbeat;
-import io.verbena.control.TableEntry;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.OpenTable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;

@@ -1,10 +1,10 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlCall;
-import io.verbena.control.MemoryNodeClient;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
 import io.verbena.table.TableEngine;
 
 /**

@@ -1,15 +1,15 @@
 package io.verbena.compute;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
 
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;

@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.request.ControlRequest.Status;
-import io.verbena.request.ControlRequest;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
 
 /** A control request that a node works on: polled until it has answered. Owned by the node's thread. */
 abstract class ControlTask

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.request.ControlRequest;
-import io.verbena.request.ControlRequest.Status;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.TableReference;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;

@@ -1,8 +1,8 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.TableEntry;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.Subtable;
 import io.verbena.table.TableGrowth;
 import io.verbena.table.format.FormatException;

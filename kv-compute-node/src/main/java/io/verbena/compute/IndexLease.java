@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlCall;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
 
 import org.agrona.collections.Int2ObjectHashMap;
 

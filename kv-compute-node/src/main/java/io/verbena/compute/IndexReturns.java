@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkRun;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkRun;
 import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
 

@@ -1,11 +1,11 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.Heartbeat;
-import io.verbena.control.Lease;
-import io.verbena.control.NewsRequest;
-import io.verbena.control.Registration;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.Lease;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.Registration;
 import io.verbena.table.TableEngine;
 
 import org.slf4j.Logger;

@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlStatus;
-import io.verbena.control.TablePage;
-import io.verbena.request.ControlRequest.Status;
-import io.verbena.request.ControlRequest;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.MemoryNodeClient;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.ChunkLease;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;

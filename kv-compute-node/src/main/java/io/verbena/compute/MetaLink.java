@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.control.MetaClient;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.MetaClient;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasContext;

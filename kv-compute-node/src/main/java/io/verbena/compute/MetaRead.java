@@ -1,8 +1,8 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.MetaClient;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
 
 /**
  * A question to the meta server that changes nothing there, so it may be asked again: a connection that turns out to

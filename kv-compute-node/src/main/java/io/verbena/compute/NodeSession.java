@@ -1,19 +1,19 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.NodeRegistration;
-import io.verbena.control.Registration;
-import io.verbena.control.TableEntry;
-import io.verbena.control.TablePage;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.request.ControlRequest;
 import io.verbena.table.EpochTracker;
 import io.verbena.table.OpenTable;
 import io.verbena.table.RegionAccess;

@@ -1,10 +1,10 @@
 package io.verbena.compute;
 
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RequestKind;
-import io.verbena.request.RequestLimits;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.RequestLimits;
 import io.verbena.table.OpenTable;
 import io.verbena.table.Operation;
 import io.verbena.table.OperationKind;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.NodeRequest;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.NodeRequest;
 
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 

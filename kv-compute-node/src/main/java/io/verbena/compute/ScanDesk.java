@@ -1,11 +1,11 @@
 package io.verbena.compute;
 
-import io.verbena.request.CountPage;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationAnswer;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.RecordPage;
-import io.verbena.request.RequestKind;
+import io.verbena.protocol.request.CountPage;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RecordPage;
+import io.verbena.protocol.request.RequestKind;
 import io.verbena.table.OpenTable;
 import io.verbena.table.OperationResult;
 import io.verbena.table.TableEngine;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.compute.SplitWork.Kind;
-import io.verbena.control.TableEntry;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.OpenTable;
 import io.verbena.table.SplitSource;
 import io.verbena.table.Subtable;

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.control.TableEntry;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.OpenTable;
 import io.verbena.table.format.TableDescriptor;
 

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.table.OneSidedPort;
 import io.verbena.table.RegionAccess;

@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.TableEntry;
-import io.verbena.control.TablePage;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.request.NodeRequest;
+import io.verbena.protocol.request.NodeRequest;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

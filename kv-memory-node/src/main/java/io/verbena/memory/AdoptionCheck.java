@@ -1,10 +1,10 @@
 package io.verbena.memory;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.TableEntry;
-import io.verbena.control.TablePage;
 import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
 import io.verbena.table.RegionReader;
 import io.verbena.table.StoreCheck;
 import io.verbena.table.StoreChecker;

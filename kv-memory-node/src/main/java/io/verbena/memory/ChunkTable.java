@@ -1,10 +1,10 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlException;
-import io.verbena.control.ControlStatus;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.control.bootstrap.SyncedNames;
 import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.protocol.bootstrap.SyncedNames;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkRun;
+import io.verbena.protocol.message.ChunkRun;
 import io.verbena.raas.PeerIdentity;
 
 import java.util.HashMap;

@@ -1,12 +1,12 @@
 package io.verbena.memory;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.Heartbeat;
-import io.verbena.control.Lease;
-import io.verbena.control.NodePage;
-import io.verbena.control.NodeRegistration;
-import io.verbena.control.Registration;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.Lease;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;

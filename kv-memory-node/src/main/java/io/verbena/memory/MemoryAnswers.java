@@ -1,12 +1,12 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
-import io.verbena.control.ControlException;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.MemoryNodeService;
-import io.verbena.control.MemoryNodeStat;
+import io.verbena.protocol.control.MemoryNodeService;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.raas.PeerIdentity;
 
 import java.util.List;

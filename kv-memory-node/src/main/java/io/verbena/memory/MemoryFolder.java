@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.control.bootstrap.OwnerOnly;
 import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,10 +1,10 @@
 package io.verbena.memory;
 
-import io.verbena.control.MemoryNodeDispatcher;
-import io.verbena.control.MemoryNodeStat;
-import io.verbena.control.NodeRegistration;
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.RegionAdoption.Kind;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.MemoryNodeDispatcher;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;

@@ -1,14 +1,14 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkLease;
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.NodePage;
-import io.verbena.control.TableEntry;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;

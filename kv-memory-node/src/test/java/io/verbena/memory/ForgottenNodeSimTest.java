@@ -1,10 +1,10 @@
 package io.verbena.memory;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.ForgottenNode;
-import io.verbena.control.TableEntry;
 import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.raas.PeerIdentity;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ControlException;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ControlException;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.ChunkDescriptor;

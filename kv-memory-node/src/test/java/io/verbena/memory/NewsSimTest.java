@@ -1,9 +1,9 @@
 package io.verbena.memory;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.NewsRequest;
 import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NewsRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

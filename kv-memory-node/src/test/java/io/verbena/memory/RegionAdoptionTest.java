@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
-import io.verbena.control.ChunkPurpose;
-import io.verbena.control.ChunkRun;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;

@@ -1,13 +1,13 @@
 package io.verbena.memory;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.Heartbeat;
-import io.verbena.control.MemoryNodeClient;
-import io.verbena.control.MetaClient;
-import io.verbena.control.NodeRegistration;
-import io.verbena.control.bootstrap.MetaServerLocator;
-import io.verbena.control.Registration;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;

@@ -1,10 +1,10 @@
 package io.verbena.memory;
 
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaStore;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;

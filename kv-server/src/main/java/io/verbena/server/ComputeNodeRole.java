@@ -3,12 +3,12 @@ package io.verbena.server;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.SpaceFigures;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.remote.RequestServer;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
-import io.verbena.request.ControlRequest;
-import io.verbena.request.remote.RequestServer;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,12 +1,12 @@
 package io.verbena.server;
 
-import io.verbena.control.MemoryNodeStat;
-import io.verbena.control.bootstrap.MetaServerLocator;
 import io.verbena.memory.Checkpointer;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;

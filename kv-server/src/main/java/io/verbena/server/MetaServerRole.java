@@ -1,9 +1,5 @@
 package io.verbena.server;
 
-import io.verbena.control.bootstrap.BootstrapAnswer;
-import io.verbena.control.bootstrap.BootstrapServer;
-import io.verbena.control.bootstrap.ClusterAddress;
-import io.verbena.control.bootstrap.ClusterToken;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
@@ -12,6 +8,10 @@ import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapServer;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -75,7 +75,7 @@ public final class MetaServerRole implements Role
      * @param isFresh    whether all nodes of an earlier run, and the memory their tables were in, are gone: then it
      *                   begins without them.
      * @return the role, ready.
-     * @throws io.verbena.control.bootstrap.BootstrapException when it cannot listen there.
+     * @throws io.verbena.protocol.bootstrap.BootstrapException when it cannot listen there.
      * @throws io.verbena.meta.store.MetaStoreException when the folder cannot be used.
      */
     public static MetaServerRole open(

@@ -1,13 +1,13 @@
 package io.verbena.meta;
 
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.MemoryNodeClient;
 import io.verbena.meta.membership.FenceCaller;
 import io.verbena.meta.membership.FencingRound;
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipTable;
 import io.verbena.meta.store.StoredNode;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;

@@ -1,6 +1,5 @@
 package io.verbena.meta;
 
-import io.verbena.control.MetaDispatcher;
 import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.membership.ConductorOptions;
 import io.verbena.meta.membership.Member;
@@ -12,6 +11,7 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;

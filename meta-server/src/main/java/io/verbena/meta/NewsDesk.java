@@ -1,8 +1,8 @@
 package io.verbena.meta;
 
-import io.verbena.control.NewsAnswer;
-import io.verbena.control.NewsRequest;
 import io.verbena.meta.membership.MembershipConductor;
+import io.verbena.protocol.control.NewsAnswer;
+import io.verbena.protocol.message.NewsRequest;
 import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayDeque;

@@ -3,9 +3,9 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
-import io.verbena.control.bootstrap.SyncedNames;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
+import io.verbena.protocol.bootstrap.SyncedNames;
 
 import java.io.IOException;
 import java.io.Reader;

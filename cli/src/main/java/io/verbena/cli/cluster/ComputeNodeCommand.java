@@ -4,7 +4,7 @@ import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.VerbenaCommand;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.control.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;

@@ -2,11 +2,11 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.control.ControlCall;
-import io.verbena.control.ControlStatus;
-import io.verbena.control.ForgottenNode;
-import io.verbena.control.TableEntry;
-import io.verbena.control.TablePage;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SubtableDescriptor;

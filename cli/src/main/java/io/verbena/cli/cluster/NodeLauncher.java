@@ -3,7 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
 import io.verbena.cli.FileErrors;
-import io.verbena.control.bootstrap.OwnerOnly;
+import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -2,7 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.control.bootstrap.OwnerOnly;
+import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import org.agrona.concurrent.SystemNanoClock;
 

@@ -2,13 +2,13 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.control.bootstrap.BootstrapAnswer;
-import io.verbena.control.bootstrap.BootstrapClient;
-import io.verbena.control.bootstrap.BootstrapException;
-import io.verbena.control.bootstrap.BootstrapLocator;
-import io.verbena.control.bootstrap.ClusterAddress;
-import io.verbena.control.bootstrap.ClusterToken;
-import io.verbena.control.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 
 import picocli.CommandLine.Option;
 

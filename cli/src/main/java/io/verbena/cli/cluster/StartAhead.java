@@ -1,6 +1,6 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.control.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.rdma.fabric.Fabrics;
 
 /**

@@ -2,7 +2,6 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.ExitStatus;
-import io.verbena.control.TableEntry;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.StoppedMemory;
@@ -10,6 +9,7 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.protocol.message.TableEntry;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;

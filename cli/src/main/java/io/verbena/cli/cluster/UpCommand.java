@@ -7,8 +7,8 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.TableOptions;
-import io.verbena.control.bootstrap.BootstrapException;
-import io.verbena.control.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.ClusterAddress;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -2,19 +2,19 @@ package io.verbena.cli.cluster;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.control.bootstrap.BootstrapAnswer;
-import io.verbena.control.bootstrap.BootstrapClient;
-import io.verbena.control.bootstrap.BootstrapLocator;
-import io.verbena.control.bootstrap.ClusterAddress;
-import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.remote.RequestServer;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationRequest;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
-import io.verbena.request.ComputeEndpoint;
-import io.verbena.request.NodeRequest;
-import io.verbena.request.OperationRequest;
-import io.verbena.request.remote.RequestServer;
 import io.verbena.server.ComputeNodeRole;
 
 import java.io.IOException;

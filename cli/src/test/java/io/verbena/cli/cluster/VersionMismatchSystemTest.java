@@ -1,9 +1,9 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.ExitStatus;
-import io.verbena.control.bootstrap.BootstrapClient;
-import io.verbena.control.bootstrap.ClusterAddress;
-import io.verbena.control.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

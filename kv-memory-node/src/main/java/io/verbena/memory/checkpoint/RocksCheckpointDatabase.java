@@ -1,6 +1,6 @@
 package io.verbena.memory.checkpoint;
 
-import io.verbena.control.bootstrap.SyncedNames;
+import io.verbena.protocol.bootstrap.SyncedNames;
 import io.verbena.rocksdb.RocksLibrary;
 
 import org.agrona.CloseHelper;

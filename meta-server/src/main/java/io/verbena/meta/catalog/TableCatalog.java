@@ -1,9 +1,9 @@
 package io.verbena.meta.catalog;
 
-import io.verbena.control.TableName;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.protocol.message.TableName;
 
 import java.util.Collection;
 import java.util.Collections;

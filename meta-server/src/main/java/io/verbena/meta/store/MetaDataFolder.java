@@ -1,7 +1,7 @@
 package io.verbena.meta.store;
 
-import io.verbena.control.bootstrap.OwnerOnly;
-import io.verbena.control.bootstrap.SyncedNames;
+import io.verbena.protocol.bootstrap.OwnerOnly;
+import io.verbena.protocol.bootstrap.SyncedNames;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,10 +1,10 @@
 package io.verbena.meta.catalog;
 
-import io.verbena.control.TableName;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.protocol.message.TableName;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;

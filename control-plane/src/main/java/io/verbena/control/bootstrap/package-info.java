@@ -1,6 +1,0 @@
-/**
- * How a node or client that knows one address finds its cluster: one handshake over TCP that checks versions and a
- * shared token, and tells the fabric and where the meta server is on it. Everything after goes by RaaS. Must not know
- * what the cluster does.
- */
-package io.verbena.control.bootstrap;

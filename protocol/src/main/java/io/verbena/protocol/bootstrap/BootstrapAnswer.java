@@ -1,0 +1,14 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.raas.PeerAddress;
+
+/**
+ * What a cluster tells those who may join it.
+ *
+ * @param clusterId  of the cluster, which memory that belongs to another one does not fit; never 0.
+ * @param fabric     name of the fabric, as {@code io.verbena.rdma.fabric.Fabrics} opens it.
+ * @param metaServer where the meta server is on it.
+ */
+public record BootstrapAnswer(long clusterId, String fabric, PeerAddress metaServer)
+{
+}

@@ -1,0 +1,167 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.protocol.bootstrap.BootstrapException.Reason;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.Arrays;
+
+/** The asking side of the handshake. Stateless. */
+public final class BootstrapClient
+{
+    static final String CLIENT_SIDE = "verbena client";
+    static final String SERVER_SIDE = "verbena server";
+    private static final int MAX_ANSWER_BYTES = 4096;
+
+    private BootstrapClient()
+    {
+    }
+
+    /** Loads what the handshake needs, for a process that has something else to do meanwhile; any thread. */
+    public static void prepare()
+    {
+        final byte[] nonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        new SecureRandom().nextBytes(nonce);
+        ClusterToken.ofHex("00".repeat(ClusterToken.LENGTH_BYTES), "no file").proof(CLIENT_SIDE, nonce, nonce);
+    }
+
+    /**
+     * Asks a cluster how to reach it. Blocks.
+     *
+     * @param address   of the cluster.
+     * @param token     of the cluster.
+     * @param timeoutMs longest wait for connecting, and for each whole answer; 1 or more.
+     * @return what the cluster tells.
+     * @throws BootstrapException when it does not: one line that says why.
+     */
+    public static BootstrapAnswer ask(final ClusterAddress address, final ClusterToken token, final int timeoutMs)
+    {
+        return ask(address, token, timeoutMs, BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS);
+    }
+
+    static BootstrapAnswer ask(
+        final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
+        final int formats)
+    {
+        // Before there is a connection: the server does not wait for a process that loads its cryptography first.
+        final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        new SecureRandom().nextBytes(clientNonce);
+        token.proof(CLIENT_SIDE, clientNonce, clientNonce);
+        try (Socket socket = new Socket())
+        {
+            final InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
+            if (target.isUnresolved())
+            {
+                throw failure(Reason.UNREACHABLE, address, "the host is not known", null);
+            }
+            socket.connect(target, timeoutMs);
+            socket.setTcpNoDelay(true);
+            final MessageReader in = new MessageReader(socket, timeoutMs);
+            return shakeHands(socket, in, address, token, version, formats, clientNonce);
+        }
+        catch (final EOFException ex)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex);
+        }
+        catch (final SocketTimeoutException ex)
+        {
+            throw failure(Reason.UNREACHABLE, address, "no answer within " + timeoutMs + " ms; is the cluster up?", ex);
+        }
+        catch (final IOException ex)
+        {
+            throw failure(Reason.UNREACHABLE, address, ex.getMessage() + "; is the cluster up?", ex);
+        }
+    }
+
+    private static BootstrapAnswer shakeHands(
+        final Socket socket, final MessageReader in, final ClusterAddress address, final ClusterToken token,
+        final int version, final int formats, final byte[] clientNonce) throws IOException
+    {
+        final OutputStream out = socket.getOutputStream();
+        out.write(BootstrapDescriptor.hello(version, formats, clientNonce));
+        final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
+        if (BootstrapDescriptor.MAGIC != challenge.getInt(0))
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster", null);
+        }
+        // By the numbers, not by the server's text: what a cluster of another version says there is not known.
+        final int serverVersion = challenge.getShort(BootstrapDescriptor.VERSION_OFFSET) & 0xFFFF;
+        final int serverFormats = challenge.getInt(BootstrapDescriptor.FORMATS_OFFSET);
+        if (serverVersion != version || serverFormats != formats)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address,
+                BootstrapDescriptor.mismatch(serverVersion, serverFormats, version, formats), null);
+        }
+        if (BootstrapDescriptor.STATUS_OK != challenge.getShort(BootstrapDescriptor.STATUS_OFFSET))
+        {
+            final int length = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
+            throw failure(Reason.VERSION_MISMATCH, address,
+                text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0), null);
+        }
+        final byte[] serverNonce = BootstrapDescriptor.nonce(challenge);
+        out.write(token.proof(CLIENT_SIDE, clientNonce, serverNonce));
+        in.startMessage();
+        return readAnswer(in, address, token, clientNonce, serverNonce);
+    }
+
+    private static BootstrapAnswer readAnswer(
+        final MessageReader in, final ClusterAddress address, final ClusterToken token, final byte[] clientNonce,
+        final byte[] serverNonce) throws IOException
+    {
+        final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
+        final int length = checked(address,
+            BootstrapDescriptor.wrap(head).getInt(BootstrapDescriptor.ANSWER_LENGTH_OFFSET), MAX_ANSWER_BYTES);
+        final byte[] whole = Arrays.copyOf(head, head.length + length);
+        System.arraycopy(in.read(length), 0, whole, head.length, length);
+        final ByteBuffer answer = BootstrapDescriptor.wrap(whole);
+        if (BootstrapDescriptor.STATUS_OK != answer.getShort(0))
+        {
+            throw failure(Reason.WRONG_TOKEN, address, text(answer, head.length), null);
+        }
+        if (whole.length < BootstrapDescriptor.ANSWER_FABRIC_OFFSET)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "its answer is too short", null);
+        }
+        final byte[] proof = new byte[BootstrapDescriptor.PROOF_LENGTH_BYTES];
+        answer.get(BootstrapDescriptor.ANSWER_PROOF_OFFSET, proof);
+        if (!token.isProof(proof, SERVER_SIDE, clientNonce, serverNonce))
+        {
+            throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token", null);
+        }
+        return BootstrapDescriptor.decodeAnswer(answer);
+    }
+
+    private static ByteBuffer read(final MessageReader in, final int length) throws IOException
+    {
+        return BootstrapDescriptor.wrap(in.read(length));
+    }
+
+    private static int checked(final ClusterAddress address, final int length, final int most)
+    {
+        if (length < 0 || length > most)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, "it says something of " + length + " bytes", null);
+        }
+        return length;
+    }
+
+    private static String text(final ByteBuffer bytes, final int offset)
+    {
+        // One line, whoever it is that says it.
+        return new String(bytes.array(), offset, bytes.capacity() - offset, StandardCharsets.UTF_8)
+            .replaceAll("\\p{Cntrl}+", " ").strip();
+    }
+
+    private static BootstrapException failure(
+        final Reason reason, final ClusterAddress address, final String why, final Throwable cause)
+    {
+        return new BootstrapException(reason, "cannot join the cluster at " + address + ": " + why, cause);
+    }
+}

@@ -1,0 +1,153 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The handshake over TCP, {@code docs/format/bootstrap.md}; little-endian.
+ *
+ * <pre>
+ *  hello, client to server            challenge, server to client
+ *   0 +---------------------------+    0 +---------------------------+
+ *     |          magic            |      |          magic            |
+ *   4 +-------------+-------------+    4 +-------------+-------------+
+ *     |   version   |  reserved   |      |   version   |   status    |
+ *   8 +-------------+-------------+    8 +-------------+-------------+
+ *     |         formats           |      |         formats           |
+ *  12 +---------------------------+   12 +---------------------------+
+ *     |         reserved          |      |       text length         |
+ *  16 +---------------------------+   16 +---------------------------+
+ *     |        nonce (32)         |      |        nonce (32)         |
+ *  48 +---------------------------+   48 +---------------------------+
+ *                                        |  text, unless status is 0 |
+ *                                        +---------------------------+
+ *  proof, client to server: 32 bytes
+ *  answer, server to client
+ *   0 +-------------+-------------+
+ *     |   status    |  reserved   |
+ *   4 +-------------+-------------+
+ *     |      payload length       |
+ *   8 +---------------------------+
+ *     |    server's proof (32)    |
+ *  40 +---------------------------+
+ *     |        GID (16)           |
+ *  56 +---------------------------+
+ *     |    service locator (8)    |
+ *  64 +-------------+-------------+
+ *     |    port     |  reserved   |
+ *  68 +-------------+-------------+
+ *     |   name of the fabric ...  |
+ *     +---------------------------+
+ * </pre>
+ */
+final class BootstrapDescriptor
+{
+    /** First 32 bits of both sides: {@code VRBN}. */
+    static final int MAGIC = 0x4E42_5256;
+    static final int VERSION = 1;
+    /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
+    static final int FORMATS = 3;
+    static final int VERSION_OFFSET = Integer.BYTES;
+    static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
+    static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;
+    static final int TEXT_LENGTH_OFFSET = FORMATS_OFFSET + Integer.BYTES;
+    static final int NONCE_OFFSET = TEXT_LENGTH_OFFSET + Integer.BYTES;
+    static final int NONCE_LENGTH_BYTES = 32;
+    static final int HELLO_LENGTH_BYTES = NONCE_OFFSET + NONCE_LENGTH_BYTES;
+    static final int PROOF_LENGTH_BYTES = 32;
+    static final int ANSWER_LENGTH_OFFSET = Integer.BYTES;
+    static final int ANSWER_PROOF_OFFSET = ANSWER_LENGTH_OFFSET + Integer.BYTES;
+    static final int ANSWER_GID_OFFSET = ANSWER_PROOF_OFFSET + PROOF_LENGTH_BYTES;
+    static final int ANSWER_LOCATOR_OFFSET = ANSWER_GID_OFFSET + 2 * Long.BYTES;
+    static final int ANSWER_CLUSTER_OFFSET = ANSWER_LOCATOR_OFFSET + Long.BYTES;
+    static final int ANSWER_PORT_OFFSET = ANSWER_CLUSTER_OFFSET + Long.BYTES;
+    static final int ANSWER_FABRIC_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
+    static final int STATUS_OK = 0;
+    static final int STATUS_VERSION_MISMATCH = 1;
+    static final int STATUS_WRONG_TOKEN = 2;
+    static final int MAX_TEXT_BYTES = 1024;
+
+    private BootstrapDescriptor()
+    {
+    }
+
+    static byte[] hello(final int version, final int formats, final byte[] nonce)
+    {
+        return buffer(HELLO_LENGTH_BYTES).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)version)
+            .putInt(FORMATS_OFFSET, formats).put(NONCE_OFFSET, nonce).array();
+    }
+
+    /** Why two do not understand each other, and what to do: a line. Versions are compared first, then formats. */
+    static String mismatch(
+        final int clusterVersion, final int clusterFormats, final int programVersion, final int programFormats)
+    {
+        final boolean isClusterOlder = clusterVersion < programVersion ||
+            clusterVersion == programVersion && Integer.compareUnsigned(clusterFormats, programFormats) < 0;
+        return "the cluster speaks version " + clusterVersion + " with formats " +
+            Integer.toUnsignedString(clusterFormats) + ", this program version " + programVersion + " with formats " +
+            Integer.toUnsignedString(programFormats) + ": update " + (isClusterOlder ?
+            "the cluster, or use the program of its version" :
+            "this program, or use the one that came with the cluster");
+    }
+
+    static byte[] challenge(final int status, final String text, final byte[] nonce)
+    {
+        final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return buffer(HELLO_LENGTH_BYTES + bytes.length).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)VERSION)
+            .putShort(STATUS_OFFSET, (short)status).putInt(FORMATS_OFFSET, FORMATS)
+            .putInt(TEXT_LENGTH_OFFSET, bytes.length).put(NONCE_OFFSET, nonce).put(HELLO_LENGTH_BYTES, bytes).array();
+    }
+
+    /** A refusal goes on with text where the proof would be. */
+    static byte[] refusal(final int status, final String text)
+    {
+        final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return buffer(ANSWER_PROOF_OFFSET + bytes.length).putShort(0, (short)status)
+            .putInt(ANSWER_LENGTH_OFFSET, bytes.length).put(ANSWER_PROOF_OFFSET, bytes).array();
+    }
+
+    static byte[] answer(final BootstrapAnswer answer, final byte[] proof)
+    {
+        final byte[] fabric = answer.fabric().getBytes(StandardCharsets.UTF_8);
+        final DeviceAddress device = answer.metaServer().device();
+        return buffer(ANSWER_FABRIC_OFFSET + fabric.length).putShort(0, (short)STATUS_OK)
+            .putInt(ANSWER_LENGTH_OFFSET, ANSWER_FABRIC_OFFSET + fabric.length - ANSWER_PROOF_OFFSET)
+            .put(ANSWER_PROOF_OFFSET, proof)
+            .putLong(ANSWER_GID_OFFSET, device.gidHigh()).putLong(ANSWER_GID_OFFSET + Long.BYTES, device.gidLow())
+            .putLong(ANSWER_LOCATOR_OFFSET, device.serviceLocator())
+            .putLong(ANSWER_CLUSTER_OFFSET, answer.clusterId())
+            .putShort(ANSWER_PORT_OFFSET, (short)answer.metaServer().servicePort())
+            .put(ANSWER_FABRIC_OFFSET, fabric).array();
+    }
+
+    static BootstrapAnswer decodeAnswer(final ByteBuffer bytes)
+    {
+        final byte[] fabric = new byte[bytes.capacity() - ANSWER_FABRIC_OFFSET];
+        bytes.get(ANSWER_FABRIC_OFFSET, fabric);
+        final DeviceAddress device = new DeviceAddress(bytes.getLong(ANSWER_GID_OFFSET),
+            bytes.getLong(ANSWER_GID_OFFSET + Long.BYTES), bytes.getLong(ANSWER_LOCATOR_OFFSET));
+        return new BootstrapAnswer(bytes.getLong(ANSWER_CLUSTER_OFFSET), new String(fabric, StandardCharsets.UTF_8),
+            new PeerAddress(device, bytes.getShort(ANSWER_PORT_OFFSET) & 0xFFFF, 0, 0));
+    }
+
+    static byte[] nonce(final ByteBuffer hello)
+    {
+        final byte[] nonce = new byte[NONCE_LENGTH_BYTES];
+        hello.get(NONCE_OFFSET, nonce);
+        return nonce;
+    }
+
+    static ByteBuffer wrap(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static ByteBuffer buffer(final int length)
+    {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

@@ -1,0 +1,91 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.raas.PeerAddress;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Finds the meta server by the handshake at the cluster's address, on a virtual thread and at most ten times a second,
+ * for as long as somebody says that it cannot be reached. Thread-safe; needs no closing.
+ */
+public final class BootstrapLocator implements MetaServerLocator
+{
+    private static final int TIMEOUT_MS = 1_000;
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final ClusterAddress cluster;
+    private final ClusterToken token;
+    private final String fabric;
+    private final AtomicBoolean isAsking = new AtomicBoolean();
+    private volatile PeerAddress address;
+    private volatile String failure = "";
+
+    /**
+     * @param cluster where to ask.
+     * @param token   of the cluster.
+     * @param first   what it answered first.
+     */
+    public BootstrapLocator(final ClusterAddress cluster, final ClusterToken token, final BootstrapAnswer first)
+    {
+        this.cluster = cluster;
+        this.token = token;
+        fabric = first.fabric();
+        address = first.metaServer();
+    }
+
+    @Override
+    public PeerAddress address()
+    {
+        return address;
+    }
+
+    /** @return why the cluster did not answer last, one line; empty when it did. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    @Override
+    public void onUnreachable()
+    {
+        if (isAsking.compareAndSet(false, true))
+        {
+            Thread.ofVirtual().name("verbena-locator").start(this::ask);
+        }
+    }
+
+    private void ask()
+    {
+        try
+        {
+            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token, TIMEOUT_MS);
+            if (answer.fabric().equals(fabric))
+            {
+                address = answer.metaServer();
+                failure = "";
+            }
+            else
+            {
+                failure = "the cluster at " + cluster + " has moved to fabric " + answer.fabric() + " from " + fabric +
+                    ": start this process again";
+            }
+        }
+        catch (final BootstrapException ex)
+        {
+            failure = ex.getMessage();
+        }
+        finally
+        {
+            LockSupport.parkNanos(PAUSE_NS);
+            isAsking.set(false);
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "BootstrapLocator{cluster=" + cluster + ", address=" + address + ", failure=" + failure + '}';
+    }
+}

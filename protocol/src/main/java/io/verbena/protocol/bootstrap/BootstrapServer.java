@@ -1,0 +1,245 @@
+package io.verbena.protocol.bootstrap;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Answers the handshake: one virtual thread for each connection, a bounded number at once, each with a deadline for
+ * every message. Thread-safe. Closed by its opener.
+ */
+public final class BootstrapServer implements AutoCloseable
+{
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int MESSAGE_TIMEOUT_MS = 2_000;
+    private static final int BACKLOG = 64;
+    /** Pause after a connection that could not be accepted, for want of descriptors say: it waits in the backlog. */
+    private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final ServerSocket socket;
+    private final ClusterAddress address;
+    private final ClusterToken token;
+    private final BootstrapAnswer answer;
+    private final SecureRandom random = new SecureRandom();
+    private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
+    private final AtomicLong refusals = new AtomicLong();
+    private final Thread thread;
+
+    private BootstrapServer(
+        final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
+        final BootstrapAnswer answer)
+    {
+        this.socket = socket;
+        this.address = address;
+        this.token = token;
+        this.answer = answer;
+        thread = Thread.ofPlatform().name("verbena-bootstrap").daemon().unstarted(this::accept);
+    }
+
+    /**
+     * Listens.
+     *
+     * @param address where; port 0 lets the system choose.
+     * @param token   of the cluster.
+     * @param answer  for those who have it.
+     * @return the server.
+     * @throws BootstrapException when the port is busy or the host not this one.
+     */
+    public static BootstrapServer open(
+        final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer)
+    {
+        ServerSocket socket = null;
+        try
+        {
+            socket = new ServerSocket();
+            return open(socket, address, token, answer);
+        }
+        catch (final IOException ex)
+        {
+            closeQuietly(socket);
+            throw new BootstrapException(
+                BootstrapException.Reason.UNREACHABLE, "cannot listen at " + address + ": " + why(ex), ex);
+        }
+    }
+
+    static BootstrapServer open(
+        final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
+        final BootstrapAnswer answer) throws IOException
+    {
+        socket.setReuseAddress(true);
+        socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
+        final BootstrapServer server = new BootstrapServer(
+            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer);
+        server.thread.start();
+        return server;
+    }
+
+    private static String why(final IOException ex)
+    {
+        if (ex instanceof UnknownHostException)
+        {
+            return "unknown host; give an address of this host";
+        }
+        final String why = String.valueOf(ex.getMessage());
+        return why + (why.contains("assign") ? "; give an address of this host" :
+            why.contains("in use") ? "; is another cluster running there? choose another port" :
+            "; choose another port");
+    }
+
+    /** @return where it listens, with the port that was chosen. */
+    public ClusterAddress address()
+    {
+        return address;
+    }
+
+    /** @return handshakes that were refused, or did not get to an end. */
+    public long refusals()
+    {
+        return refusals.get();
+    }
+
+    private void accept()
+    {
+        while (!socket.isClosed())
+        {
+            try
+            {
+                final Socket connection = socket.accept();
+                if (socket.isClosed())
+                {
+                    closeQuietly(connection);
+                }
+                else if (connections.tryAcquire())
+                {
+                    Thread.ofVirtual().name("verbena-bootstrap-connection").start(() -> serve(connection));
+                }
+                else
+                {
+                    refusals.incrementAndGet();
+                    closeQuietly(connection);
+                }
+            }
+            catch (final IOException ex)
+            {
+                if (!socket.isClosed())
+                {
+                    refusals.incrementAndGet();
+                    LockSupport.parkNanos(ACCEPT_PAUSE_NS);
+                }
+            }
+        }
+    }
+
+    private void serve(final Socket connection)
+    {
+        try (connection)
+        {
+            connection.setTcpNoDelay(true);
+            shakeHands(connection);
+        }
+        catch (final IOException ex)
+        {
+            refusals.incrementAndGet();
+        }
+        finally
+        {
+            connections.release();
+        }
+    }
+
+    private void shakeHands(final Socket connection) throws IOException
+    {
+        final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
+        final OutputStream out = connection.getOutputStream();
+        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
+        {
+            refuse(out, new byte[0]); // not one of us: nothing is told
+            return;
+        }
+        final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
+        random.nextBytes(serverNonce);
+        final int version = hello.getShort(BootstrapDescriptor.VERSION_OFFSET) & 0xFFFF;
+        final int formats = hello.getInt(BootstrapDescriptor.FORMATS_OFFSET);
+        if (BootstrapDescriptor.VERSION != version || BootstrapDescriptor.FORMATS != formats)
+        {
+            refuse(out, BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
+                BootstrapDescriptor.mismatch(
+                    BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, version, formats), serverNonce));
+            return;
+        }
+        out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));
+        in.startMessage();
+        final byte[] proof = in.readUpTo(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        final byte[] clientNonce = BootstrapDescriptor.nonce(hello);
+        if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, clientNonce, serverNonce))
+        {
+            refuse(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+                "the cluster has another token: give the file it was started with"));
+            return;
+        }
+        out.write(BootstrapDescriptor.answer(
+            answer, token.proof(BootstrapClient.SERVER_SIDE, clientNonce, serverNonce)));
+    }
+
+    /** Counted before it is told: who was refused may look at once. */
+    private void refuse(final OutputStream out, final byte[] said)
+    {
+        refusals.incrementAndGet();
+        try
+        {
+            out.write(said);
+        }
+        catch (final IOException ignore)
+        {
+            // The other side has gone: it is refused all the same.
+        }
+    }
+
+    /** Stops listening; handshakes under way end by themselves, within seconds. */
+    @Override
+    public void close()
+    {
+        closeQuietly(socket);
+        try
+        {
+            // Until its accept() has returned, the system goes on listening: nobody may be answered after this.
+            thread.join(MESSAGE_TIMEOUT_MS);
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void closeQuietly(final AutoCloseable closeable)
+    {
+        try
+        {
+            if (null != closeable)
+            {
+                closeable.close();
+            }
+        }
+        catch (final Exception ignore)
+        {
+            // Nothing was to be said over it any more.
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "BootstrapServer{address=" + address + ", refusals=" + refusals + '}';
+    }
+}

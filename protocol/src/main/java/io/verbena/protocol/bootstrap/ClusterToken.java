@@ -1,0 +1,189 @@
+package io.verbena.protocol.bootstrap;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.UUID;
+
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The secret that the nodes and clients of one cluster share: 32 bytes, kept as 64 hex digits in a file that only its
+ * owner may read. It never travels: each side proves that it has it, by an HMAC-SHA256 over what both said. Immutable.
+ */
+public final class ClusterToken
+{
+    /** Length of a token. */
+    public static final int LENGTH_BYTES = 32;
+    private static final String ALGORITHM = "HmacSHA256";
+    private static final Set<PosixFilePermission> OWNER_ONLY =
+        EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+
+    private final byte[] bytes;
+
+    private ClusterToken(final byte[] bytes)
+    {
+        this.bytes = bytes;
+    }
+
+    /**
+     * Reads the token, or makes it when the file is not there.
+     *
+     * @param file of mode 0600, in a folder that exists.
+     * @return the token.
+     * @throws BootstrapException when it can be neither read nor made.
+     */
+    public static ClusterToken readOrCreate(final Path file)
+    {
+        if (!Files.exists(file))
+        {
+            final byte[] random = new byte[LENGTH_BYTES];
+            new SecureRandom().nextBytes(random);
+            try
+            {
+                createWhole(file, (HexFormat.of().formatHex(random) + '\n').getBytes(StandardCharsets.US_ASCII));
+                return new ClusterToken(random);
+            }
+            catch (final FileAlreadyExistsException ex)
+            {
+                return read(file); // another process was faster
+            }
+            catch (final IOException ex)
+            {
+                throw wrong("cluster token cannot be written to " + file + " (" + reason(ex) + ")", ex);
+            }
+        }
+        return read(file);
+    }
+
+    /**
+     * Written beside, then linked to its name, which fails when there is one: a reader sees all of it, also when two
+     * processes create it at once, or the one that does is killed.
+     */
+    private static void createWhole(final Path file, final byte[] text) throws IOException
+    {
+        final Path written = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID());
+        try
+        {
+            try (FileChannel channel = FileChannel.open(
+                written, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(OWNER_ONLY)))
+            {
+                channel.write(ByteBuffer.wrap(text));
+                channel.force(true);
+            }
+            Files.createLink(file, written);
+        }
+        finally
+        {
+            Files.deleteIfExists(written);
+        }
+        try (FileChannel folder = FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ))
+        {
+            folder.force(true);
+        }
+    }
+
+    /**
+     * Reads a token.
+     *
+     * @param file of mode 0600.
+     * @return the token.
+     * @throws BootstrapException when it is not there, holds no token, or others than its owner may read it.
+     */
+    public static ClusterToken read(final Path file)
+    {
+        try
+        {
+            if (!OWNER_ONLY.containsAll(Files.getPosixFilePermissions(file)))
+            {
+                throw wrong("cluster token in " + file + " can be read by others: chmod 600 " + file, null);
+            }
+            return ofHex(Files.readString(file).strip(), file.toString());
+        }
+        catch (final IOException ex)
+        {
+            throw wrong("cluster token cannot be read from " + file + " (" + reason(ex) +
+                "): it was made with the cluster, copy it from there", ex);
+        }
+    }
+
+    private static String reason(final IOException ex)
+    {
+        return switch (ex)
+        {
+            case final NoSuchFileException _ -> "no such file or folder";
+            case final AccessDeniedException _ -> "permission denied";
+            case final FileSystemException system when null != system.getReason() -> system.getReason();
+            default -> ex.getMessage();
+        };
+    }
+
+    static ClusterToken ofHex(final String hex, final String where)
+    {
+        try
+        {
+            final byte[] bytes = HexFormat.of().parseHex(hex);
+            if (LENGTH_BYTES == bytes.length)
+            {
+                return new ClusterToken(bytes);
+            }
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw wrong("not a cluster token in " + where + ": it has " + 2 * LENGTH_BYTES + " hex digits", ex);
+        }
+        throw wrong("not a cluster token in " + where + ": it has " + 2 * LENGTH_BYTES + " hex digits", null);
+    }
+
+    /** What proves to have the token, without showing it. */
+    byte[] proof(final String side, final byte[] clientNonce, final byte[] serverNonce)
+    {
+        try
+        {
+            final Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(new SecretKeySpec(bytes, ALGORITHM));
+            mac.update(side.getBytes(StandardCharsets.US_ASCII));
+            mac.update(clientNonce);
+            return mac.doFinal(serverNonce);
+        }
+        catch (final GeneralSecurityException ex)
+        {
+            throw new IllegalStateException("every JDK has " + ALGORITHM, ex);
+        }
+    }
+
+    /** Compares in a time that says nothing about how much of it was right. */
+    boolean isProof(final byte[] given, final String side, final byte[] clientNonce, final byte[] serverNonce)
+    {
+        return MessageDigest.isEqual(given, proof(side, clientNonce, serverNonce));
+    }
+
+    static BootstrapException wrong(final String message, final Throwable cause)
+    {
+        return new BootstrapException(BootstrapException.Reason.WRONG_TOKEN, message, cause);
+    }
+
+    @Override
+    public String toString()
+    {
+        return "ClusterToken{secret}";
+    }
+}

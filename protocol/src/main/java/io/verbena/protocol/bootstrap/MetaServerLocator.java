@@ -1,0 +1,46 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.raas.PeerAddress;
+
+/**
+ * Where the meta server is. A meta server that was started again is the same one, on the same data, at another place of
+ * the fabric; who cannot reach it says so here, and asks again a little later. Thread-safe; nothing here blocks.
+ */
+public interface MetaServerLocator
+{
+    /** @return where it was found last. */
+    PeerAddress address();
+
+    /** Says that it cannot be reached there; to be called at each failure, as often as that may be. */
+    void onUnreachable();
+
+    /**
+     * For a meta server that stays where it is.
+     *
+     * @param address of it.
+     * @return the locator.
+     */
+    static MetaServerLocator at(final PeerAddress address)
+    {
+        return new MetaServerLocator()
+        {
+            @Override
+            public PeerAddress address()
+            {
+                return address;
+            }
+
+            @Override
+            public void onUnreachable()
+            {
+                // It is where it is, or nowhere.
+            }
+
+            @Override
+            public String toString()
+            {
+                return address.toString();
+            }
+        };
+    }
+}

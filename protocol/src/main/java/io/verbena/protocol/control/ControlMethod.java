@@ -1,0 +1,57 @@
+package io.verbena.protocol.control;
+
+/** Numbers of the methods in messages; those of memory nodes differ from those of the meta server. */
+final class ControlMethod
+{
+    static final int REGISTER = 1;
+    static final int HEARTBEAT = 2;
+    static final int LEAVE = 3;
+    static final int ALLOCATE_TABLE_ID = 4;
+    static final int CREATE_TABLE = 5;
+    static final int TABLE = 6;
+    static final int TABLES = 7;
+    static final int DROP_TABLE = 8;
+    static final int NODES = 9;
+    static final int AWAIT_NEWS = 10;
+    static final int GROW_TABLE = 11;
+    static final int FORGET_NODE = 14;
+    static final int DROP_THIS_TABLE = 15;
+
+    static final int LEASE_CHUNKS = 101;
+    static final int RETURN_CHUNKS = 102;
+    static final int FENCE = 103;
+    static final int STAT = 104;
+    static final int CLAIM_CHUNKS = 105;
+    static final int ADOPT_CHUNKS = 106;
+
+    private ControlMethod()
+    {
+    }
+
+    static String name(final int method)
+    {
+        return switch (method)
+        {
+            case REGISTER -> "register";
+            case HEARTBEAT -> "heartbeat";
+            case LEAVE -> "leave";
+            case ALLOCATE_TABLE_ID -> "allocateTableId";
+            case CREATE_TABLE -> "createTable";
+            case TABLE -> "table";
+            case TABLES -> "tables";
+            case DROP_TABLE -> "dropTable";
+            case NODES -> "nodes";
+            case AWAIT_NEWS -> "awaitNews";
+            case GROW_TABLE -> "growTable";
+            case FORGET_NODE -> "forgetNode";
+            case DROP_THIS_TABLE -> "dropThisTable";
+            case LEASE_CHUNKS -> "leaseChunks";
+            case RETURN_CHUNKS -> "returnChunks";
+            case FENCE -> "fence";
+            case STAT -> "stat";
+            case CLAIM_CHUNKS -> "claimChunks";
+            case ADOPT_CHUNKS -> "adoptChunks";
+            default -> "unknown";
+        };
+    }
+}

@@ -1,0 +1,110 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.Heartbeat;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+import java.nio.ByteOrder;
+
+/**
+ * Heartbeat: renews a lease and exchanges epochs.
+ *
+ * <pre>
+ *  request                               reply
+ *   0 +-------------------------------+   0 +-------------------------------+
+ *     |            header             |     |            header             |
+ *   8 +---------------+---------------+   8 +-------------------------------+
+ *     |    node id    |  incarnation  |     |             epoch             |
+ *  16 +---------------+---------------+  16 +-------------------------------+
+ *     |         passed epoch          |     |          safe epoch           |
+ *  24 +---------------+---------------+  24 +-------------------------------+
+ *     | wants epochs  |    reserved   |     |      membership version       |
+ *  32 +---------------+---------------+  32 +-------------------------------+
+ *                                           |       lease, nanoseconds      |
+ *                                        40 +-------------------------------+
+ * </pre>
+ */
+final class HeartbeatDescriptor
+{
+    static final int NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
+    static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
+    static final int PASSED_EPOCH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
+    static final int WANTS_EPOCHS_OFFSET = PASSED_EPOCH_OFFSET + Long.BYTES;
+    static final int RESERVED_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
+
+    static final int REPLY_EPOCH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
+    static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
+    static final int REPLY_MEMBERSHIP_VERSION_OFFSET = REPLY_SAFE_EPOCH_OFFSET + Long.BYTES;
+    static final int REPLY_LEASE_OFFSET = REPLY_MEMBERSHIP_VERSION_OFFSET + Long.BYTES;
+    static final int REPLY_LENGTH_BYTES = REPLY_LEASE_OFFSET + Long.BYTES;
+
+    private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
+
+    private HeartbeatDescriptor()
+    {
+    }
+
+    static int encodeRequest(
+        final int nodeId,
+        final int incarnation,
+        final long passedEpoch,
+        final boolean wantsEpochs,
+        final MutableDirectBuffer buffer,
+        final int offset)
+    {
+        ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
+        buffer.putInt(offset + NODE_ID_OFFSET, nodeId, ORDER);
+        buffer.putInt(offset + INCARNATION_OFFSET, incarnation, ORDER);
+        buffer.putLong(offset + PASSED_EPOCH_OFFSET, passedEpoch, ORDER);
+        buffer.putInt(offset + WANTS_EPOCHS_OFFSET, wantsEpochs ? 1 : 0, ORDER);
+        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        return REQUEST_LENGTH_BYTES;
+    }
+
+    static void requireRequest(final int lengthBytes)
+    {
+        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "heartbeat request");
+    }
+
+    static int nodeId(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + NODE_ID_OFFSET, ORDER);
+    }
+
+    static int incarnation(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + INCARNATION_OFFSET, ORDER);
+    }
+
+    static long passedEpoch(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + PASSED_EPOCH_OFFSET, ORDER);
+    }
+
+    static boolean wantsEpochs(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + WANTS_EPOCHS_OFFSET, ORDER) != 0;
+    }
+
+    static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)
+    {
+        ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
+        buffer.putLong(offset + REPLY_EPOCH_OFFSET, reply.epoch(), ORDER);
+        buffer.putLong(offset + REPLY_SAFE_EPOCH_OFFSET, reply.safeEpoch(), ORDER);
+        buffer.putLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, reply.membershipVersion(), ORDER);
+        buffer.putLong(offset + REPLY_LEASE_OFFSET, reply.leaseNs(), ORDER);
+        return REPLY_LENGTH_BYTES;
+    }
+
+    static Heartbeat decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        ControlHeaderDescriptor.require(lengthBytes, REPLY_LENGTH_BYTES, "heartbeat reply");
+        return new Heartbeat(
+            buffer.getLong(offset + REPLY_EPOCH_OFFSET, ORDER),
+            buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
+            buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
+            buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER));
+    }
+}

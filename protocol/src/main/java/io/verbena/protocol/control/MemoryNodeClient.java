@@ -1,0 +1,136 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+
+import java.util.List;
+
+/**
+ * Asks a memory node. Each method returns at once with a {@link ControlCall} that ends, inside
+ * {@link RaasContext#poll()}, by the timeout at the latest. Belongs to the owner thread of the context. The memory node
+ * knows the caller by the identity that the context had when its queue pair was connected.
+ */
+public final class MemoryNodeClient
+{
+    private final ControlProxy proxy;
+
+    /**
+     * @param context over which to call.
+     * @param vqp     connected or connecting to the memory node; the caller closes it.
+     */
+    public MemoryNodeClient(final RaasContext context, final VirtualQp vqp)
+    {
+        proxy = new ControlProxy(context, vqp);
+    }
+
+    /**
+     * Leases chunks, all or none.
+     *
+     * @param requestId  of this request; made again with the same number, after its answer was lost, it gets the same
+     *                   chunks. Numbers of one node's registration do not repeat; 0 for one that is not made again.
+     * @param purpose    what for.
+     * @param chunkCount 1 or more.
+     * @param contiguous whether they must be neighbours.
+     * @param timeoutNs  deadline.
+     * @return the call; EXHAUSTED when there are not enough.
+     */
+    public ControlCall<ChunkLease> leaseChunks(
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous,
+        final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.LEASE_CHUNKS,
+            (buffer, offset) ->
+                LeaseRequestDescriptor.encode(requestId, purpose, chunkCount, contiguous, buffer, offset),
+            ChunkRunsDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * Claims chunks for reclamation: orphans, or own ones. They are closed when it ends with OK.
+     *
+     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param timeoutNs deadline.
+     * @return the call, for the chunks that were got.
+     */
+    public ControlCall<List<ChunkRun>> claimChunks(final List<ChunkRun> runs, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.CLAIM_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> ChunkRunsDescriptor.decode(buffer, offset, lengthBytes).runs(),
+            timeoutNs);
+    }
+
+    /**
+     * Takes claimed chunks over and opens them again; may be made again when its answer was lost.
+     *
+     * @param runs      what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> adoptChunks(final List<ChunkRun> runs, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ADOPT_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Returns chunks. May be made again when its answer was lost, if it says which leases it means: then chunks that
+     * are free, or were leased to somebody later, count as returned.
+     *
+     * @param runs        what, at most {@link ChunkLease#MAX_RUNS}.
+     * @param newestLease number of a lease, not older than those by which the chunks were had; 0 for a call that is
+     *                    not made again.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> returnChunks(final List<ChunkRun> runs, final long newestLease, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.RETURN_CHUNKS,
+            (buffer, offset) -> ChunkRunsDescriptor.encode(0, newestLease, runs, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Fences one life of a node: when it ends with OK, no access of that node lands here any more.
+     *
+     * @param identity  whom.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> fence(final PeerIdentity identity, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FENCE,
+            (buffer, offset) -> IdentityDescriptor.encode(identity, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param timeoutNs deadline.
+     * @return the call, for the state of the memory node.
+     */
+    public ControlCall<MemoryNodeStat> stat(final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.STAT,
+            ControlProxy::encodeHeader,
+            StatDescriptor::decode,
+            timeoutNs);
+    }
+}

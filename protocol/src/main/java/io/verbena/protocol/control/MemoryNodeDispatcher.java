@@ -1,0 +1,78 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.raas.PeerIdentity;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/** Answers the messages of {@link MemoryNodeClient} by calling a {@link MemoryNodeService}. One thread. */
+public final class MemoryNodeDispatcher extends ControlDispatcher
+{
+    private final MemoryNodeService service;
+
+    /** @param service answers. */
+    public MemoryNodeDispatcher(final MemoryNodeService service)
+    {
+        super("memory node");
+        this.service = service;
+    }
+
+    @Override
+    int dispatch(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        return switch (method)
+        {
+            case ControlMethod.LEASE_CHUNKS -> leaseChunks(caller, request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.RETURN_CHUNKS ->
+            {
+                final ChunkLease returned = ChunkRunsDescriptor.decode(request, offset, lengthBytes);
+                service.returnChunks(caller, returned.runs(), returned.newestLease());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.CLAIM_CHUNKS -> ChunkRunsDescriptor.encode(
+                0,
+                0,
+                service.claimChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs()),
+                reply,
+                replyOffset);
+            case ControlMethod.ADOPT_CHUNKS ->
+            {
+                service.adoptChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.FENCE ->
+            {
+                service.fence(caller, IdentityDescriptor.decode(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.STAT -> StatDescriptor.encode(service.stat(), reply, replyOffset);
+            default -> UNKNOWN_METHOD;
+        };
+    }
+
+    private int leaseChunks(
+        final PeerIdentity caller,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        LeaseRequestDescriptor.require(lengthBytes);
+        final ChunkLease lease = service.leaseChunks(
+            caller,
+            LeaseRequestDescriptor.requestId(request, offset),
+            LeaseRequestDescriptor.purpose(request, offset),
+            LeaseRequestDescriptor.chunkCount(request, offset),
+            LeaseRequestDescriptor.isContiguous(request, offset));
+        return ChunkRunsDescriptor.encode(
+            lease.chunkLengthBytes(), lease.newestLease(), lease.runs(), reply, replyOffset);
+    }
+}

@@ -1,0 +1,70 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.raas.PeerIdentity;
+
+import java.util.List;
+
+/**
+ * What a memory node answers; {@link MemoryNodeDispatcher} decodes and encodes. Called by the node's thread; answers at
+ * once. Says no by {@link ControlException}; any other exception reaches the caller as a refusal.
+ */
+public interface MemoryNodeService
+{
+    /**
+     * Leases chunks to the caller.
+     *
+     * @param caller     the owner.
+     * @param requestId  the same request of the same caller gets the same answer, however often it comes; 0 for a
+     *                   request that will not be repeated.
+     * @param purpose    what for.
+     * @param chunkCount 1 or more.
+     * @param contiguous whether they must be neighbours.
+     * @return all of them.
+     */
+    ChunkLease leaseChunks(
+        PeerIdentity caller, long requestId, ChunkPurpose purpose, int chunkCount, boolean contiguous);
+
+    /**
+     * Closes chunks for reclamation by the caller, as many of them as can be: orphans that nobody else claims, and the
+     * caller's own. From then on nobody may take a block of them; those who have some let go of them.
+     *
+     * @param caller the reaper.
+     * @param runs   what it asks for.
+     * @return what it got, maybe nothing.
+     */
+    List<ChunkRun> claimChunks(PeerIdentity caller, List<ChunkRun> runs);
+
+    /**
+     * Gives claimed chunks to their reaper, open to all again. Repeated without harm.
+     *
+     * @param caller the reaper, who knows what is free in them.
+     * @param runs   what.
+     */
+    void adoptChunks(PeerIdentity caller, List<ChunkRun> runs);
+
+    /**
+     * Takes chunks back.
+     *
+     * @param caller who returns them: the owner for blocks, the reaper for claimed ones, anyone for an index.
+     * @param runs   what.
+     * @param newestLease of the leases that the caller means, so that the call can be made again: chunks that are free,
+     *     or were leased later, are left as they are. 0 when it is not made again.
+     */
+    void returnChunks(PeerIdentity caller, List<ChunkRun> runs, long newestLease);
+
+    /**
+     * Fences one life of a node: before it returns, that node's queue pairs are closed.
+     *
+     * @param caller   who asks.
+     * @param identity whom.
+     */
+    void fence(PeerIdentity caller, PeerIdentity identity);
+
+    /** @return the state of this memory node. */
+    MemoryNodeStat stat();
+}

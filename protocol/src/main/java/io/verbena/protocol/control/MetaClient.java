@@ -1,0 +1,250 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+
+import java.util.List;
+
+/**
+ * Asks a meta server. Each method returns at once with a {@link ControlCall} that ends, inside
+ * {@link RaasContext#poll()}, by the timeout at the latest. Belongs to the owner thread of the context.
+ */
+public final class MetaClient
+{
+    private final ControlProxy proxy;
+
+    /**
+     * @param context over which to call.
+     * @param vqp     connected or connecting to the meta server; the caller closes it.
+     */
+    public MetaClient(final RaasContext context, final VirtualQp vqp)
+    {
+        proxy = new ControlProxy(context, vqp);
+    }
+
+    /**
+     * Registers this node; afterwards set {@link RaasContext#identity(PeerIdentity)}.
+     *
+     * @param request   what the node says of itself.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Registration> register(final NodeRegistration request, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REGISTER,
+            (buffer, offset) -> RegisterDescriptor.encodeRequest(request, buffer, offset),
+            RegisterDescriptor::decodeReply,
+            timeoutNs);
+    }
+
+    /**
+     * Renews the lease; see {@link MetaService#heartbeat}.
+     *
+     * @param nodeId      of this node.
+     * @param incarnation of this life.
+     * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<Heartbeat> heartbeat(
+        final int nodeId,
+        final int incarnation,
+        final long passedEpoch,
+        final boolean wantsEpochs,
+        final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.HEARTBEAT,
+            (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
+                nodeId, incarnation, passedEpoch, wantsEpochs, buffer, offset),
+            HeartbeatDescriptor::decodeReply,
+            timeoutNs);
+    }
+
+    /**
+     * Asks to hear of news; see {@link MetaService#awaitNews}. One such call of a node at a time is awaited.
+     *
+     * @param request   what this node knows.
+     * @param timeoutNs deadline; may be long.
+     * @return the call, which ends when there are news.
+     */
+    public ControlCall<Void> awaitNews(final NewsRequest request, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.AWAIT_NEWS,
+            (buffer, offset) -> NewsDescriptor.encode(request, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Leaves; send it after the last access to any memory.
+     *
+     * @param nodeId      of this node.
+     * @param incarnation of this life.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> leave(final int nodeId, final int incarnation, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.LEAVE,
+            (buffer, offset) -> IdentityDescriptor.encode(new PeerIdentity(nodeId, incarnation), buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param timeoutNs deadline.
+     * @return the call, for a table number never given before.
+     */
+    public ControlCall<Integer> allocateTableId(final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ALLOCATE_TABLE_ID,
+            ControlProxy::encodeHeader,
+            TableIdDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * Makes a table known, after its memory is formatted.
+     *
+     * @param table       with a name not in use.
+     * @param members     see {@link MetaService#createTable}.
+     * @param timeoutNs   deadline.
+     * @return the call; TABLE_EXISTS when the name is in use, UNAVAILABLE when a memory node is another one by now.
+     */
+    public ControlCall<Void> createTable(
+        final TableEntry table, final List<PeerIdentity> members, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.CREATE_TABLE,
+            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, members, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param name      of a table.
+     * @param timeoutNs deadline.
+     * @return the call; NO_SUCH_TABLE when there is none.
+     */
+    public ControlCall<TableEntry> table(final String name, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.TABLE,
+            (buffer, offset) -> TableNameDescriptor.encode(name, buffer, offset),
+            TableEntryDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * @param afterName last name of the page before, or empty.
+     * @param timeoutNs deadline.
+     * @return the call, for a page of names.
+     */
+    public ControlCall<TablePage> tables(final String afterName, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.TABLES,
+            (buffer, offset) -> TableNameDescriptor.encode(afterName, buffer, offset),
+            TablesDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * @param name      of a table.
+     * @param timeoutNs deadline.
+     * @return the call, for what the table was.
+     */
+    public ControlCall<TableEntry> dropTable(final String name, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.DROP_TABLE,
+            (buffer, offset) -> TableNameDescriptor.encode(name, buffer, offset),
+            TableEntryDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * Drops a table if it is still the same one; see {@link MetaService#dropThisTable}.
+     *
+     * @param table     its name and number.
+     * @param timeoutNs deadline.
+     * @return the call; NO_SUCH_TABLE when that table is gone.
+     */
+    public ControlCall<Void> dropThisTable(final TableEntry table, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.DROP_THIS_TABLE,
+            (buffer, offset) -> TableEntryDescriptor.encode(table, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Gives a memory node up for good; see {@link MetaService#forgetNode}.
+     *
+     * @param nodeId    of the memory node.
+     * @param isWanted  false: only asks what it is.
+     * @param timeoutNs deadline.
+     * @return the call, for what the node was.
+     */
+    public ControlCall<ForgottenNode> forgetNode(final int nodeId, final boolean isWanted, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FORGET_NODE,
+            (buffer, offset) -> ForgetNodeDescriptor.encodeRequest(nodeId, isWanted, buffer, offset),
+            ForgetNodeDescriptor::decodeReply,
+            timeoutNs);
+    }
+
+    /**
+     * Replaces the descriptor of a table that has grown.
+     *
+     * @param table            with the number it has.
+     * @param expectedChecksum see {@link MetaService#growTable}.
+     * @param memoryNodes      see {@link MetaService#createTable}.
+     * @param timeoutNs        deadline.
+     * @return the call; UNAVAILABLE when the descriptor, or a memory node, is another one than expected.
+     */
+    public ControlCall<Void> growTable(
+        final TableEntry table,
+        final long expectedChecksum,
+        final List<PeerIdentity> memoryNodes,
+        final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.GROW_TABLE,
+            (buffer, offset) ->
+                TablePublicationDescriptor.encode(table, expectedChecksum, memoryNodes, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param afterNodeId last number of the page before, or 0.
+     * @param timeoutNs   deadline.
+     * @return the call, for a page of living nodes.
+     */
+    public ControlCall<NodePage> nodes(final int afterNodeId, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.NODES,
+            (buffer, offset) -> NodesDescriptor.encodeRequest(afterNodeId, buffer, offset),
+            NodesDescriptor::decodeReply,
+            timeoutNs);
+    }
+}

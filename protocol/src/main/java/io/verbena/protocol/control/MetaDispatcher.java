@@ -1,0 +1,150 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RpcReply;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/** Answers the messages of {@link MetaClient} by calling a {@link MetaService}. One thread. */
+public final class MetaDispatcher extends ControlDispatcher
+{
+    private final MetaService service;
+
+    /** @param service answers. */
+    public MetaDispatcher(final MetaService service)
+    {
+        super("meta server");
+        this.service = service;
+    }
+
+    @Override
+    int dispatch(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        return switch (method)
+        {
+            case ControlMethod.REGISTER -> RegisterDescriptor.encodeReply(
+                service.register(caller, RegisterDescriptor.decodeRequest(request, offset, lengthBytes)),
+                reply,
+                replyOffset);
+            case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.LEAVE -> leave(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.ALLOCATE_TABLE_ID ->
+                TableIdDescriptor.encode(service.allocateTableId(), reply, replyOffset);
+            case ControlMethod.CREATE_TABLE -> createTable(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.TABLE -> TableEntryDescriptor.encode(
+                service.table(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.TABLES -> TablesDescriptor.encode(
+                service.tables(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.DROP_TABLE -> TableEntryDescriptor.encode(
+                service.dropTable(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.NODES -> NodesDescriptor.encodeReply(
+                service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.FORGET_NODE -> forgetNode(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.DROP_THIS_TABLE -> dropThisTable(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.GROW_TABLE -> growTable(request, offset, lengthBytes, reply, replyOffset);
+            default -> UNKNOWN_METHOD;
+        };
+    }
+
+    @Override
+    boolean isPutOff(final int method)
+    {
+        return ControlMethod.AWAIT_NEWS == method;
+    }
+
+    @Override
+    void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+    {
+        final NewsRequest news = NewsDescriptor.decode(request, offset, lengthBytes);
+        service.awaitNews(news, new NewsAnswer(reply.defer()));
+    }
+
+    private int heartbeat(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        HeartbeatDescriptor.requireRequest(lengthBytes);
+        final Heartbeat heartbeat = service.heartbeat(
+            HeartbeatDescriptor.nodeId(request, offset),
+            HeartbeatDescriptor.incarnation(request, offset),
+            HeartbeatDescriptor.passedEpoch(request, offset),
+            HeartbeatDescriptor.wantsEpochs(request, offset));
+        return HeartbeatDescriptor.encodeReply(heartbeat, reply, replyOffset);
+    }
+
+    private int leave(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
+        service.leave(identity.nodeId(), identity.incarnation());
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+
+    private int forgetNode(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        ForgetNodeDescriptor.requireRequest(lengthBytes);
+        final ForgottenNode node = service.forgetNode(
+            ForgetNodeDescriptor.nodeId(request, offset), ForgetNodeDescriptor.isWanted(request, offset));
+        return ForgetNodeDescriptor.encodeReply(node, reply, replyOffset);
+    }
+
+    private int dropThisTable(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+
+    private int createTable(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        service.createTable(
+            TablePublicationDescriptor.table(request, offset, lengthBytes),
+            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+
+    private int growTable(
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        service.growTable(
+            TablePublicationDescriptor.table(request, offset, lengthBytes),
+            TablePublicationDescriptor.expectedChecksum(request, offset, lengthBytes),
+            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+        return ControlProxy.encodeHeader(reply, replyOffset);
+    }
+}

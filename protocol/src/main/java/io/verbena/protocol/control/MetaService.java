@@ -1,0 +1,127 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.raas.PeerIdentity;
+
+import java.util.List;
+
+/**
+ * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
+ * once, but for {@link #awaitNews}. Says no by {@link ControlException}; any other exception reaches the caller as a
+ * refusal.
+ */
+public interface MetaService
+{
+    /**
+     * Registers a node: a new life.
+     *
+     * @param caller  who the connection belongs to.
+     * @param request what the node says.
+     * @return number, incarnation, epoch and lease.
+     */
+    Registration register(PeerIdentity caller, NodeRegistration request);
+
+    /**
+     * Renews a lease.
+     *
+     * @param nodeId      of the node.
+     * @param incarnation of its life.
+     * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @param wantsEpochs whether the node waits for epochs.
+     * @return epochs and the new lease.
+     */
+    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs);
+
+    /**
+     * A node that rests would hear of news, which make its next heartbeat due: then it gets the answer. The lease is
+     * not touched. Does not throw.
+     *
+     * @param request what it knows.
+     * @param answer  given when there are news, or the node asks anew; not before this returns.
+     */
+    void awaitNews(NewsRequest request, NewsAnswer answer);
+
+    /**
+     * A node leaves for good and will touch no memory any more.
+     *
+     * @param nodeId      of the node.
+     * @param incarnation of its life.
+     */
+    void leave(int nodeId, int incarnation);
+
+    /** @return a table number never given before, for a table about to be created. */
+    int allocateTableId();
+
+    /**
+     * Makes a table known.
+     *
+     * @param table       with a name not in use and a number from {@link #allocateTableId()}.
+     * @param members     where its memory is, each as the caller is connected to it, and the caller: refused as
+     *                    UNAVAILABLE when one of them has another incarnation by now, since its memory may have been
+     *                    restored without the table, or when the caller was taken for ended.
+     */
+    void createTable(TableEntry table, List<PeerIdentity> members);
+
+    /**
+     * @param name of a table.
+     * @return the table; never null.
+     */
+    TableEntry table(String name);
+
+    /**
+     * @param afterName names greater than this one, by the bytes of their UTF-8; empty for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all names are fine.
+     */
+    TablePage tables(String afterName);
+
+    /**
+     * Forgets a table.
+     *
+     * @param name of the table.
+     * @return what it was, so that its chunks can be returned.
+     */
+    TableEntry dropTable(String name);
+
+    /**
+     * Drops a table if it is still the same one; its memory comes back by sweeps. A table of that name with another
+     * number, or none, is NO_SUCH_TABLE.
+     *
+     * @param table its name and number; its descriptor is not regarded.
+     */
+    void dropThisTable(TableEntry table);
+
+    /**
+     * Gives a memory node up for good. It is never admitted again, and no fence waits for it. Refused as
+     * INVALID_REQUEST while the node has a lease, as UNKNOWN_NODE when there is no such memory node. The second time
+     * changes nothing.
+     *
+     * @param nodeId   of the memory node.
+     * @param isWanted false: only answers, or refuses, as if it were.
+     * @return what the node was.
+     */
+    ForgottenNode forgetNode(int nodeId, boolean isWanted);
+
+    /**
+     * Replaces the descriptor of a table. Every node hears of a new version then, and asks for it.
+     *
+     * @param table            with the number it has.
+     * @param expectedChecksum the last 8 bytes, little-endian, of the descriptor that is replaced: refused as
+     *                         UNAVAILABLE when somebody else has replaced that one.
+     * @param memoryNodes      where what is named newly is, see {@link #createTable}.
+     */
+    void growTable(TableEntry table, long expectedChecksum, List<PeerIdentity> memoryNodes);
+
+    /**
+     * @param afterNodeId nodes with numbers greater than this; 0 for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all nodes are fine.
+     */
+    NodePage nodes(int afterNodeId);
+}

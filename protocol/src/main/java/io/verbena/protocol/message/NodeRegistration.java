@@ -1,0 +1,41 @@
+package io.verbena.protocol.message;
+
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+/**
+ * What a node says of itself when it registers.
+ *
+ * @param nodeId      number it had in an earlier life, kept on its disk; 0 for a new node.
+ * @param role        what it does.
+ * @param device      address of its device.
+ * @param servicePort where it listens; 0 when it does not.
+ * @param region      memory it grants; length 0 when none.
+ * @param memoryId    of a memory node: random number of the memory itself, kept with it; whoever brings it has it
+ *                    alone, and has cut everybody off from it. 0 for none.
+ * @param clusterId   of the cluster that the memory belongs to; 0 for none yet.
+ * @param readTarget  of a memory node: through which its region can be read before connecting; NONE when only after.
+ */
+public record NodeRegistration(
+    int nodeId,
+    NodeRole role,
+    DeviceAddress device,
+    int servicePort,
+    RemoteRegion region,
+    long memoryId,
+    long clusterId,
+    ReadTargetAddress readTarget)
+{
+    /** Of a node that brings no memory of before. */
+    public NodeRegistration(
+        final int nodeId,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region)
+    {
+        this(nodeId, role, device, servicePort, region, 0, 0, ReadTargetAddress.NONE);
+    }
+}

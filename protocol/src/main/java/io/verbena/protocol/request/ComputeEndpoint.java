@@ -1,0 +1,40 @@
+package io.verbena.protocol.request;
+
+/** A compute node as submitting threads see it, in this process or elsewhere. Thread-safe. */
+public interface ComputeEndpoint
+{
+    /** The node has the request and will answer it. */
+    int ACCEPTED = 0;
+    /** The node's queue has no room now; the request is still the caller's. */
+    int FULL = 1;
+    /** The node takes no requests any more, and has not begun this one. */
+    int CLOSED = 2;
+    /** The calling thread is the one that would have to answer; the request is still the caller's. */
+    int NESTED = 3;
+
+    /** @return stays the same for the life of the endpoint, unique in the cluster for ever; keys are routed by it. */
+    int id();
+
+    /**
+     * Hands a request over; never blocks. The answer may come before this returns.
+     *
+     * @param request IDLE or DONE. Unless ACCEPTED it stays with the caller, who may submit it elsewhere if its state
+     *                is not ABANDONED.
+     * @return {@link #ACCEPTED}, {@link #FULL} or {@link #CLOSED}.
+     */
+    int submit(NodeRequest request);
+
+    /**
+     * As {@link #submit}, for a thread that will wait for the answer: unless another thread works on the node, or on
+     * the connections to it, now, the calling thread does, for a bounded time, so that the answer is often there on
+     * return.
+     *
+     * @param request as for {@link #submit}.
+     * @return as {@link #submit}; {@link #NESTED} where the calling thread is at that work already, as who depends on
+     *         an answer may be, and would wait for itself.
+     */
+    default int submitAndWork(final NodeRequest request)
+    {
+        return submit(request);
+    }
+}

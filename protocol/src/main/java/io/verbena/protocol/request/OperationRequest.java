@@ -1,0 +1,173 @@
+package io.verbena.protocol.request;
+
+/**
+ * One operation on one record. The submitter fills the question, hands the request over with
+ * {@link ComputeEndpoint#submit}, and reads the answer once the state is DONE. The arrays stay the submitter's; the
+ * node reads them only while it starts the operation, before it takes ownership of the request, so a withdrawn
+ * request's arrays are never used.
+ */
+public abstract class OperationRequest extends NodeRequest
+{
+    private RequestKind kind;
+    private TableReference table;
+    private byte[] key;
+    private byte[] value;
+    private long expectedVersion;
+    private long deadlineNs;
+
+    private OperationAnswer answer;
+    private byte[] foundValue;
+    private long version;
+    private int verbCount;
+    private int roundTripCount;
+    private int doorbellCount;
+    private String detail;
+
+    /**
+     * Fills the question. Allocates nothing.
+     *
+     * @param kind            what to do.
+     * @param table           where.
+     * @param key             1 to 64 KiB.
+     * @param value           for kinds that write one, else null.
+     * @param expectedVersion for kinds that compare; for INCREMENT what to add; for SCAN and COUNT where to begin;
+     *                        else 0.
+     * @param deadlineNs      on the fabric's clock.
+     */
+    public final void ask(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long expectedVersion, final long deadlineNs)
+    {
+        assert state() == IDLE || state() == DONE : this;
+        this.kind = kind;
+        this.table = table;
+        this.key = key;
+        this.value = value;
+        this.expectedVersion = expectedVersion;
+        this.deadlineNs = deadlineNs;
+    }
+    /** @return what to do. */
+    public final RequestKind kind()
+    {
+        return kind;
+    }
+
+    /** @return where. */
+    public final TableReference table()
+    {
+        return table;
+    }
+
+    /** @return when it must be over, on the fabric's clock. */
+    public final long deadlineNs()
+    {
+        return deadlineNs;
+    }
+
+    /** @return how it ended; valid when DONE, as all that follows. */
+    public final OperationAnswer answer()
+    {
+        return answer;
+    }
+
+    /** @return for GET and FOUND, and for INCREMENT and STORED, a fresh array with the value; else null. */
+    public final byte[] foundValue()
+    {
+        return foundValue;
+    }
+
+    /** @return the version that the answer speaks of, else 0. */
+    public final long version()
+    {
+        return version;
+    }
+
+    /** @return work requests posted for it. */
+    public final int verbCount()
+    {
+        return verbCount;
+    }
+
+    /** @return dependent round trips it took. */
+    public final int roundTripCount()
+    {
+        return roundTripCount;
+    }
+
+    /** @return doorbells rung for it. */
+    public final int doorbellCount()
+    {
+        return doorbellCount;
+    }
+
+    /** @return for answers that are failures one line of facts, else null. */
+    public final String detail()
+    {
+        return detail;
+    }
+
+    /** Drops references to the caller's arrays and the result, so that an idle submitter holds none. */
+    public final void forget()
+    {
+        key = null;
+        value = null;
+        foundValue = null;
+        detail = null;
+    }
+
+    /** @return the key; for the node, until it has started the request. */
+    public final byte[] key()
+    {
+        return key;
+    }
+
+    /** @return the value to write, or null; for the node, until it has started the request. */
+    public final byte[] value()
+    {
+        return value;
+    }
+
+    /** @return for kinds that compare the version that the record must have, for INCREMENT what to add, else 0. */
+    public final long expectedVersion()
+    {
+        return expectedVersion;
+    }
+
+    /**
+     * Fills the answer; by the node, while it owns the request.
+     *
+     * @param answer     how it ended.
+     * @param foundValue for GET and FOUND, and for INCREMENT and STORED, a fresh array; else null.
+     * @param version    that the answer speaks of, else 0.
+     * @param detail     for failures one line of facts, else null.
+     */
+    public final void answer(
+        final OperationAnswer answer, final byte[] foundValue, final long version, final String detail)
+    {
+        this.answer = answer;
+        this.foundValue = foundValue;
+        this.version = version;
+        this.detail = detail;
+        cost(0, 0, 0);
+    }
+
+    /**
+     * Fills the cost; after the answer, by the node.
+     *
+     * @param verbCount      work requests posted.
+     * @param roundTripCount dependent round trips.
+     * @param doorbellCount  doorbells rung.
+     */
+    public final void cost(final int verbCount, final int roundTripCount, final int doorbellCount)
+    {
+        this.verbCount = verbCount;
+        this.roundTripCount = roundTripCount;
+        this.doorbellCount = doorbellCount;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "OperationRequest{kind=" + kind + ", table=" + table + ", state=" + state() + ", answer=" + answer + '}';
+    }
+}

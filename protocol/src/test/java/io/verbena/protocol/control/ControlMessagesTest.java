@@ -1,0 +1,293 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.RpcClient;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.test.FormatPage;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class ControlMessagesTest
+{
+    private static final String HEADER = "01000000" + "00000000";
+    private static final int AT = 8;
+
+    private final MutableDirectBuffer buffer = new ExpandableArrayBuffer(2 * RpcClient.MAX_MESSAGE_BYTES);
+
+    private String hex(final ToIntFunction<MutableDirectBuffer> encoder)
+    {
+        // What was there before must not show through.
+        buffer.setMemory(0, 512, (byte)0xEE);
+        final int length = encoder.applyAsInt(buffer);
+        final byte[] bytes = new byte[length];
+        buffer.getBytes(AT, bytes);
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    @Test
+    void shouldWriteTheseBytesForRegister()
+    {
+        final NodeRegistration request = new NodeRegistration(
+            3,
+            NodeRole.COMPUTE_NODE,
+            new DeviceAddress(0x0102030405060708L, 0x1112131415161718L, 0x2122232425262728L),
+            4000,
+            new RemoteRegion(0x1000, 0x2000, 0xDEAD_BEEF),
+            0x3132333435363738L,
+            0x4142434445464748L,
+            new ReadTargetAddress(0x0123_4567, 0x5152535455565758L));
+        assertThat(hex(to -> RegisterDescriptor.encodeRequest(request, to, AT))).isEqualTo(
+            HEADER + "0300000003000000" + "0807060504030201" + "1817161514131211" +
+            "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221" +
+            "3837363534333231" + "4847464544434241" + "6745230100000000" + "5857565554535251");
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 96)).isEqualTo(request);
+        final Registration reply = new Registration(3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102);
+        assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +
+            "00f2052a01000000" + "ffff000000000000" + "0201000000000000");
+        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 64)).isEqualTo(reply);
+    }
+
+    @Test
+    void shouldWriteTheseBytesForHeartbeatAndIdentity()
+    {
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "0201000000000000" + "0100000000000000");
+        assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
+        final Heartbeat reply = new Heartbeat(100, 97, 12, 1);
+        assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
+            HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000");
+        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 40)).isEqualTo(reply);
+        final NewsRequest news = new NewsRequest(3, 9, 0x0102L, 0x0304L);
+        assertThat(hex(to -> NewsDescriptor.encode(news, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
+        assertThat(NewsDescriptor.decode(buffer, AT, 32)).isEqualTo(news);
+        final PeerIdentity identity = new PeerIdentity(65_535, 2);
+        assertThat(hex(to -> IdentityDescriptor.encode(identity, to, AT))).isEqualTo(HEADER + "ffff000002000000");
+        assertThat(IdentityDescriptor.decode(buffer, AT, 16)).isEqualTo(identity);
+    }
+
+    @Test
+    void shouldWriteTheseBytesForAForgottenNode()
+    {
+        assertThat(hex(to -> ForgetNodeDescriptor.encodeRequest(0x0102, true, to, AT)))
+            .isEqualTo(HEADER + "0201000001000000");
+        assertThat(ForgetNodeDescriptor.nodeId(buffer, AT)).isEqualTo(0x0102);
+        assertThat(ForgetNodeDescriptor.isWanted(buffer, AT)).isTrue();
+        final ForgottenNode node = new ForgottenNode(3, 9, 1L << 40, true);
+        assertThat(hex(to -> ForgetNodeDescriptor.encodeReply(node, to, AT)))
+            .isEqualTo(HEADER + "0300000009000000" + "0000000000010000" + "0100000000000000");
+        assertThat(ForgetNodeDescriptor.decodeReply(buffer, AT, 32)).isEqualTo(node);
+        refuseTruncations(
+            ForgetNodeDescriptor.encodeReply(node, buffer, 0), ForgetNodeDescriptor::decodeReply);
+        assertThatThrownBy(() -> ForgetNodeDescriptor.requireRequest(15)).isInstanceOf(ControlException.class);
+    }
+
+    @Test
+    void shouldWriteTheseBytesForTables()
+    {
+        assertThat(hex(to -> TableIdDescriptor.encode(5, to, AT))).isEqualTo(HEADER + "0500000000000000");
+        assertThat(TableIdDescriptor.decode(buffer, AT, 16)).isEqualTo(5);
+        final TableEntry table = new TableEntry("tä", 5, new byte[]{1, 2});
+        assertThat(hex(to -> TableEntryDescriptor.encode(table, to, AT))).isEqualTo(
+            HEADER + "0500000003000000" + "0200000000000000" + "74c3a4" + "0102");
+        final TableEntry decoded = TableEntryDescriptor.decode(buffer, AT, 29);
+        assertThat(decoded.name()).isEqualTo("tä");
+        assertThat(decoded.tableId()).isEqualTo(5);
+        assertThat(decoded.descriptor()).containsExactly(1, 2);
+        assertThat(hex(to -> TableNameDescriptor.encode("tä", to, AT)))
+            .isEqualTo(HEADER + "0300000000000000" + "74c3a4");
+        assertThat(TableNameDescriptor.decode(buffer, AT, 19)).isEqualTo("tä");
+        final TablePage page = new TablePage(List.of("a", "bc"), true);
+        assertThat(hex(to -> TablesDescriptor.encode(page, to, AT))).isEqualTo(
+            HEADER + "0200010000000000" + "010061" + "02006263");
+        assertThat(TablesDescriptor.decode(buffer, AT, 23)).isEqualTo(page);
+    }
+
+    @Test
+    void shouldWriteTheseBytesForChunks()
+    {
+        assertThat(hex(to -> LeaseRequestDescriptor.encode(0x0A0B, ChunkPurpose.INDEX, 258, true, to, AT)))
+            .isEqualTo(HEADER + "02010000" + "0200" + "0100" + "0b0a000000000000");
+        assertThat(LeaseRequestDescriptor.requestId(buffer, AT)).isEqualTo(0x0A0B);
+        assertThat(LeaseRequestDescriptor.purpose(buffer, AT)).isEqualTo(ChunkPurpose.INDEX);
+        assertThat(LeaseRequestDescriptor.chunkCount(buffer, AT)).isEqualTo(258);
+        assertThat(LeaseRequestDescriptor.isContiguous(buffer, AT)).isTrue();
+        final List<ChunkRun> runs = List.of(new ChunkRun(1L << 32, 7));
+        assertThat(hex(to -> ChunkRunsDescriptor.encode(65_536, 0x0C0D, runs, to, AT))).isEqualTo(
+            HEADER + "00000100" + "01000000" + "0d0c000000000000" + "0000000001000000" + "0700000000000000");
+        assertThat(ChunkRunsDescriptor.decode(buffer, AT, 40)).isEqualTo(new ChunkLease(65_536, 0x0C0D, runs));
+        final MemoryNodeStat stat = new MemoryNodeStat(1L << 34, 1, 2, 3, 4, 5, 6);
+        assertThat(hex(to -> StatDescriptor.encode(stat, to, AT))).isEqualTo(
+            HEADER + "0000000004000000" + "0100000002000000" + "0300000004000000" + "0500000006000000");
+        assertThat(StatDescriptor.decode(buffer, AT, 40)).isEqualTo(stat);
+    }
+
+    @Test
+    void shouldCutPagesToWhatFitsAndSaySo()
+    {
+        final List<PeerRecord> nodes = new ArrayList<>();
+        final List<String> names = new ArrayList<>();
+        for (int i = 1; i <= 500; i++)
+        {
+            nodes.add(new PeerRecord(
+                i, 1, 2, NodeRole.MEMORY_NODE, new DeviceAddress(1, i), 4000, new RemoteRegion(i, 1, i)));
+            names.add("table-%03d".formatted(i));
+        }
+        int length = NodesDescriptor.encodeReply(new NodePage(8, nodes, false), buffer, AT);
+        assertThat(length).isLessThanOrEqualTo(RpcClient.MAX_MESSAGE_BYTES);
+        final NodePage page = NodesDescriptor.decodeReply(buffer, AT, length);
+        assertThat(page.nodes()).isEqualTo(nodes.subList(0, 31));
+        assertThat(page.hasMore()).isTrue();
+        assertThat(page.membershipVersion()).isEqualTo(8);
+        length = NodesDescriptor.encodeReply(new NodePage(8, nodes.subList(0, 31), false), buffer, AT);
+        assertThat(NodesDescriptor.decodeReply(buffer, AT, length).hasMore()).isFalse();
+
+        length = TablesDescriptor.encode(new TablePage(names, false), buffer, AT);
+        assertThat(length).isLessThanOrEqualTo(RpcClient.MAX_MESSAGE_BYTES);
+        final TablePage tables = TablesDescriptor.decode(buffer, AT, length);
+        assertThat(tables.names()).isEqualTo(names.subList(0, tables.names().size())).hasSizeGreaterThan(300);
+        assertThat(tables.hasMore()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseWhatDoesNotFitAMessage()
+    {
+        assertThatThrownBy(() -> TableEntryDescriptor.encode(new TableEntry("t", 1, new byte[3585]), buffer, AT))
+            .isInstanceOf(ControlException.class).hasMessageContaining("3585").hasMessageContaining("3584");
+        assertThatThrownBy(() -> TableNameDescriptor.encode("n".repeat(256), buffer, AT))
+            .hasMessageContaining("1 to 255 bytes").hasMessageContaining("256");
+        assertThatThrownBy(() -> TableEntryDescriptor.encode(new TableEntry("", 1, new byte[0]), buffer, AT))
+            .hasMessageContaining("1 to 255 bytes");
+        assertThatThrownBy(() -> TablePublicationDescriptor.encode(new TableEntry("t", 1, new byte[3584]), 0,
+            java.util.Collections.nCopies(58, new PeerIdentity(1, 1)), buffer, AT))
+            .hasMessageContaining("room for 3583");
+        final List<ChunkRun> runs = java.util.Collections.nCopies(255, new ChunkRun(0, 1));
+        assertThatThrownBy(() -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, AT))
+            .hasMessageContaining("limit is 254");
+    }
+
+    @Test
+    void shouldRefuseEveryTruncationAndNeverReadPastTheEnd()
+    {
+        final TableEntry table = new TableEntry("name", 5, new byte[]{1, 2, 3});
+        refuseTruncations(TableEntryDescriptor.encode(table, buffer, 0), TableEntryDescriptor::decode);
+        refuseTruncations(TableNameDescriptor.encode("name", buffer, 0), TableNameDescriptor::decode);
+        refuseTruncations(
+            TablesDescriptor.encode(new TablePage(List.of("a", "b"), false), buffer, 0), TablesDescriptor::decode);
+        refuseTruncations(
+            ChunkRunsDescriptor.encode(1, 1, List.of(new ChunkRun(0, 1)), buffer, 0), ChunkRunsDescriptor::decode);
+        final PeerRecord record = new PeerRecord(
+            1, 1, 2, NodeRole.MEMORY_NODE, new DeviceAddress(1, 1), 4000, new RemoteRegion(1, 1, 1));
+        refuseTruncations(
+            NodesDescriptor.encodeReply(new NodePage(1, List.of(record), false), buffer, 0),
+            NodesDescriptor::decodeReply);
+        refuseTruncations(
+            NewsDescriptor.encode(new NewsRequest(1, 1, 1, 1), buffer, 0), NewsDescriptor::decode);
+        refuseTruncations(HeartbeatDescriptor.encodeReply(new Heartbeat(1, 1, 1, 1), buffer, 0),
+            HeartbeatDescriptor::decodeReply);
+        refuseTruncations(StatDescriptor.encode(new MemoryNodeStat(1, 1, 1, 1, 1, 1, 1), buffer, 0),
+            StatDescriptor::decode);
+        refuseTruncations(IdentityDescriptor.encode(new PeerIdentity(1, 1), buffer, 0), IdentityDescriptor::decode);
+    }
+
+    private void refuseTruncations(final int length, final ControlCall.ReplyDecoder<?> decoder)
+    {
+        final byte[] whole = new byte[length];
+        buffer.getBytes(0, whole);
+        for (int cut = 0; cut < length; cut++)
+        {
+            final UnsafeBuffer truncated = new UnsafeBuffer(java.util.Arrays.copyOf(whole, cut));
+            final int cutLength = cut;
+            assertThatThrownBy(() -> decoder.decode(truncated, 0, cutLength)).isInstanceOf(ControlException.class);
+        }
+        decoder.decode(new UnsafeBuffer(whole), 0, length);
+    }
+
+    @Test
+    void shouldRefuseHostileCounts()
+    {
+        ChunkRunsDescriptor.encode(1, 1, List.of(), buffer, 0);
+        buffer.putInt(ChunkRunsDescriptor.RUN_COUNT_OFFSET, -1);
+        assertThatThrownBy(() -> ChunkRunsDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("-1 runs");
+        TableEntryDescriptor.encode(new TableEntry("n", 1, new byte[1]), buffer, 0);
+        buffer.putInt(TableEntryDescriptor.DESCRIPTOR_LENGTH_OFFSET, Integer.MAX_VALUE);
+        assertThatThrownBy(() -> TableEntryDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("2147483647");
+        TablePublicationDescriptor.encode(new TableEntry("n", 1, new byte[1]), 0, List.of(), buffer, 0);
+        for (final int count : new int[]{-1, 5, Integer.MAX_VALUE})
+        {
+            buffer.putInt(TablePublicationDescriptor.COUNT_OFFSET, count);
+            assertThatThrownBy(() -> TablePublicationDescriptor.table(buffer, 0, 50))
+                .isInstanceOf(ControlException.class).hasMessageContaining(count + " memory nodes");
+        }
+        LeaseRequestDescriptor.encode(1, ChunkPurpose.BLOCKS, 0, false, buffer, 0);
+        assertThatThrownBy(() -> LeaseRequestDescriptor.chunkCount(buffer, 0)).hasMessageContaining("lease of 0");
+        buffer.putShort(LeaseRequestDescriptor.PURPOSE_OFFSET, (short)9);
+        assertThatThrownBy(() -> LeaseRequestDescriptor.purpose(buffer, 0))
+            .hasMessageContaining("purpose of chunks: 9");
+    }
+
+    @Test
+    void shouldDocumentEveryMessageMethodAndStatus() throws java.io.IOException
+    {
+        final FormatPage page = FormatPage.of("control-messages.md");
+        for (final Class<?> descriptor : List.of(
+            ControlHeaderDescriptor.class,
+            RegisterDescriptor.class,
+            HeartbeatDescriptor.class,
+            NewsDescriptor.class,
+            IdentityDescriptor.class,
+            ForgetNodeDescriptor.class,
+            NodesDescriptor.class,
+            TableIdDescriptor.class,
+            TableEntryDescriptor.class,
+            TablePublicationDescriptor.class,
+            TableNameDescriptor.class,
+            TablesDescriptor.class,
+            LeaseRequestDescriptor.class,
+            ChunkRunsDescriptor.class,
+            StatDescriptor.class))
+        {
+            page.shouldAgreeWith(descriptor);
+        }
+        final java.util.Map<String, Integer> expected = FormatPage.constants(ControlMethod.class);
+        for (final ControlStatus status : ControlStatus.values())
+        {
+            if (ControlStatus.ofCode(status.code()) == status && status != ControlStatus.MALFORMED_REPLY)
+            {
+                expected.put(status.name(), status.code());
+            }
+        }
+        assertThat(FormatPage.rows(page.text().split("\n## ")[0])).isEqualTo(expected);
+        FormatPage.constants(ControlMethod.class)
+            .forEach((name, method) -> assertThat(ControlMethod.name(method)).isNotEqualTo("unknown"));
+    }
+}

@@ -1,0 +1,67 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.raas.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Remembers what it was asked, and has 10 chunks. */
+final class RecordingMemoryNodeService implements MemoryNodeService
+{
+    private static final int CHUNKS = 10;
+
+    final List<String> asked = new ArrayList<>();
+
+    @Override
+    public ChunkLease leaseChunks(
+        final PeerIdentity caller,
+        final long requestId,
+        final ChunkPurpose purpose,
+        final int chunkCount,
+        final boolean contiguous)
+    {
+        asked.add("lease " + requestId + " by " + caller + ' ' + purpose + ' ' + chunkCount + ' ' + contiguous);
+        if (chunkCount > CHUNKS)
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, chunkCount + " chunks wanted, " + CHUNKS + " free");
+        }
+        return new ChunkLease(65_536, 9, List.of(new ChunkRun(0, chunkCount)));
+    }
+
+    @Override
+    public List<ChunkRun> claimChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        asked.add("claim by " + caller + ' ' + runs);
+        return runs.subList(0, 1);
+    }
+
+    @Override
+    public void adoptChunks(final PeerIdentity caller, final List<ChunkRun> runs)
+    {
+        asked.add("adopt by " + caller + ' ' + runs);
+    }
+
+    @Override
+    public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs, final long newestLease)
+    {
+        asked.add("return by " + caller + ' ' + runs + " of leases up to " + newestLease);
+    }
+
+    @Override
+    public void fence(final PeerIdentity caller, final PeerIdentity identity)
+    {
+        asked.add("fence by " + caller + " of " + identity);
+    }
+
+    @Override
+    public MemoryNodeStat stat()
+    {
+        return new MemoryNodeStat(1, 2, 3, 4, 5, 6, 7);
+    }
+}

@@ -1,0 +1,139 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.directory.PeerRecord;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** Remembers what it was asked, and answers from memory. */
+final class RecordingMetaService implements MetaService
+{
+    static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000, 99);
+
+    final List<String> asked = new ArrayList<>();
+    final List<NewsAnswer> awaited = new ArrayList<>();
+    final List<PeerRecord> nodes = new ArrayList<>();
+    private final TreeMap<String, TableEntry> tables = new TreeMap<>();
+    boolean isBroken;
+    private int lastTableId;
+
+    @Override
+    public Registration register(final PeerIdentity caller, final NodeRegistration request)
+    {
+        asked.add("register by " + caller + ": " + request);
+        return REGISTRATION;
+    }
+
+    @Override
+    public Heartbeat heartbeat(
+        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs)
+    {
+        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
+        return new Heartbeat(42, 41, 3, 9);
+    }
+
+    @Override
+    public void awaitNews(final NewsRequest request, final NewsAnswer answer)
+    {
+        asked.add(request.toString());
+        awaited.add(answer);
+    }
+
+    @Override
+    public void leave(final int nodeId, final int incarnation)
+    {
+        asked.add("leave " + nodeId + ' ' + incarnation);
+    }
+
+    @Override
+    public int allocateTableId()
+    {
+        if (isBroken)
+        {
+            throw new IllegalStateException("disk on fire");
+        }
+        return ++lastTableId;
+    }
+
+    @Override
+    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes)
+    {
+        asked.add("create " + table.name() + " on " + memoryNodes);
+        if (tables.putIfAbsent(table.name(), table) != null)
+        {
+            throw new ControlException(ControlStatus.TABLE_EXISTS, "table " + table.name() + " exists");
+        }
+    }
+
+    @Override
+    public TableEntry table(final String name)
+    {
+        return require(name, tables.get(name));
+    }
+
+    @Override
+    public TablePage tables(final String afterName)
+    {
+        return new TablePage(List.copyOf(tables.tailMap(afterName, false).keySet()), false);
+    }
+
+    @Override
+    public TableEntry dropTable(final String name)
+    {
+        return require(name, tables.remove(name));
+    }
+
+    @Override
+    public void dropThisTable(final TableEntry table)
+    {
+        final TableEntry present = require(table.name(), tables.get(table.name()));
+        if (present.tableId() != table.tableId())
+        {
+            require(table.name(), null);
+        }
+        tables.remove(table.name());
+    }
+
+    @Override
+    public ForgottenNode forgetNode(final int nodeId, final boolean isWanted)
+    {
+        asked.add("forget " + nodeId + ' ' + isWanted);
+        return new ForgottenNode(nodeId, 9, 1L << 40, isWanted);
+    }
+
+    @Override
+    public void growTable(
+        final TableEntry table, final long expectedChecksum, final List<PeerIdentity> memoryNodes)
+    {
+        require(table.name(), tables.get(table.name()));
+        tables.put(table.name(), table);
+        asked.add("grow " + table.name() + " from " + expectedChecksum + " on " + memoryNodes);
+    }
+
+    @Override
+    public NodePage nodes(final int afterNodeId)
+    {
+        return new NodePage(1, nodes.stream().filter(node -> node.nodeId() > afterNodeId).toList(), false);
+    }
+
+    private static TableEntry require(final String name, final TableEntry table)
+    {
+        if (table == null)
+        {
+            throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table " + name);
+        }
+        return table;
+    }
+}
