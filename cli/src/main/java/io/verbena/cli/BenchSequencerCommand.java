@@ -30,7 +30,7 @@ import java.util.concurrent.Callable;
         "clients and server, so a number costs the work of both. Each variant is checked: no number missing, none " +
         "twice, rising for each client. Time is that of the fabric: virtual with sim."},
     footer = {"",
-        "Exit status 0: all numbers are right; 1: they are not; 64: no such device or a value that cannot be; " +
+        "Exit status 0: all numbers are right; 1: they are not; 64: no such device or an invalid value; " +
         "69: the device cannot do it.", "",
         "Example: verbena bench sequencer --device soft --clients 8 --json sequencer.json"})
 final class BenchSequencerCommand implements Callable<Integer>

@@ -2,7 +2,7 @@ package io.verbena.cli;
 
 /**
  * Exit statuses of the command; from 64 on they are those of BSD's {@code sysexits.h}. The table in
- * {@code docs/operations.md} and the foot of {@code verbena --help} say the same.
+ * {@code docs/commands.md} and the foot of {@code verbena --help} say the same.
  */
 public final class ExitStatus
 {
@@ -15,7 +15,7 @@ public final class ExitStatus
     /** A check ended without a verdict: its time or memory was used up. */
     public static final int UNKNOWN = 2;
 
-    /** Unknown command or option, or a value that cannot be. */
+    /** Unknown command or option, or an invalid value. */
     public static final int USAGE = 64;
 
     /** An input file cannot be read or its content is not what it should be. */

@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
         "With --setup: the way from nothing to a first READ, each step for the first time in this process, and again.",
         "With --against-perftest: READ and CMP_SWAP alone, in turns with ib_read_lat and ib_atomic_lat."},
     footer = {"",
-        "Exit status 0; 1: with --against-perftest, requests allocate; 64: no such device or a value that cannot be; " +
+        "Exit status 0; 1: with --against-perftest, requests allocate; 64: no such device or an invalid value; " +
         "69: the device cannot do it.", "",
         "Examples: verbena fabric perf --device soft --operation read --size 64",
         "          verbena fabric perf --device soft -o write --size 65536 --depth 16 --json perf.json",

@@ -54,7 +54,7 @@ import java.util.TreeSet;
         "0:done, and what was checked holds",
         "1:an operation failed or a check found a violation",
         "2:a check ended without a verdict",
-        "64:unknown command or option, or a value that cannot be",
+        "64:unknown command or option, or an invalid value",
         "65:an input file cannot be read or has bad content",
         "69:something needed is missing (JDK, Maven, a node that answers)",
         "70:an error in Verbena itself, or the build failed",
@@ -62,7 +62,7 @@ import java.util.TreeSet;
         "73:memory or a file could not be made (/dev/shm full, output not writable)",
         "74:standard output could not be written; what the command did is done",
         "130:interrupted (Ctrl-C)",
-        "143:told to end (SIGTERM)"})
+        "143:ended by SIGTERM"})
 public final class VerbenaCommand implements Runnable
 {
     /** In the order of the help. Names stand here too, so that a start need not ask each class for its own. */

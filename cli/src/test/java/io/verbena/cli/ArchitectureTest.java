@@ -192,7 +192,7 @@ class ArchitectureTest
         onlyIn("picocli..", Module.CLI);
     }
 
-    /** As docs/operations.md promises to programs with a client. */
+    /** As docs/client.md promises to programs with a client. */
     @Test
     void shouldNeedTwoLibrariesForAClient()
     {
@@ -206,7 +206,7 @@ class ArchitectureTest
         }
         check(classes().that(carried).should().onlyDependOnClassesThat(
             known.or(DescribedPredicate.describe("is primitive", (type) -> type.getPackageName().isEmpty()))));
-        for (final String page : List.of("docs/operations.md", "docs/decisions/0006-thin-client.md"))
+        for (final String page : List.of("docs/client.md", "docs/decisions/0006-thin-client.md"))
         {
             assertThat(SourceTree.text(SourceTree.root().resolve(page)).replace('\n', ' '))
                 .contains("no libraries but Agrona and zero-allocation-hashing");

@@ -176,7 +176,7 @@ class GuardTablesTest
         guards.addAll(constants("CombinerGuard.java"));
         guards.addAll(constants("MergeGuard.java"));
         check(guards, offences, "point-operations-tests.md", "growth-tests.md");
-        check(constants("ReclaimGuard.java"), offences, "reclamation.md");
+        check(constants("ReclaimGuard.java"), offences, "reclamation-tests.md");
         checkUse("FenceGuard.java", offences);
         check(constants("DurabilityGuard.java"), offences, "durability.md");
         List.of("Guard.java", "CombinerGuard.java", "MergeGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")

@@ -22,7 +22,7 @@ class JvmFlagsSystemTest
         final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(said).isZero();
         assertThat(said.lines()).hasSize(2);
-        final String page = SourceTree.text(SourceTree.root().resolve("docs/operations.md"));
+        final String page = SourceTree.text(SourceTree.root().resolve("docs/client.md"));
         final List<String> flags = SourceTree.text(SourceTree.root().resolve("config/jvm.args")).lines()
             .filter((line) -> line.startsWith("-")).toList();
         assertThat(flags).isNotEmpty();

@@ -51,7 +51,7 @@ class VerbenaCommandTest
     void shouldHaveOneTableOfExitStatuses()
     {
         run("--help");
-        final String page = SourceTree.text(SourceTree.root().resolve("docs/operations.md"));
+        final String page = SourceTree.text(SourceTree.root().resolve("docs/commands.md"));
         final Map<String, String> statuses = new TreeMap<>(VerbenaCommand.commandLine(false)
             .getCommandSpec().usageMessage().exitCodeList());
         assertThat(statuses).isNotEmpty().allSatisfy((status, meaning) ->

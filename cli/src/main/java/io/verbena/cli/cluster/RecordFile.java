@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** How files of records are written: as {@code docs/operations.md} describes them. */
+/** How files of records are written: as {@code docs/commands.md} describes them. */
 final class RecordFile
 {
     /** The ways. */
