@@ -80,7 +80,7 @@ public final class ClusterBenchmark
     /**
      * Runs all of it.
      *
-     * @return the figures; {@code docs/benchmarks.md} says what each means.
+     * @return the figures; {@code docs/benchmarks/cluster.md} says what each means.
      */
     public Map<String, Object> run() throws InterruptedException
     {

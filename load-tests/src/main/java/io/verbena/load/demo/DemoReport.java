@@ -121,7 +121,7 @@ public final class DemoReport
     }
 
     /**
-     * Every figure by its name; {@code docs/benchmarks.md} says what each means.
+     * Every figure by its name; {@code docs/benchmarks/demo.md} says what each means.
      *
      * @return a JSON object.
      */
