@@ -69,7 +69,7 @@ final class FabricInfoCommand implements Callable<Integer>
         row(out, "max_mw", attributes.maxMemoryWindows());
         row(out, "max_dc_contexts", attributes.maxDcContexts());
         row(out, "memory_pages", open.memoryPages());
-        row(out, "carriers", open.carriers().isEmpty() ? "-" : String.join(" ", open.carriers()));
+        row(out, "transports", open.transports().isEmpty() ? "-" : String.join(" ", open.transports()));
         try
         {
             final PortAttributes port = open.port();

@@ -32,7 +32,7 @@ class FabricCommandTest
     {
         assertThat(run("info", "--device", device)).as(err.toString()).isZero();
         assertThat(out.toString()).contains(
-            "device: " + device, "provider:", "max_qp_wr:", "max_cqe:", "capabilities:", "memory_pages:", "carriers:");
+            "device: " + device, "provider:", "max_qp_wr:", "max_cqe:", "capabilities:", "memory_pages:", "transports:");
     }
 
     @Test

@@ -192,9 +192,9 @@ public final class ComputeNode implements Agent
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them. The node's thread. */
-    public Map<String, Integer> carriers()
+    public Map<String, Integer> transports()
     {
-        return null == session ? Map.of() : session.carriers();
+        return null == session ? Map.of() : session.transports();
     }
 
     /** @return memory nodes that can be used now. The node's thread. */

@@ -376,7 +376,7 @@ final class MemoryLink implements AutoCloseable
             failure = "";
             backoff.reset();
             state = State.READY;
-            LOGGER.info("reached: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
+            LOGGER.info("reached: memory node {}, transport={}", memoryNodeId, vqp.transport());
             return 1;
         }
         return workCount + pollFailed(nowNs);
@@ -389,7 +389,7 @@ final class MemoryLink implements AutoCloseable
             isWritable = true;
             reclaimer.connect(session.reclaims() ? client : null, port);
             indexSweep.connect(session.reclaims() ? client : null, port);
-            LOGGER.info("connected: memory node {}, carrier={}", memoryNodeId, vqp.carrier());
+            LOGGER.info("connected: memory node {}, transport={}", memoryNodeId, vqp.transport());
         }
         return isWritable ? reclaimer.poll(leaser.refusals() + indexRefusals) + indexSweep.poll() : 0;
     }

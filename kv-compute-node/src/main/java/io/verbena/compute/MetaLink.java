@@ -58,9 +58,9 @@ final class MetaLink implements AutoCloseable
     }
 
     /** @return how messages to the meta server travel; none while not connected. */
-    String carrier()
+    String transport()
     {
-        return vqp.carrier();
+        return vqp.transport();
     }
 
     String failure()

@@ -165,9 +165,9 @@ final class NodeSession implements AutoCloseable
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them; a new map. */
-    Map<String, Integer> carriers()
+    Map<String, Integer> transports()
     {
-        return raas.carriers();
+        return raas.transports();
     }
 
     SplitDesk splits()
@@ -298,8 +298,8 @@ final class NodeSession implements AutoCloseable
         raas.identity(registration().identity());
         openEngine();
         timeline.registered(raas.clock().nanoTime());
-        LOGGER.info("compute node joined: nodeId={} incarnation={} carrier to meta server={}",
-            registration().nodeId(), registration().incarnation(), metaLink.carrier());
+        LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
+            registration().nodeId(), registration().incarnation(), metaLink.transport());
         memoryNodes.poll(raas.clock().nanoTime());
         tablesCall = metaLink.client().tables("", configuration.callTimeoutNs());
         step = Step.DISCOVERING;

@@ -86,9 +86,9 @@ final class Membership
     }
 
     /** @return how messages to the meta server travel; none while not connected. */
-    String carrier()
+    String transport()
     {
-        return link.carrier();
+        return link.transport();
     }
 
     /** Why the last call failed, one line; empty when none did since the last success. */

@@ -279,9 +279,9 @@ public final class MemoryNode implements Agent, AutoCloseable
     }
 
     /** @return its physical connections by what carries them; a new map. */
-    public Map<String, Integer> carriers()
+    public Map<String, Integer> transports()
     {
-        return raas.carriers();
+        return raas.transports();
     }
 
     /** @return who makes checkpoints; null before the node was ready, and when it has no folder. Any thread. */
@@ -487,8 +487,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;
-        LOGGER.info("memory node ready: nodeId={} incarnation={} carrier to meta server={} {}", nodeId, incarnation,
-            membership.carrier(), answers.stat());
+        LOGGER.info("memory node ready: nodeId={} incarnation={} transport to meta server={} {}", nodeId, incarnation,
+            membership.transport(), answers.stat());
     }
 
     private void fail(final String why, final long nowNs)

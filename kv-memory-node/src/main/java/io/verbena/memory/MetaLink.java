@@ -39,9 +39,9 @@ final class MetaLink implements AutoCloseable
     }
 
     /** @return how messages to the meta server travel; none while not connected. */
-    String carrier()
+    String transport()
     {
-        return null == vqp ? "none" : vqp.carrier();
+        return null == vqp ? "none" : vqp.transport();
     }
 
     @Override

@@ -44,8 +44,8 @@ public final class ComputeNodeRole implements Role
     private final StartTimeline start;
     private final long beganNs;
     private volatile int connections;
-    private volatile Map<String, Integer> carriers = Map.of();
-    private volatile Map<String, Integer> nodeCarriers = Map.of();
+    private volatile Map<String, Integer> transports = Map.of();
+    private volatile Map<String, Integer> nodeTransports = Map.of();
     private volatile int memoryNodes;
     private volatile long refusedClients;
     private final PacedWarning refused;
@@ -196,7 +196,7 @@ public final class ComputeNodeRole implements Role
         if (connections != server.connections())
         {
             connections = server.connections();
-            carriers = server.carriers();
+            transports = server.transports();
         }
         if (served != server.served())
         {
@@ -205,7 +205,7 @@ public final class ComputeNodeRole implements Role
         }
         if (pace.isDue(work, nowNs))
         {
-            nodeCarriers = node.carriers();
+            nodeTransports = node.transports();
             memoryNodes = node.reachedMemoryNodes();
             refusedClients = server.refusals();
             refused.poll(refusedClients, nowNs);
@@ -295,8 +295,8 @@ public final class ComputeNodeRole implements Role
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", node.state().name());
         figures.put("clients", connections);
-        figures.put("carriers", carriers);
-        figures.put("node_carriers", nodeCarriers);
+        figures.put("carriers", transports);
+        figures.put("node_carriers", nodeTransports);
         figures.put("refused_connections", refusedClients);
         figures.put("memory_nodes", memoryNodes);
         figures.put("unreachable_memory_nodes", memoryNodeFailures);

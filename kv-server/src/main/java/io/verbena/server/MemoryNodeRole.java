@@ -28,7 +28,7 @@ public final class MemoryNodeRole implements Role
     private volatile int incarnation;
     private volatile MemoryNodeState state;
     private volatile MemoryNodeStat stat;
-    private volatile Map<String, Integer> carriers = Map.of();
+    private volatile Map<String, Integer> transports = Map.of();
     private final FigurePace pace;
     private boolean draining;
 
@@ -138,7 +138,7 @@ public final class MemoryNodeRole implements Role
         if (pace.isDue(work, device.clock().nanoTime()))
         {
             stat = node.stat();
-            carriers = node.carriers();
+            transports = node.transports();
         }
         return work;
     }
@@ -208,7 +208,7 @@ public final class MemoryNodeRole implements Role
         figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
         figures.put("damaged_records", node.damagedRecords());
-        figures.put("node_carriers", carriers);
+        figures.put("node_carriers", transports);
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)
         {

@@ -41,7 +41,7 @@ public final class MetaServerRole implements Role
     private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile List<NodeStat> nodes = List.of();
-    private volatile Map<String, Integer> carriers = Map.of();
+    private volatile Map<String, Integer> transports = Map.of();
     private volatile int clients;
     private volatile long refusedConnections;
     private final PacedWarning refused;
@@ -183,7 +183,7 @@ public final class MetaServerRole implements Role
         {
             stat = server.stat();
             nodes = server.nodes();
-            carriers = server.carriers();
+            transports = server.transports();
             clients = server.clients();
             refusedConnections = server.refusedConnections();
             refused.poll(refusedConnections, clock.nanoTime());
@@ -242,7 +242,7 @@ public final class MetaServerRole implements Role
         figures.put("compute_nodes", now.liveComputeNodes());
         figures.put("fencing_nodes", now.fencingNodes());
         figures.put("tables", now.tables());
-        figures.put("node_carriers", carriers);
+        figures.put("node_carriers", transports);
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);

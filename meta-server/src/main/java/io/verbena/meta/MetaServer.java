@@ -204,9 +204,9 @@ public final class MetaServer implements Agent, AutoCloseable
     }
 
     /** @return its physical connections by what carries them; a new map. */
-    public Map<String, Integer> carriers()
+    public Map<String, Integer> transports()
     {
-        return raas.carriers();
+        return raas.transports();
     }
 
     /** @return what it has to say of itself now. */

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageHeaderDescriptor;
+
 /**
  * One call of a {@link RpcClient}. Its request buffer, and with it the slot, is free again when three things are true:
  * the caller has been told, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
@@ -11,7 +13,7 @@ final class CallSlot
     private RpcReplyListener listener;
     private long deadlineNs;
     private int messageLengthBytes;
-    private ClientChannel channel;
+    private Channel channel;
     private boolean isOpen;
     private boolean isSendPending;
     private boolean isReplyPending;
@@ -62,17 +64,17 @@ final class CallSlot
         return listener != null && channel == null;
     }
 
-    boolean isPostedOn(final ClientChannel onChannel)
+    boolean isPostedOn(final Channel onChannel)
     {
         return isOpen && channel == onChannel;
     }
 
-    boolean expectsReply(final ClientChannel fromChannel, final int ofGeneration)
+    boolean expectsReply(final Channel fromChannel, final int ofGeneration)
     {
         return isPostedOn(fromChannel) && isReplyPending && generation == ofGeneration;
     }
 
-    void onPosted(final ClientChannel onChannel)
+    void onPosted(final Channel onChannel)
     {
         channel = onChannel;
         isSendPending = true;

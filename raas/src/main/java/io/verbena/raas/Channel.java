@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.CompletionDispatcher;
+import io.verbena.raas.completion.CompletionOwner;
+import io.verbena.raas.message.MessageBlock;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -10,7 +13,17 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 /** A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. */
 abstract class Channel implements CompletionOwner
 {
-    protected final RaasContext context;
+    /** Keeps the channels that are open. */
+    interface Owner
+    {
+        void onOpened(Channel channel);
+
+        /** The queue pair is destroyed. */
+        void onClosed(Channel channel);
+    }
+
+    protected final ContextResources resources;
+    private final Owner owner;
     protected final QueuePair queuePair;
     protected final MessageBlock receives;
     private final int queuePairNumber;
@@ -18,39 +31,40 @@ abstract class Channel implements CompletionOwner
     private boolean isClosed;
 
     /** The caller has taken room in the completion queues; it is given back by {@link #close()}, or here on failure. */
-    Channel(final RaasContext context, final int sendDepth)
+    Channel(final ContextResources resources, final Owner owner, final int sendDepth)
     {
-        final CompletionDispatcher completions = context.completions();
-        this.context = context;
+        final CompletionDispatcher completions = resources.completions();
+        this.resources = resources;
+        this.owner = owner;
         this.sendDepth = sendDepth;
-        receives = context.receiveBlocks().acquire();
-        queuePair = createQueuePair(context, sendDepth, receives);
+        receives = resources.receiveBlocks().acquire();
+        queuePair = createQueuePair(resources, sendDepth, receives);
         queuePairNumber = queuePair.number();
         completions.add(this);
-        context.pool().onOpened(this);
+        owner.onOpened(this);
     }
 
-    /** See {@link QueuePair#carrier()}. */
-    final String carrier()
+    /** See {@link QueuePair#transport()}. */
+    final String transport()
     {
-        return queuePair.carrier();
+        return queuePair.transport();
     }
 
     private static QueuePair createQueuePair(
-        final RaasContext context, final int sendDepth, final MessageBlock receives)
+        final ContextResources resources, final int sendDepth, final MessageBlock receives)
     {
-        final CompletionDispatcher completions = context.completions();
+        final CompletionDispatcher completions = resources.completions();
         try
         {
-            return context.verbsProtectionDomain().createQueuePair(
+            return resources.verbsProtectionDomain().createQueuePair(
                 completions.sendQueue(),
                 completions.receiveQueue(),
-                new QueuePairCapabilities(sendDepth, receives.slotCount(), 0, context.readAtomicDepth()));
+                new QueuePairCapabilities(sendDepth, receives.slotCount(), 0, resources.readAtomicDepth()));
         }
         catch (final RdmaException ex)
         {
             completions.release(sendDepth, receives.slotCount());
-            context.receiveBlocks().release(receives);
+            resources.receiveBlocks().release(receives);
             throw ex;
         }
     }
@@ -130,10 +144,10 @@ abstract class Channel implements CompletionOwner
             // First, and when it throws the channel is still there: whoever fences must not believe it closed.
             queuePair.close();
             isClosed = true;
-            context.completions().remove(this);
-            context.pool().onClosed(this);
-            context.completions().release(sendDepth, receives.slotCount());
-            context.receiveBlocks().release(receives);
+            resources.completions().remove(this);
+            owner.onClosed(this);
+            resources.completions().release(sendDepth, receives.slotCount());
+            resources.receiveBlocks().release(receives);
             onClosed();
         }
     }

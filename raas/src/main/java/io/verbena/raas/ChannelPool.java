@@ -11,23 +11,46 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
-final class ChannelPool
+final class ChannelPool implements ClientChannel.Pool
 {
-    private final RaasContext context;
+    private final ContextResources resources;
+    private final VirtualQpTable virtualQps;
+    private final ClientChannel.CallListener calls;
     private final int maxChannels;
     private final Map<PeerAddress, ClientChannel> byPeer = new HashMap<>();
     private final List<Channel> open = new ArrayList<>();
     private final List<ClientChannel> connecting = new ArrayList<>();
     private final List<VirtualQp> waiting = new ArrayList<>();
     private final List<ClientChannel> retired = new ArrayList<>();
-    private final DcCarrierPool carriers;
+    private final DcTransportPool dcTransports;
     private final VerbCounters closedCounters = new VerbCounters();
+    private PeerIdentity identity;
 
-    ChannelPool(final RaasContext context)
+    ChannelPool(
+        final ContextResources resources, final VirtualQpTable virtualQps, final ClientChannel.CallListener calls)
     {
-        this.context = context;
-        carriers = new DcCarrierPool(context);
-        maxChannels = context.configuration().maxChannels();
+        this.resources = resources;
+        this.virtualQps = virtualQps;
+        this.calls = calls;
+        dcTransports = new DcTransportPool(resources, virtualQps);
+        maxChannels = resources.configuration().maxChannels();
+        identity = resources.configuration().identity();
+    }
+
+    /** Who this node is to peers connected from now on. */
+    PeerIdentity identity()
+    {
+        return identity;
+    }
+
+    /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
+    void identity(final PeerIdentity newIdentity)
+    {
+        if (!newIdentity.equals(identity) && identity.nodeId() != 0)
+        {
+            retireAll();
+        }
+        identity = newIdentity;
     }
 
     int clientChannelCount()
@@ -37,13 +60,14 @@ final class ChannelPool
 
     int dcInitiatorCount()
     {
-        return carriers.size();
+        return dcTransports.size();
     }
 
-    Map<String, Integer> carriers()
+    /** How many queue pairs there are of each transport. */
+    Map<String, Integer> transports()
     {
         final Map<String, Integer> counts = new TreeMap<>();
-        open.forEach(channel -> counts.merge(channel.carrier(), 1, Integer::sum));
+        open.forEach(channel -> counts.merge(channel.transport(), 1, Integer::sum));
         return counts;
     }
 
@@ -54,7 +78,7 @@ final class ChannelPool
         {
             sum.add(channel.counters());
         }
-        carriers.addCounters(sum);
+        dcTransports.addCounters(sum);
         return sum;
     }
 
@@ -69,8 +93,8 @@ final class ChannelPool
         return pollConnecting(nowNs);
     }
 
-    /** Gives the queue pairs made so far to nobody any more; each is closed when its last user has gone. */
-    void retireAll()
+    /** Each queue pair made so far is closed when its last user has gone. */
+    private void retireAll()
     {
         retired.addAll(byPeer.values());
         byPeer.clear();
@@ -90,20 +114,20 @@ final class ChannelPool
     /** Takes room for one more queue pair, where need be by closing one that nobody uses. */
     boolean reserve(final int sendDepth)
     {
-        final int receives = context.configuration().rpcCredits();
-        if (open.size() < maxChannels && context.completions().reserve(sendDepth, receives))
+        final int receives = resources.configuration().rpcCredits();
+        if (open.size() < maxChannels && resources.completions().reserve(sendDepth, receives))
         {
             return true;
         }
         // The room of the closed one is there after the next poll, when no stale completion of it can be left.
-        final boolean isMakingRoom = open.size() < maxChannels && carriers.closeIdle() || closeUnused();
-        return isMakingRoom && open.size() < maxChannels && context.completions().reserve(sendDepth, receives);
+        final boolean isMakingRoom = open.size() < maxChannels && dcTransports.closeIdle() || closeUnused();
+        return isMakingRoom && open.size() < maxChannels && resources.completions().reserve(sendDepth, receives);
     }
 
     /** Says why {@link #reserve} refuses. */
     String noRoom()
     {
-        final RaasConfiguration configuration = context.configuration();
+        final RaasConfiguration configuration = resources.configuration();
         final String setting = configuration.roomSetting().isEmpty() ?
             "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
             configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
@@ -154,10 +178,9 @@ final class ChannelPool
     /** Begins to connect; null when it failed, which the virtual queue pair knows then, or must be tried again. */
     private ClientChannel open(final VirtualQp vqp, final long timeoutNs)
     {
-        final int dataDepth = context.configuration().sendQueueDepth();
-        if (!reserve(ClientChannel.sendDepth(dataDepth, context.configuration().rpcCredits())))
+        if (!reserve(resources.configuration().clientSendDepth()))
         {
-            if (open.size() >= maxChannels || !context.completions().isRoomComing())
+            if (open.size() >= maxChannels || !resources.completions().isRoomComing())
             {
                 vqp.fail(vqp.peer() + ": not connected: " + noRoom());
             }
@@ -166,8 +189,8 @@ final class ChannelPool
         ClientChannel channel = null;
         try
         {
-            channel = new ClientChannel(context, vqp.peer(), dataDepth);
-            channel.connect(timeoutNs);
+            channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer());
+            channel.connect(identity, timeoutNs);
         }
         catch (final RdmaException ex)
         {
@@ -180,10 +203,10 @@ final class ChannelPool
         }
         byPeer.put(vqp.peer(), channel);
         connecting.add(channel);
-        final DcCarrier carrier = carriers.take(channel, vqp.readTarget());
-        if (carrier != null)
+        final DcTransport dc = dcTransports.take(channel, vqp.readTarget());
+        if (dc != null)
         {
-            channel.readOver(carrier, vqp.readRegion());
+            channel.readOver(dc, vqp.readRegion());
         }
         return channel;
     }
@@ -252,14 +275,14 @@ final class ChannelPool
     }
 
     /** A channel broke or could not be connected: its virtual queue pairs fail, except those that may still wait. */
-    void onBroken(final ClientChannel channel, final int status)
+    @Override
+    public void onBroken(final ClientChannel channel, final int status)
     {
-        final long nowNs = context.clock().nanoTime();
+        final long nowNs = resources.clock().nanoTime();
         final boolean isConnectTimeout = status == WorkCompletionStatus.RESP_TIMEOUT_ERR;
-        final VirtualQpTable table = context.virtualQps();
-        for (int index = 0; index < table.capacity(); index++)
+        for (int index = 0; index < virtualQps.capacity(); index++)
         {
-            final VirtualQp vqp = table.at(index);
+            final VirtualQp vqp = virtualQps.at(index);
             if (vqp == null || vqp.channel() != channel)
             {
                 continue;
@@ -287,29 +310,27 @@ final class ChannelPool
         }
     }
 
-    void onOpened(final Channel channel)
+    @Override
+    public void onOpened(final Channel channel)
     {
         open.add(channel);
     }
 
-    void onClosed(final Channel channel)
+    @Override
+    public void onClosed(final Channel channel)
     {
         open.remove(channel);
         closedCounters.add(channel.counters());
-    }
-
-    void onClientClosed(final ClientChannel channel)
-    {
-        byPeer.remove(channel.peer(), channel);
+        byPeer.values().remove(channel);
         connecting.remove(channel);
         retired.remove(channel);
     }
 
     void close()
     {
-        for (int index = 0; index < context.virtualQps().capacity(); index++)
+        for (int index = 0; index < virtualQps.capacity(); index++)
         {
-            final VirtualQp vqp = context.virtualQps().at(index);
+            final VirtualQp vqp = virtualQps.at(index);
             if (vqp != null)
             {
                 vqp.close();
@@ -319,6 +340,6 @@ final class ChannelPool
         {
             open.getLast().close();
         }
-        carriers.close();
+        dcTransports.close();
     }
 }

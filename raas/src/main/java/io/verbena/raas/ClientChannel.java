@@ -1,10 +1,16 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.OutstandingBatches;
+import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import org.agrona.DirectBuffer;
 
 import java.nio.charset.StandardCharsets;
 
@@ -15,11 +21,31 @@ import java.nio.charset.StandardCharsets;
  * after the peer has posted that buffer again, gives it back. Replies never exceed calls, and this side posts as many
  * buffers. So no message ever meets an empty receive queue.
  */
-final class ClientChannel extends Channel
+final class ClientChannel extends Channel implements DcTransport.User
 {
-    /** Send slots for calls per credit: a reply can arrive before the completion of the request's own SEND. */
-    private static final int CALL_SENDS_PER_CREDIT = 2;
+    /** The calls that go over channels; {@code index} is that of a call. */
+    interface CallListener
+    {
+        /** The SEND of a request completed. */
+        void onRequestSent(int index);
 
+        void onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
+
+        /** Neither completions nor replies of a channel come any more. */
+        void onChannelClosed(Channel channel);
+
+        void onChannelBroken(Channel channel, String failure);
+    }
+
+    /** Keeps the channels, and the virtual queue pairs that wait for them. */
+    interface Pool extends Owner
+    {
+        void onBroken(ClientChannel channel, int status);
+    }
+
+    private final Pool pool;
+    private final DcTransport.BatchCompletions batches;
+    private final CallListener calls;
     private final PeerAddress peer;
     private final int dataDepth;
     private final int callDepth;
@@ -32,63 +58,68 @@ final class ClientChannel extends Channel
     private int callsOutstanding;
     private int credits;
     private int virtualQps;
-    private DcCarrier carrier;
+    private DcTransport dc;
     private String failure = "";
 
-    ClientChannel(final RaasContext context, final PeerAddress peer, final int dataDepth)
+    ClientChannel(
+        final ContextResources resources,
+        final Pool pool,
+        final DcTransport.BatchCompletions batches,
+        final CallListener calls,
+        final PeerAddress peer)
     {
-        super(context, sendDepth(dataDepth, context.configuration().rpcCredits()));
+        super(resources, pool, resources.configuration().clientSendDepth());
+        this.pool = pool;
+        this.batches = batches;
+        this.calls = calls;
         this.peer = peer;
-        this.dataDepth = dataDepth;
-        callDepth = CALL_SENDS_PER_CREDIT * context.configuration().rpcCredits();
+        dataDepth = resources.configuration().sendQueueDepth();
+        callDepth = resources.configuration().clientSendDepth() - dataDepth;
         outstanding = new OutstandingBatches(dataDepth + callDepth);
     }
 
-    static int sendDepth(final int dataDepth, final int credits)
+    void connect(final PeerIdentity identity, final long timeoutNs)
     {
-        return dataDepth + CALL_SENDS_PER_CREDIT * credits;
-    }
-
-    void connect(final long timeoutNs)
-    {
-        final byte[] data = ConnectDataDescriptor.encodeRequest(context.identity(), receives.slotCount());
+        final byte[] data = ConnectDataDescriptor.encodeRequest(identity, receives.slotCount());
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
-        attempt = context.device().connect(
+        attempt = resources.device().connect(
             queuePair, peer.device(), peer.servicePort(), AccessFlags.REMOTE_READ, data, timeoutNs);
         postAllReceives();
     }
 
     /** Lets READs go over DC until the queue pair is connected. */
-    void readOver(final DcCarrier dcCarrier, final RemoteRegion region)
+    void readOver(final DcTransport transport, final RemoteRegion region)
     {
-        carrier = dcCarrier;
+        dc = transport;
         grants = new PeerGrants(new RemoteRegion[]{region}, new int[]{AccessFlags.REMOTE_READ});
     }
 
     /** Whether READs can be posted, if there is room. */
     boolean carriesReads()
     {
-        return isReady || carrier != null;
+        return isReady || dc != null;
     }
 
     /** Whether everything can be posted: what went over DC is done. */
     boolean carriesWrites()
     {
-        return isReady && carrier == null;
+        return isReady && dc == null;
     }
 
     /** Nothing is under way over DC: if the queue pair is there, it has its turn. */
-    void onCarrierIdle()
+    @Override
+    public void onTransportIdle()
     {
         if (isReady)
         {
-            final DcCarrier done = carrier;
-            carrier = null;
+            final DcTransport done = dc;
+            dc = null;
             done.release();
         }
     }
 
-    PeerAddress peer()
+    @Override
+    public PeerAddress peer()
     {
         return peer;
     }
@@ -126,7 +157,7 @@ final class ClientChannel extends Channel
 
     boolean isUnused()
     {
-        return virtualQps == 0 && outstanding.isEmpty() && (carrier == null || carrier.isIdle());
+        return virtualQps == 0 && outstanding.isEmpty() && (dc == null || dc.isIdle());
     }
 
     /** Drives connecting; returns whether it is decided. */
@@ -160,19 +191,19 @@ final class ClientChannel extends Channel
         privateData = ConnectDataDescriptor.data(answer);
         credits = Math.min(receives.slotCount(), ConnectDataDescriptor.credits(answer));
         isReady = true;
-        if (carrier != null && carrier.isIdle())
+        if (dc != null && dc.isIdle())
         {
-            onCarrierIdle();
+            onTransportIdle();
         }
     }
 
     /** One-sided requests that can be posted now. */
     int dataSpace()
     {
-        if (carrier != null)
+        if (dc != null)
         {
             // None while it drains: a batch on the queue pair could overtake those before it.
-            return isReady ? 0 : carrier.space();
+            return isReady ? 0 : dc.space();
         }
         return dataDepth - dataOutstanding;
     }
@@ -180,9 +211,9 @@ final class ClientChannel extends Channel
     /** Posts a checked batch; the caller saw that there is space. */
     int postBatch(final StagedBatch batch, final long wrId)
     {
-        if (carrier != null)
+        if (dc != null)
         {
-            return carrier.postBatch(batch, wrId);
+            return dc.postBatch(batch, wrId);
         }
         queuePair.begin();
         batch.stageOn(queuePair, wrId);
@@ -203,7 +234,7 @@ final class ClientChannel extends Channel
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
-        final long wrId = VirtualQpTable.wrId(VirtualQpTable.CALLS, slot);
+        final long wrId = RequestId.encode(RequestId.CALLS, slot);
         queuePair.begin();
         queuePair.sendWithImmediate(
             wrId, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
@@ -232,19 +263,19 @@ final class ClientChannel extends Channel
     {
         final long wrId = outstanding.oldestWrId();
         final int requestCount = outstanding.removeOldest();
-        final int number = VirtualQpTable.number(wrId);
-        if (number == VirtualQpTable.CALLS)
+        final int number = RequestId.number(wrId);
+        if (number == RequestId.CALLS)
         {
             callsOutstanding--;
             if (!isClosed())
             {
-                context.rpcClient().onRequestSent(VirtualQpTable.cookie(wrId));
+                calls.onRequestSent(RequestId.cookie(wrId));
             }
         }
         else
         {
             dataOutstanding -= requestCount;
-            context.virtualQps().dispatch(number, VirtualQpTable.cookie(wrId), status);
+            batches.onBatchDone(number, RequestId.cookie(wrId), status);
         }
     }
 
@@ -261,7 +292,7 @@ final class ClientChannel extends Channel
                 " where a reply was due");
             return;
         }
-        context.rpcClient().onReply(this, immediate, receives.buffer(), offset);
+        calls.onReply(this, immediate, receives.buffer(), offset);
         if (!isClosed())
         {
             // Before the credit is back: the reply to the next call finds this buffer posted.
@@ -279,12 +310,11 @@ final class ClientChannel extends Channel
     @Override
     void onClosed()
     {
-        if (carrier != null)
+        if (dc != null)
         {
-            carrier.close();
+            dc.close();
         }
-        context.pool().onClientClosed(this);
-        context.rpcClient().onChannelClosed(this);
+        calls.onChannelClosed(this);
     }
 
     @Override
@@ -292,20 +322,20 @@ final class ClientChannel extends Channel
     {
         failure = peer + (isReady ? ": connection broke: " : ": not connected: ") + reason;
         isReady = false;
-        context.pool().onBroken(this, status);
+        pool.onBroken(this, status);
         // The first outstanding batch has the request that failed; everything behind it was flushed.
         int batchStatus = status;
-        while (carrier != null && !carrier.isIdle())
+        while (dc != null && !dc.isIdle())
         {
-            carrier.retireOldest(batchStatus);
+            dc.retireOldest(batchStatus);
             batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
         }
-        carrier = null;
+        dc = null;
         while (!outstanding.isEmpty())
         {
             retireOldest(batchStatus);
             batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
         }
-        context.rpcClient().onChannelBroken(this);
+        calls.onChannelBroken(this, failure);
     }
 }

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -12,7 +14,14 @@ import java.nio.charset.StandardCharsets;
  */
 public final class DeferredReply
 {
-    private final RpcServer server;
+    /** Sends replies. */
+    interface Sender
+    {
+        /** Returns false when there is no room to send it now. */
+        boolean reply(DeferredReply to, int kind, DirectBuffer payload, int offset, int lengthBytes);
+    }
+
+    private final Sender sender;
     private final ServerChannel channel;
     private final int slot;
     private final int immediate;
@@ -21,14 +30,14 @@ public final class DeferredReply
     private boolean isOver;
 
     DeferredReply(
-        final RpcServer server,
+        final Sender sender,
         final ServerChannel channel,
         final int slot,
         final int immediate,
         final int method,
         final int generation)
     {
-        this.server = server;
+        this.sender = sender;
         this.channel = channel;
         this.slot = slot;
         this.immediate = immediate;
@@ -66,21 +75,21 @@ public final class DeferredReply
     {
         final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         return send(MessageImmediateDescriptor.KIND_REFUSAL, new UnsafeBuffer(bytes), 0,
-            Math.min(bytes.length, RpcClient.MAX_MESSAGE_BYTES));
+            Math.min(bytes.length, MessageBlock.MAX_MESSAGE_BYTES));
     }
 
     private boolean send(final int kind, final DirectBuffer payload, final int offset, final int lengthBytes)
     {
-        if (lengthBytes < 0 || lengthBytes > RpcClient.MAX_MESSAGE_BYTES)
+        if (lengthBytes < 0 || lengthBytes > MessageBlock.MAX_MESSAGE_BYTES)
         {
             throw new RaasMisuseException("a reply of " + lengthBytes + " bytes: replies have 0 to " +
-                RpcClient.MAX_MESSAGE_BYTES);
+                MessageBlock.MAX_MESSAGE_BYTES);
         }
         if (isOver())
         {
             return true;
         }
-        isOver = server.reply(this, kind, payload, offset, lengthBytes);
+        isOver = sender.reply(this, kind, payload, offset, lengthBytes);
         return isOver;
     }
 

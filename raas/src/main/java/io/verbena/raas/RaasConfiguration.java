@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import org.agrona.ErrorHandler;
@@ -12,6 +14,12 @@ import java.util.concurrent.TimeUnit;
  */
 public final class RaasConfiguration
 {
+    /**
+     * Send slots of a queue pair for each credit, at both ends: a reply can arrive before the completion of the
+     * request's own SEND, and the next request before that of the last reply's.
+     */
+    static final int SENDS_PER_CREDIT = 2;
+
     private int sendQueueDepth = 256;
     private int maxBatchRequests = 64;
     private int maxReadAtomic = 16;
@@ -167,11 +175,11 @@ public final class RaasConfiguration
      */
     public RaasConfiguration peers(final int connected, final int accepted, final DeviceAttributes device)
     {
-        final long completions = (long)connected * ClientChannel.sendDepth(sendQueueDepth, rpcCredits) +
-            (long)accepted * ServerChannel.sendDepth(rpcCredits) + (long)dcInitiators * maxBatchRequests;
+        final long completions = (long)connected * clientSendDepth() +
+            (long)accepted * serverSendDepth() + (long)dcInitiators * maxBatchRequests;
         maxChannels = (int)Math.min((long)connected + accepted, device.maxCompletions() / rpcCredits);
         completionQueueCapacity = (int)Math.min(
-            Math.max(completions, ClientChannel.sendDepth(sendQueueDepth, rpcCredits)), device.maxCompletions());
+            Math.max(completions, clientSendDepth()), device.maxCompletions());
         return this;
     }
 
@@ -346,16 +354,28 @@ public final class RaasConfiguration
         return this;
     }
 
+    /** Send slots of a queue pair made here: for one-sided requests and for calls. */
+    int clientSendDepth()
+    {
+        return sendQueueDepth + SENDS_PER_CREDIT * rpcCredits;
+    }
+
+    /** Send slots of a queue pair accepted here: for replies and one probe. */
+    int serverSendDepth()
+    {
+        return SENDS_PER_CREDIT * rpcCredits + 1;
+    }
+
     /** Throws when a value is out of its range or the device cannot do it. */
     void validate(final DeviceAttributes device)
     {
-        final int depth = ClientChannel.sendDepth(sendQueueDepth, rpcCredits);
+        final int depth = clientSendDepth();
         require("rpcCredits", rpcCredits, 1, 1024);
         require("sendQueueDepth", sendQueueDepth, 1, device.maxQueuePairRequests() - (depth - sendQueueDepth));
         require("maxBatchRequests", maxBatchRequests, 1, sendQueueDepth);
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
-        require("maxVirtualQps", maxVirtualQps, 1, (1 << VirtualQpTable.INDEX_BITS) - 1);
+        require("maxVirtualQps", maxVirtualQps, 1, (1 << RequestId.INDEX_BITS) - 1);
         require("dcInitiators", dcInitiators, 0, 1024);
         require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);
         require("completionQueueCapacity", completionQueueCapacity, depth, device.maxCompletions());

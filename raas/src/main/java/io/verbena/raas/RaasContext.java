@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.RequestId;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -21,47 +22,24 @@ import java.util.Map;
  */
 public final class RaasContext implements AutoCloseable
 {
-    private final Device device;
-    private final NanoClock clock;
-    private final RaasConfiguration configuration;
-    private final int maxMessageBytes;
-    private final int readAtomicDepth;
-    private final Closables resources = new Closables();
-    private final ProtectionDomain verbsProtectionDomain;
-    private final TenantProtectionDomain tenantProtectionDomain;
-    private final CompletionDispatcher completions;
-    private final ReceiveBlockPool receiveBlocks;
+    private final ContextResources resources;
     private final VirtualQpTable virtualQps;
     private final ChannelPool pool;
     private final RpcClient rpcClient;
     private final RetiredRegions retiredRegions = new RetiredRegions();
     private final List<RpcServer> servers = new ArrayList<>();
-    private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
-    private PeerIdentity identity;
+    private final VirtualQp.Owner virtualQpOwner = new VirtualQpOwner();
     private boolean isPolling;
     private boolean isClosed;
 
     private RaasContext(final Device device, final RaasConfiguration configuration)
     {
-        this.device = device;
-        this.configuration = configuration;
-        clock = device.clock();
-        identity = configuration.identity();
-        maxMessageBytes = device.attributes().maxMessageBytes();
-        readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
+        resources = new ContextResources(device, configuration);
         try
         {
-            verbsProtectionDomain = resources.add(device.allocateProtectionDomain());
-            tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
-            completions = resources.add(new CompletionDispatcher(
-                device,
-                configuration.completionQueueCapacity(),
-                configuration.maxChannels() * configuration.rpcCredits(),
-                configuration.completionChannel()));
-            receiveBlocks = resources.add(new ReceiveBlockPool(verbsProtectionDomain, configuration.rpcCredits()));
             virtualQps = new VirtualQpTable(configuration.maxVirtualQps());
-            pool = new ChannelPool(this);
-            rpcClient = resources.add(new RpcClient(this, configuration.maxCalls()));
+            rpcClient = resources.closeFirst(new RpcClient(resources, configuration.maxCalls()));
+            pool = new ChannelPool(resources, virtualQps, rpcClient.sentCalls());
         }
         catch (final RuntimeException ex)
         {
@@ -86,7 +64,7 @@ public final class RaasContext implements AutoCloseable
     /** @return the device. */
     public Device device()
     {
-        return device;
+        return resources.device();
     }
 
     /**
@@ -97,19 +75,19 @@ public final class RaasContext implements AutoCloseable
      */
     public ProtectionDomain protectionDomain()
     {
-        return tenantProtectionDomain;
+        return resources.tenantProtectionDomain();
     }
 
     /** @return the clock of the device. */
     public NanoClock clock()
     {
-        return clock;
+        return resources.clock();
     }
 
     /** @return who this node is to peers connected from now on. */
     public PeerIdentity identity()
     {
-        return identity;
+        return pool.identity();
     }
 
     /**
@@ -120,11 +98,7 @@ public final class RaasContext implements AutoCloseable
      */
     public void identity(final PeerIdentity identity)
     {
-        if (!identity.equals(this.identity) && this.identity.nodeId() != 0)
-        {
-            pool.retireAll();
-        }
-        this.identity = identity;
+        pool.identity(identity);
     }
 
     /**
@@ -136,7 +110,7 @@ public final class RaasContext implements AutoCloseable
      * @param timeoutNs after which it is FAILED when still CONNECTING.
      * @return the virtual queue pair, closed by the caller.
      */
-    public VirtualQp connect(final PeerAddress peer, final BatchListener listener, final long timeoutNs)
+    public VirtualQp connect(final PeerAddress peer, final VirtualQp.BatchListener listener, final long timeoutNs)
     {
         return connect(peer, ReadTargetAddress.NONE, null, listener, timeoutNs);
     }
@@ -157,18 +131,19 @@ public final class RaasContext implements AutoCloseable
         final PeerAddress peer,
         final ReadTargetAddress readTarget,
         final RemoteRegion region,
-        final BatchListener listener,
+        final VirtualQp.BatchListener listener,
         final long timeoutNs)
     {
         final int number = virtualQps.allocate();
-        if (number == VirtualQpTable.CALLS)
+        if (number == RequestId.CALLS)
         {
             throw new RaasMisuseException("all virtual queue pairs are in use: " + virtualQps.openCount() +
                 " (RaasConfiguration.maxVirtualQps); close some");
         }
-        final VirtualQp vqp = new VirtualQp(this, number, peer, readTarget, region, listener);
+        final VirtualQp vqp = new VirtualQp(
+            resources, virtualQpOwner, number, peer, readTarget, region, listener);
         virtualQps.add(vqp);
-        pool.bind(vqp, clock.nanoTime(), timeoutNs);
+        pool.bind(vqp, clock().nanoTime(), timeoutNs);
         return vqp;
     }
 
@@ -180,7 +155,7 @@ public final class RaasContext implements AutoCloseable
      */
     public ReadTarget openReadTarget(final long accessKey)
     {
-        return ReadTarget.open(this, accessKey);
+        return ReadTarget.open(resources, accessKey);
     }
 
     /** @return the calling side of request/reply messages on this context. */
@@ -199,7 +174,8 @@ public final class RaasContext implements AutoCloseable
      */
     public RpcServer serve(final int servicePort, final ConnectionAcceptor acceptor, final RpcHandler handler)
     {
-        final RpcServer server = RpcServer.open(this, servicePort, acceptor, handler);
+        final RpcServer server = RpcServer.open(
+            resources, pool, servers::remove, servicePort, acceptor, handler);
         servers.add(server);
         return server;
     }
@@ -248,20 +224,17 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            int work = completions.poll();
+            int work = resources.completions().poll();
             // Asked behind the callbacks, which may begin something that has a deadline.
             if (isWaiting() || !servers.isEmpty())
             {
-                work += pollTimed(isTimeKnown ? nowNs : clock.nanoTime());
+                work += pollTimed(isTimeKnown ? nowNs : clock().nanoTime());
             }
             if (!retiredRegions.isEmpty())
             {
                 retiredRegions.poll();
             }
-            if (!deferredErrors.isEmpty())
-            {
-                tellErrors();
-            }
+            resources.reportErrors();
             return work;
         }
         finally
@@ -289,14 +262,6 @@ public final class RaasContext implements AutoCloseable
         return work;
     }
 
-    private void tellErrors()
-    {
-        while (!deferredErrors.isEmpty())
-        {
-            configuration.errorHandler().onError(deferredErrors.poll());
-        }
-    }
-
     /**
      * Polls completions, calls listeners and sends calls that waited for room at their peer, and nothing else of what
      * {@link #poll()} does: for who waits for one of them, and calls {@link #poll()} soon again. Only {@link #poll()}
@@ -313,7 +278,7 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            final int work = completions.pollInBetween();
+            final int work = resources.completions().pollInBetween();
             return rpcClient.hasQueued() ? work + rpcClient.sendQueued() : work;
         }
         finally
@@ -328,10 +293,10 @@ public final class RaasContext implements AutoCloseable
         return !rpcClient.isIdle() || pool.needsPoll();
     }
 
-    /** @return how many physical queue pairs there are of each carrier, see {@link QueuePair#carrier()}; a new map. */
-    public Map<String, Integer> carriers()
+    /** @return how many physical queue pairs have each {@link QueuePair#transport()}; a new map. */
+    public Map<String, Integer> transports()
     {
-        return pool.carriers();
+        return pool.transports();
     }
 
     /** @return what was posted on all physical queue pairs, living and closed; a new object. */
@@ -380,63 +345,25 @@ public final class RaasContext implements AutoCloseable
         resources.close();
     }
 
-    ProtectionDomain verbsProtectionDomain()
+    /** What ends with a virtual queue pair. */
+    private final class VirtualQpOwner implements VirtualQp.Owner
     {
-        return verbsProtectionDomain;
-    }
+        @Override
+        public void onEnded()
+        {
+            rpcClient.onVirtualQpEnded();
+        }
 
-    CompletionDispatcher completions()
-    {
-        return completions;
-    }
+        @Override
+        public void onClosed(final VirtualQp vqp)
+        {
+            pool.onVirtualQpClosed(vqp);
+        }
 
-    ReceiveBlockPool receiveBlocks()
-    {
-        return receiveBlocks;
-    }
-
-    VirtualQpTable virtualQps()
-    {
-        return virtualQps;
-    }
-
-    ChannelPool pool()
-    {
-        return pool;
-    }
-
-    RaasConfiguration configuration()
-    {
-        return configuration;
-    }
-
-    int maxMessageBytes()
-    {
-        return maxMessageBytes;
-    }
-
-    int readAtomicDepth()
-    {
-        return readAtomicDepth;
-    }
-
-    /** Reports at the end of this poll: what goes wrong with one peer must not stop the others' completions. */
-    void deferError(final RuntimeException error)
-    {
-        deferredErrors.add(error);
-    }
-
-    void onVirtualQpClosed(final VirtualQp vqp)
-    {
-        pool.onVirtualQpClosed(vqp);
-        if (vqp.outstandingBatches() == 0)
+        @Override
+        public void onReleased(final VirtualQp vqp)
         {
             virtualQps.release(vqp);
         }
-    }
-
-    void onServerClosed(final RpcServer server)
-    {
-        servers.remove(server);
     }
 }

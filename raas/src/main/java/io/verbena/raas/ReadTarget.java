@@ -11,7 +11,7 @@ import io.verbena.rdma.verbs.SharedReceiveQueue;
  * Lets whoever knows its address READ the regions of a context over DC, without a connection and without this node's
  * doing anything. It gives no other right, whatever the regions give: nobody can change a byte through it, so that
  * fencing has nothing to close here. Whoever must not READ any more is kept out by closing it. Owner thread of the
- * context; closed by its opener, before the context.
+ * context; closed by its opener, before the node.
  */
 public final class ReadTarget implements AutoCloseable
 {
@@ -20,16 +20,16 @@ public final class ReadTarget implements AutoCloseable
     private final DcTarget target;
     private final ReadTargetAddress address;
 
-    private ReadTarget(final RaasContext context, final long accessKey)
+    private ReadTarget(final ContextResources node, final long accessKey)
     {
         final Closables resources = new Closables();
         try
         {
             // Nothing is ever received: a SEND finds no buffer, and an immediate has no right.
-            completions = resources.add(context.device().createCompletionQueue(1));
-            receives = resources.add(context.verbsProtectionDomain().createSharedReceiveQueue(1));
-            target = resources.add(context.verbsProtectionDomain().createDcTarget(new DcTargetOptions(
-                completions, receives, accessKey, AccessFlags.REMOTE_READ, context.readAtomicDepth())));
+            completions = resources.add(node.device().createCompletionQueue(1));
+            receives = resources.add(node.verbsProtectionDomain().createSharedReceiveQueue(1));
+            target = resources.add(node.verbsProtectionDomain().createDcTarget(new DcTargetOptions(
+                completions, receives, accessKey, AccessFlags.REMOTE_READ, node.readAtomicDepth())));
         }
         catch (final RuntimeException ex)
         {
@@ -40,14 +40,14 @@ public final class ReadTarget implements AutoCloseable
     }
 
     /**
-     * @param context   whose regions are read.
+     * @param node      whose regions are read.
      * @param accessKey to be told to those who may.
      * @return the target, or null where the device has no DC: peers connect first then.
      */
-    static ReadTarget open(final RaasContext context, final long accessKey)
+    static ReadTarget open(final ContextResources node, final long accessKey)
     {
-        return context.device().attributes().supports(DeviceCapability.DC) ?
-            new ReadTarget(context, accessKey) : null;
+        return node.device().attributes().supports(DeviceCapability.DC) ?
+            new ReadTarget(node, accessKey) : null;
     }
 
     /** @return what others need; to be published. */

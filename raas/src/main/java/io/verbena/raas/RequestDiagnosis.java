@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 
@@ -11,7 +12,8 @@ final class RequestDiagnosis
     }
 
     static String violation(
-        final VirtualQp vqp,
+        final ContextResources resources,
+        final PeerGrants grants,
         final int opcode,
         final int right,
         final MemoryRegion local,
@@ -32,12 +34,12 @@ final class RequestDiagnosis
             return request + ": a batch takes " + staged.capacity() +
                 " requests (RaasConfiguration.maxBatchRequests): complete() earlier";
         }
-        final int maxMessageBytes = vqp.context().maxMessageBytes();
+        final int maxMessageBytes = resources.maxMessageBytes();
         if (lengthBytes < 0 || lengthBytes > maxMessageBytes)
         {
             return request + ": the length must be 0 to " + maxMessageBytes;
         }
-        final String localViolation = localViolation(vqp, opcode, local, localOffset, lengthBytes);
+        final String localViolation = localViolation(resources, opcode, local, localOffset, lengthBytes);
         if (localViolation != null)
         {
             return request + ": " + localViolation;
@@ -47,7 +49,7 @@ final class RequestDiagnosis
             return request + ": outside of the remote region of " + remote.lengthBytes() + " bytes";
         }
         final long remoteAddress = remote.address() + remoteOffset;
-        if (!vqp.channel().grants().covers(remoteAddress, lengthBytes, remote.remoteKey(), right))
+        if (!grants.covers(remoteAddress, lengthBytes, remote.remoteKey(), right))
         {
             return String.format(
                 "%s: the peer did not grant right %d on address 0x%x with key 0x%x; it granted %s",
@@ -55,7 +57,7 @@ final class RequestDiagnosis
                 right,
                 remoteAddress,
                 remote.remoteKey(),
-                vqp.channel().grants());
+                grants);
         }
         return String.format(
             "%s: an atomic needs addresses aligned to 8: remote 0x%x, local 0x%x",
@@ -65,13 +67,13 @@ final class RequestDiagnosis
     }
 
     private static String localViolation(
-        final VirtualQp vqp,
+        final ContextResources resources,
         final int opcode,
         final MemoryRegion local,
         final long localOffset,
         final int lengthBytes)
     {
-        if (!(local instanceof final TenantRegion region) || region.domain != vqp.context().protectionDomain())
+        if (!(local instanceof final TenantRegion region) || region.domain != resources.tenantProtectionDomain())
         {
             return "the local region was not made from RaasContext.protectionDomain() of this context: " + local;
         }

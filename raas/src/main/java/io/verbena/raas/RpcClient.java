@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -17,26 +20,27 @@ import java.nio.charset.StandardCharsets;
 public final class RpcClient implements AutoCloseable
 {
     /** Longest request or reply. */
-    public static final int MAX_MESSAGE_BYTES = 4096;
+    public static final int MAX_MESSAGE_BYTES = MessageBlock.MAX_MESSAGE_BYTES;
 
-    private final RaasContext context;
+    private final ContextResources resources;
     private final MemoryRegion region;
     private final MessageBlock requests;
     private final CallSlot[] slots;
     private final IntArrayList free = new IntArrayList();
     private final IntArrayList queued = new IntArrayList();
     private final UnsafeBuffer text = new UnsafeBuffer(new byte[0]);
+    private final ClientChannel.CallListener sentCalls = new SentCalls();
     private int outstandingCalls;
     private int strayReplies;
     /** No call that is awaited has an earlier deadline. */
     private long earliestDeadlineNs;
     private boolean hasEndedVirtualQp;
-    private long looksAtAllCalls;
+    private long scansOfAllCalls;
 
-    RpcClient(final RaasContext context, final int maxCalls)
+    RpcClient(final ContextResources resources, final int maxCalls)
     {
-        this.context = context;
-        region = context.verbsProtectionDomain().allocateRegistered(
+        this.resources = resources;
+        region = resources.verbsProtectionDomain().allocateRegistered(
             (long)maxCalls * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         requests = new MessageBlock(region, 0, maxCalls);
         slots = new CallSlot[maxCalls];
@@ -70,7 +74,7 @@ public final class RpcClient implements AutoCloseable
         final RpcReplyListener listener)
     {
         return callUntil(
-            vqp, method, request, offset, lengthBytes, context.clock().nanoTime() + timeoutNs, listener);
+            vqp, method, request, offset, lengthBytes, resources.clock().nanoTime() + timeoutNs, listener);
     }
 
     /**
@@ -93,7 +97,7 @@ public final class RpcClient implements AutoCloseable
             throw new RaasMisuseException("call of method " + method + " with " + lengthBytes +
                 " bytes: methods are 0 to 65535 and requests 0 to " + MAX_MESSAGE_BYTES + " bytes");
         }
-        if (vqp.context() != context)
+        if (vqp.resources() != resources)
         {
             throw new RaasMisuseException("call over a virtual queue pair of another context: " + vqp);
         }
@@ -139,6 +143,12 @@ public final class RpcClient implements AutoCloseable
         return false;
     }
 
+    /** What channels report to. */
+    ClientChannel.CallListener sentCalls()
+    {
+        return sentCalls;
+    }
+
     /** @return calls whose listener has not been called. */
     public int outstandingCalls()
     {
@@ -173,10 +183,10 @@ public final class RpcClient implements AutoCloseable
         hasEndedVirtualQp = true;
     }
 
-    /** How often every call was looked at; not for each poll, since there may be a thousand. */
-    long looksAtAllCalls()
+    /** How often every call was checked; not for each poll, since there may be a thousand. */
+    long scansOfAllCalls()
     {
-        return looksAtAllCalls;
+        return scansOfAllCalls;
     }
 
     boolean hasQueued()
@@ -232,7 +242,7 @@ public final class RpcClient implements AutoCloseable
     {
         int ended = 0;
         hasEndedVirtualQp = false;
-        looksAtAllCalls++;
+        scansOfAllCalls++;
         earliestDeadlineNs = Long.MAX_VALUE + nowNs;
         for (int index = 0; index < slots.length; index++)
         {
@@ -263,66 +273,6 @@ public final class RpcClient implements AutoCloseable
         return ended;
     }
 
-    void onRequestSent(final int index)
-    {
-        slots[index].onSent();
-        freeWhenDone(index);
-    }
-
-    void onReply(final ClientChannel channel, final int immediate, final DirectBuffer buffer, final int offset)
-    {
-        final int index = MessageImmediateDescriptor.slot(immediate);
-        final int generation = MessageHeaderDescriptor.generation(buffer, offset);
-        final boolean isKnown = index < slots.length && slots[index].expectsReply(channel, generation) &&
-            MessageImmediateDescriptor.generation(immediate) == MessageImmediateDescriptor.generationBits(generation);
-        if (!isKnown)
-        {
-            channel.breakProtocol(
-                "the peer answered a call that was not made: slot " + index + " generation " + generation);
-            return;
-        }
-        final CallSlot slot = slots[index];
-        slot.onReplied();
-        if (slot.isAwaited())
-        {
-            final int kind = MessageImmediateDescriptor.kind(immediate);
-            final RpcStatus status =
-                kind == MessageImmediateDescriptor.KIND_REPLY ? RpcStatus.OK : RpcStatus.REFUSED;
-            end(index, status, buffer, offset + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
-                MessageHeaderDescriptor.payloadLength(buffer, offset));
-        }
-        else
-        {
-            strayReplies++;
-            freeWhenDone(index);
-        }
-    }
-
-    /** Neither completions nor replies of a channel come any more. */
-    void onChannelClosed(final ClientChannel channel)
-    {
-        for (int index = 0; index < slots.length; index++)
-        {
-            if (slots[index].isPostedOn(channel))
-            {
-                slots[index].onSent();
-                slots[index].onReplied();
-                freeWhenDone(index);
-            }
-        }
-    }
-
-    void onChannelBroken(final ClientChannel channel)
-    {
-        for (int index = 0; index < slots.length; index++)
-        {
-            if (slots[index].isPostedOn(channel) && slots[index].isAwaited())
-            {
-                end(index, RpcStatus.PEER_FAILED, channel.failure());
-            }
-        }
-    }
-
     private void end(final int index, final RpcStatus status, final String reason)
     {
         final byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
@@ -347,7 +297,7 @@ public final class RpcClient implements AutoCloseable
         }
         catch (final RuntimeException ex)
         {
-            context.deferError(ex);
+            resources.deferError(ex);
         }
     }
 
@@ -363,5 +313,73 @@ public final class RpcClient implements AutoCloseable
     public void close()
     {
         region.close();
+    }
+
+    /** What channels report about the calls that were sent over them. */
+    private final class SentCalls implements ClientChannel.CallListener
+    {
+        @Override
+        public void onRequestSent(final int index)
+        {
+            slots[index].onSent();
+            freeWhenDone(index);
+        }
+
+        @Override
+        public void onReply(final Channel channel, final int immediate, final DirectBuffer buffer, final int offset)
+        {
+            final int index = MessageImmediateDescriptor.slot(immediate);
+            final int generation = MessageHeaderDescriptor.generation(buffer, offset);
+            final boolean isKnown = index < slots.length && slots[index].expectsReply(channel, generation) &&
+                MessageImmediateDescriptor.generation(immediate) ==
+                    MessageImmediateDescriptor.generationBits(generation);
+            if (!isKnown)
+            {
+                channel.breakProtocol(
+                    "the peer answered a call that was not made: slot " + index + " generation " + generation);
+                return;
+            }
+            final CallSlot slot = slots[index];
+            slot.onReplied();
+            if (slot.isAwaited())
+            {
+                final int kind = MessageImmediateDescriptor.kind(immediate);
+                final RpcStatus status =
+                    kind == MessageImmediateDescriptor.KIND_REPLY ? RpcStatus.OK : RpcStatus.REFUSED;
+                end(index, status, buffer, offset + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
+                    MessageHeaderDescriptor.payloadLength(buffer, offset));
+            }
+            else
+            {
+                strayReplies++;
+                freeWhenDone(index);
+            }
+        }
+
+        @Override
+        public void onChannelClosed(final Channel channel)
+        {
+            for (int index = 0; index < slots.length; index++)
+            {
+                if (slots[index].isPostedOn(channel))
+                {
+                    slots[index].onSent();
+                    slots[index].onReplied();
+                    freeWhenDone(index);
+                }
+            }
+        }
+
+        @Override
+        public void onChannelBroken(final Channel channel, final String failure)
+        {
+            for (int index = 0; index < slots.length; index++)
+            {
+                if (slots[index].isPostedOn(channel) && slots[index].isAwaited())
+                {
+                    end(index, RpcStatus.PEER_FAILED, failure);
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.charset.StandardCharsets;
@@ -13,7 +15,7 @@ public final class RpcReply
     /** What a handler returns that called {@link #defer()}. */
     public static final int DEFERRED = -2;
 
-    private final RpcServer server;
+    private final DeferredReply.Sender sender;
     private MutableDirectBuffer buffer;
     private ServerChannel channel;
     private int slot;
@@ -22,9 +24,9 @@ public final class RpcReply
     private int offset;
     private int refusalLengthBytes;
 
-    RpcReply(final RpcServer server)
+    RpcReply(final DeferredReply.Sender sender)
     {
-        this.server = server;
+        this.sender = sender;
     }
 
     /** @return number of the connection that the request came by, 1 or more; never used again by the server. */
@@ -48,7 +50,7 @@ public final class RpcReply
     /** @return longest reply. */
     public int capacity()
     {
-        return RpcClient.MAX_MESSAGE_BYTES;
+        return MessageBlock.MAX_MESSAGE_BYTES;
     }
 
     /**
@@ -77,7 +79,7 @@ public final class RpcReply
         {
             final int start = channel.receives().offset(slot);
             deferred = new DeferredReply(
-                server,
+                sender,
                 channel,
                 slot,
                 immediate,

@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -13,6 +16,7 @@ import org.agrona.collections.IntArrayList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The answering side: accepts queue pairs at a service port, gives peers access to memory as far as the
@@ -29,7 +33,9 @@ public final class RpcServer implements AutoCloseable
     {
     }
 
-    private final RaasContext context;
+    private final ContextResources resources;
+    private final ChannelPool pool;
+    private final Consumer<RpcServer> onClosed;
     private final int servicePort;
     private final ConnectionAcceptor acceptor;
     private final RpcHandler handler;
@@ -41,7 +47,8 @@ public final class RpcServer implements AutoCloseable
     private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
     private final List<ServerChannel> channels = new ArrayList<>();
     private final Int2IntHashMap fencedIncarnations = new Int2IntHashMap(NEVER_FENCED);
-    private final RpcReply reply = new RpcReply(this);
+    private final RpcReply reply = new RpcReply(this::reply);
+    private final ServerChannel.Listener channelListener = new ChannelListener();
     private long nextProbeNs;
     private long refusals;
     private long lastConnection;
@@ -50,20 +57,24 @@ public final class RpcServer implements AutoCloseable
     private boolean isGone;
 
     private RpcServer(
-        final RaasContext context,
+        final ContextResources resources,
+        final ChannelPool pool,
+        final Consumer<RpcServer> onClosed,
         final int servicePort,
         final ConnectionAcceptor acceptor,
         final RpcHandler handler,
         final MemoryRegion replyRegion,
         final ConnectionListener listener)
     {
-        this.context = context;
+        this.resources = resources;
+        this.pool = pool;
+        this.onClosed = onClosed;
         this.servicePort = servicePort;
         this.acceptor = acceptor;
         this.handler = handler;
         this.replyRegion = replyRegion;
         this.listener = listener;
-        nextProbeNs = context.clock().nanoTime() + context.configuration().probeIntervalNs();
+        nextProbeNs = resources.clock().nanoTime() + resources.configuration().probeIntervalNs();
         replies = new MessageBlock(replyRegion, 0, REPLY_SLOTS);
         for (int slot = 0; slot < REPLY_SLOTS; slot++)
         {
@@ -71,17 +82,24 @@ public final class RpcServer implements AutoCloseable
         }
     }
 
+    /** @param onClosed called once when it is closed. */
     static RpcServer open(
-        final RaasContext context, final int servicePort, final ConnectionAcceptor acceptor, final RpcHandler handler)
+        final ContextResources resources,
+        final ChannelPool pool,
+        final Consumer<RpcServer> onClosed,
+        final int servicePort,
+        final ConnectionAcceptor acceptor,
+        final RpcHandler handler)
     {
-        final MemoryRegion replyRegion = context.verbsProtectionDomain().allocateRegistered(
+        final MemoryRegion replyRegion = resources.verbsProtectionDomain().allocateRegistered(
             (long)REPLY_SLOTS * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         try
         {
-            final CompletionChannel channel = context.configuration().completionChannel();
+            final CompletionChannel channel = resources.configuration().completionChannel();
             final ConnectionListener listener = null == channel ?
-                context.device().listen(servicePort) : context.device().listen(servicePort, channel);
-            return new RpcServer(context, servicePort, acceptor, handler, replyRegion, listener);
+                resources.device().listen(servicePort) : resources.device().listen(servicePort, channel);
+            return new RpcServer(
+                resources, pool, onClosed, servicePort, acceptor, handler, replyRegion, listener);
         }
         catch (final RdmaException ex)
         {
@@ -181,7 +199,7 @@ public final class RpcServer implements AutoCloseable
         }
         if (nextProbeNs - nowNs <= 0)
         {
-            nextProbeNs = nowNs + context.configuration().probeIntervalNs();
+            nextProbeNs = nowNs + resources.configuration().probeIntervalNs();
             channels.forEach(ServerChannel::probe);
         }
         return work + answerWaiting();
@@ -232,11 +250,11 @@ public final class RpcServer implements AutoCloseable
                 admission.isAccepted() ? fencedText(identity) : admission.reason()));
             return;
         }
-        final int credits = context.configuration().rpcCredits();
-        if (!context.pool().reserve(ServerChannel.sendDepth(credits)))
+        final int credits = resources.configuration().rpcCredits();
+        if (!pool.reserve(resources.configuration().serverSendDepth()))
         {
             refusals++;
-            request.reject(ConnectDataDescriptor.encodeRefusal(context.pool().noRoom()));
+            request.reject(ConnectDataDescriptor.encodeRefusal(pool.noRoom()));
             return;
         }
         accept(request, identity, admission, Math.min(ConnectDataDescriptor.credits(data), credits));
@@ -255,7 +273,7 @@ public final class RpcServer implements AutoCloseable
         }
         catch (final RuntimeException ex)
         {
-            context.deferError(ex);
+            resources.deferError(ex);
             return Admission.refuse("the acceptor failed: " + ex);
         }
     }
@@ -266,7 +284,7 @@ public final class RpcServer implements AutoCloseable
         ServerChannel channel = null;
         try
         {
-            channel = new ServerChannel(context, this, identity, ++lastConnection);
+            channel = new ServerChannel(resources, pool, channelListener, identity, ++lastConnection);
             channels.add(channel);
             channel.accept(request, admission, credits);
         }
@@ -281,25 +299,7 @@ public final class RpcServer implements AutoCloseable
             {
                 channel.close();
             }
-            context.deferError(ex);
-        }
-    }
-
-    void onRequest(final ServerChannel channel, final int slot, final int immediate)
-    {
-        if (isFenced(channel.identity()))
-        {
-            // Its queue pair could not be closed yet: nothing is done for it any more all the same.
-            return;
-        }
-        if (0 == channel.waitingRequests() && canReply(channel))
-        {
-            answer(channel, slot, immediate);
-        }
-        else
-        {
-            channel.addWaitingRequests(1);
-            waiting.add(new WaitingRequest(channel, slot, immediate));
+            resources.deferError(ex);
         }
     }
 
@@ -324,7 +324,7 @@ public final class RpcServer implements AutoCloseable
         }
         if (result == RpcReply.DEFERRED)
         {
-            onReplySent(replySlot);
+            freeReplySlot(replySlot);
             return;
         }
         final int length = result == RpcReply.REFUSED ? reply.refusalLengthBytes() : result;
@@ -335,7 +335,7 @@ public final class RpcServer implements AutoCloseable
     }
 
     /** Answers a call whose handler put the answer off; returns false when there is no room to send it now. */
-    boolean reply(
+    private boolean reply(
         final DeferredReply to, final int kind, final DirectBuffer payload, final int offset, final int lengthBytes)
     {
         if (!canReply(to.channel()))
@@ -403,7 +403,7 @@ public final class RpcServer implements AutoCloseable
         catch (final RuntimeException ex)
         {
             reply.revokeDeferred();
-            context.deferError(ex);
+            resources.deferError(ex);
             return reply.refuse("the handler failed: " + ex);
         }
         finally
@@ -412,24 +412,10 @@ public final class RpcServer implements AutoCloseable
         }
     }
 
-    void onReplySent(final int replySlot)
+    private void freeReplySlot(final int replySlot)
     {
         replySlotOwners[replySlot] = null;
         freeReplySlots.pushInt(replySlot);
-    }
-
-    /** A channel accepted here is closed: what it held is free. */
-    void onChannelClosed(final ServerChannel channel)
-    {
-        channels.remove(channel);
-        waiting.removeIf(request -> request.channel == channel);
-        for (int slot = 0; slot < REPLY_SLOTS; slot++)
-        {
-            if (replySlotOwners[slot] == channel)
-            {
-                onReplySent(slot);
-            }
-        }
     }
 
     /** Stops listening and closes the queue pairs accepted here; when that fails, it can be tried again. */
@@ -452,8 +438,51 @@ public final class RpcServer implements AutoCloseable
         if (!isGone)
         {
             isGone = true;
-            context.onServerClosed(this);
+            onClosed.accept(this);
             replyRegion.close();
+        }
+    }
+
+    /** What accepted channels report. */
+    private final class ChannelListener implements ServerChannel.Listener
+    {
+        @Override
+        public void onRequest(final ServerChannel channel, final int slot, final int immediate)
+        {
+            if (isFenced(channel.identity()))
+            {
+                // Its queue pair could not be closed yet: nothing is done for it any more all the same.
+                return;
+            }
+            if (0 == channel.waitingRequests() && canReply(channel))
+            {
+                answer(channel, slot, immediate);
+            }
+            else
+            {
+                channel.addWaitingRequests(1);
+                waiting.add(new WaitingRequest(channel, slot, immediate));
+            }
+        }
+
+        @Override
+        public void onReplySent(final int replySlot)
+        {
+            freeReplySlot(replySlot);
+        }
+
+        @Override
+        public void onChannelClosed(final ServerChannel channel)
+        {
+            channels.remove(channel);
+            waiting.removeIf(request -> request.channel == channel);
+            for (int slot = 0; slot < REPLY_SLOTS; slot++)
+            {
+                if (replySlotOwners[slot] == channel)
+                {
+                    freeReplySlot(slot);
+                }
+            }
         }
     }
 }

@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.SendFlags;
@@ -7,12 +10,22 @@ import io.verbena.rdma.verbs.SendFlags;
 /** A physical queue pair accepted from a peer: its requests come in here, and replies go out. */
 final class ServerChannel extends Channel
 {
-    /** Send slots per credit: the next request can arrive before the completion of the last reply's SEND. */
-    private static final int REPLY_SENDS_PER_CREDIT = 2;
+    /** Answers what comes in over accepted queue pairs. */
+    interface Listener
+    {
+        void onRequest(ServerChannel channel, int slot, int immediate);
+
+        /** The buffer of a reply is free again. */
+        void onReplySent(int replySlot);
+
+        /** What the channel held is free. */
+        void onChannelClosed(ServerChannel channel);
+    }
+
     /** Identifier of a probe; those of replies are their slots. */
     private static final long PROBE = -1;
 
-    private final RpcServer server;
+    private final Listener listener;
     private final PeerIdentity identity;
     private final long connection;
     private int repliesOutstanding;
@@ -22,10 +35,14 @@ final class ServerChannel extends Channel
     private boolean wasHeard = true;
 
     ServerChannel(
-        final RaasContext context, final RpcServer server, final PeerIdentity identity, final long connection)
+        final ContextResources resources,
+        final Owner owner,
+        final Listener listener,
+        final PeerIdentity identity,
+        final long connection)
     {
-        super(context, sendDepth(context.configuration().rpcCredits()));
-        this.server = server;
+        super(resources, owner, resources.configuration().serverSendDepth());
+        this.listener = listener;
         this.identity = identity;
         this.connection = connection;
     }
@@ -47,11 +64,6 @@ final class ServerChannel extends Channel
         waitingRequests += change;
     }
 
-    static int sendDepth(final int credits)
-    {
-        return REPLY_SENDS_PER_CREDIT * credits + 1;
-    }
-
     PeerIdentity identity()
     {
         return identity;
@@ -69,7 +81,7 @@ final class ServerChannel extends Channel
     boolean canSendReply(final int freeReplySlots)
     {
         return repliesOutstanding < freeReplySlots &&
-            repliesOutstanding < REPLY_SENDS_PER_CREDIT * receives.slotCount();
+            repliesOutstanding < RaasConfiguration.SENDS_PER_CREDIT * receives.slotCount();
     }
 
     MessageBlock receives()
@@ -112,7 +124,7 @@ final class ServerChannel extends Channel
         else
         {
             repliesOutstanding--;
-            server.onReplySent((int)wrId);
+            listener.onReplySent((int)wrId);
         }
     }
 
@@ -127,7 +139,7 @@ final class ServerChannel extends Channel
                 "not a request: immediate 0x" + Integer.toHexString(immediate) + ", " + lengthBytes + " bytes");
             return;
         }
-        server.onRequest(this, slot, immediate);
+        listener.onRequest(this, slot, immediate);
     }
 
     @Override
@@ -139,7 +151,7 @@ final class ServerChannel extends Channel
     @Override
     void onClosed()
     {
-        server.onChannelClosed(this);
+        listener.onChannelClosed(this);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -37,7 +39,36 @@ public final class VirtualQp implements AutoCloseable
         CLOSED
     }
 
-    private final RaasContext context;
+    /** Hears of batches; called by the owner thread inside {@link RaasContext#poll()}. */
+    public interface BatchListener
+    {
+        /**
+         * Called exactly once for each batch posted, unless the virtual queue pair is closed first. May post again.
+         *
+         * @param vqp    on which the batch was posted.
+         * @param cookie given at {@link VirtualQp#complete(int)}.
+         * @param status {@link io.verbena.rdma.verbs.WorkCompletionStatus}. With SUCCESS every request of the batch is
+         *               done and what it read is in local memory. Anything else: a request failed or was flushed, the
+         *               outcome of the batch's writes and atomics is unknown, and the virtual queue pair has FAILED.
+         */
+        void onBatchComplete(VirtualQp vqp, int cookie, int status);
+    }
+
+    /** What else changes when a virtual queue pair ends. */
+    interface Owner
+    {
+        /** It FAILED or was closed: no call over it is answered any more. */
+        void onEnded();
+
+        /** It was closed: it waits for no channel any more. */
+        void onClosed(VirtualQp vqp);
+
+        /** It is closed and nothing of it is outstanding any more: its number is free. */
+        void onReleased(VirtualQp vqp);
+    }
+
+    private final ContextResources resources;
+    private final Owner owner;
     private final int number;
     private final PeerAddress peer;
     private final BatchListener listener;
@@ -58,22 +89,24 @@ public final class VirtualQp implements AutoCloseable
     private int outstandingBatches;
 
     VirtualQp(
-        final RaasContext context,
+        final ContextResources resources,
+        final Owner owner,
         final int number,
         final PeerAddress peer,
         final ReadTargetAddress readTarget,
         final RemoteRegion readRegion,
         final BatchListener listener)
     {
-        this.context = context;
+        this.resources = resources;
+        this.owner = owner;
         this.readTarget = readTarget;
         this.readRegion = readRegion;
         this.number = number;
         this.peer = peer;
         this.listener = listener;
-        staged = new StagedBatch(context.configuration().maxBatchRequests());
-        protectionDomain = context.protectionDomain();
-        maxMessageBytes = context.maxMessageBytes();
+        staged = new StagedBatch(resources.configuration().maxBatchRequests());
+        protectionDomain = resources.tenantProtectionDomain();
+        maxMessageBytes = resources.maxMessageBytes();
     }
 
     /** @return the virtual queue pair number: generation in the upper, index in the lower 16 bits. */
@@ -274,10 +307,10 @@ public final class VirtualQp implements AutoCloseable
         return status;
     }
 
-    /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#carrier()}; none unless READY. */
-    public String carrier()
+    /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#transport()}; none unless READY. */
+    public String transport()
     {
-        return state != State.READY ? "none" : channel.isReady() ? channel.carrier() : "dc";
+        return state != State.READY ? "none" : channel.isReady() ? channel.transport() : "dc";
     }
 
     /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
@@ -297,8 +330,12 @@ public final class VirtualQp implements AutoCloseable
         {
             abort();
             state = State.CLOSED;
-            context.rpcClient().onVirtualQpEnded();
-            context.onVirtualQpClosed(this);
+            owner.onEnded();
+            owner.onClosed(this);
+            if (outstandingBatches == 0)
+            {
+                owner.onReleased(this);
+            }
         }
     }
 
@@ -350,7 +387,7 @@ public final class VirtualQp implements AutoCloseable
         {
             state = State.FAILED;
             failure = reason;
-            context.rpcClient().onVirtualQpEnded();
+            owner.onEnded();
         }
     }
 
@@ -362,7 +399,7 @@ public final class VirtualQp implements AutoCloseable
         {
             if (outstandingBatches == 0)
             {
-                context.virtualQps().release(this);
+                owner.onReleased(this);
             }
             return false;
         }
@@ -372,7 +409,7 @@ public final class VirtualQp implements AutoCloseable
         }
         catch (final RuntimeException ex)
         {
-            context.deferError(ex);
+            resources.deferError(ex);
         }
         return true;
     }
@@ -387,7 +424,7 @@ public final class VirtualQp implements AutoCloseable
         {
             return PostStatus.QUEUE_FULL;
         }
-        final int status = channel.postBatch(staged, VirtualQpTable.wrId(number, cookie));
+        final int status = channel.postBatch(staged, RequestId.encode(number, cookie));
         if (status == PostStatus.OK)
         {
             outstandingBatches++;
@@ -427,7 +464,8 @@ public final class VirtualQp implements AutoCloseable
             !isAllowed(opcode, right, region, localOffset, lengthBytes, remote, remoteOffset))
         {
             final String violation = RequestDiagnosis.violation(
-                this, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
+                resources, channel.grants(), opcode, right, local, localOffset, lengthBytes, remote, remoteOffset,
+                staged);
             abort();
             throw misuse(violation);
         }
@@ -462,9 +500,10 @@ public final class VirtualQp implements AutoCloseable
             staged.count() < staged.capacity();
     }
 
-    RaasContext context()
+    /** What it was made on: the same for all of one context. */
+    ContextResources resources()
     {
-        return context;
+        return resources;
     }
 
     private RaasMisuseException misuse(final String what)

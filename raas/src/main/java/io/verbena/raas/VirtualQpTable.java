@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.RequestId;
 import org.agrona.collections.IntArrayQueue;
 
 /**
@@ -7,12 +8,8 @@ import org.agrona.collections.IntArrayQueue;
  * an index (lower 16 bits). An index is given again only when nothing of its last holder is in flight, and then with
  * another generation, so that a late completion never reaches a new holder.
  */
-final class VirtualQpTable
+final class VirtualQpTable implements DcTransport.BatchCompletions
 {
-    /** The number that stands for calls in identifiers of requests; no virtual queue pair has it. */
-    static final int CALLS = 0;
-    static final int INDEX_BITS = 16;
-
     private final VirtualQp[] byIndex;
     private final int[] generations;
     private final IntArrayQueue free;
@@ -24,38 +21,23 @@ final class VirtualQpTable
         byIndex = new VirtualQp[capacity + 1];
         generations = new int[capacity + 1];
         free = new IntArrayQueue(capacity, 0);
-        // Index 0 is never given: its number of generation 0 is CALLS.
+        // Index 0 is never given: its number of generation 0 is RequestId.CALLS.
         for (int index = 1; index <= capacity; index++)
         {
             free.addInt(index);
         }
     }
 
-    static long wrId(final int number, final int cookie)
-    {
-        return (long)number << Integer.SIZE | cookie & 0xFFFF_FFFFL;
-    }
-
-    static int number(final long wrId)
-    {
-        return (int)(wrId >>> Integer.SIZE);
-    }
-
-    static int cookie(final long wrId)
-    {
-        return (int)wrId;
-    }
-
-    /** Gives a number; {@link #CALLS} when all are in use. */
+    /** Gives a number; {@link RequestId#CALLS} when all are in use. */
     int allocate()
     {
         if (free.isEmpty())
         {
-            return CALLS;
+            return RequestId.CALLS;
         }
         final int index = free.pollInt();
         generations[index]++;
-        return generations[index] << INDEX_BITS | index;
+        return generations[index] << RequestId.INDEX_BITS | index;
     }
 
     void add(final VirtualQp vqp)
@@ -84,7 +66,8 @@ final class VirtualQpTable
         return swallowedCompletions;
     }
 
-    void dispatch(final int number, final int cookie, final int status)
+    @Override
+    public void onBatchDone(final int number, final int cookie, final int status)
     {
         final VirtualQp vqp = byIndex[index(number)];
         if (vqp == null || vqp.number() != number || !vqp.onBatchDone(cookie, status))
@@ -106,6 +89,6 @@ final class VirtualQpTable
 
     private static int index(final int number)
     {
-        return number & (1 << INDEX_BITS) - 1;
+        return number & (1 << RequestId.INDEX_BITS) - 1;
     }
 }

@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;

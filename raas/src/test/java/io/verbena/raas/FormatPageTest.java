@@ -2,6 +2,8 @@ package io.verbena.raas;
 
 import io.verbena.raas.directory.DirectoryViewDescriptor;
 import io.verbena.raas.directory.PeerRecordDescriptor;
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.test.FormatPage;
 import org.junit.jupiter.api.Test;
 

@@ -79,7 +79,7 @@ class ReadTargetTest
     {
         final VirtualQp vqp = connect();
         assertThat(vqp.state()).isEqualTo(VirtualQp.State.READY);
-        assertThat(vqp.carrier()).isEqualTo("dc");
+        assertThat(vqp.transport()).isEqualTo("dc");
         assertThat(read(vqp, 1)).isEqualTo(PostStatus.OK);
         for (int i = 0; i < 1_000 && vqp.outstandingBatches() > 0; i++)
         {
@@ -100,7 +100,7 @@ class ReadTargetTest
         assertThat(add(vqp, 1)).isEqualTo(PostStatus.QUEUE_FULL);
         assertThat(pair.servedWord(8)).isEqualTo(42);
         pair.runUntil(vqp::carriesWrites);
-        assertThat(vqp.carrier()).isEqualTo("shared-memory");
+        assertThat(vqp.transport()).isEqualTo("shared-memory");
         assertThat(vqp.peerPrivateData()).containsExactly(42);
         assertThat(add(vqp, 2)).isEqualTo(PostStatus.OK);
         pair.runUntil(() -> vqp.outstandingBatches() == 0);

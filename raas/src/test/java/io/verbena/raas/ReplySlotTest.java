@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;

@@ -100,7 +100,7 @@ class RpcTest
             call("again");
             pair.runUntil(() -> ended.size() > before);
         }
-        assertThat(pair.client.rpcClient().looksAtAllCalls()).isZero();
+        assertThat(pair.client.rpcClient().scansOfAllCalls()).isZero();
     }
 
     @Test
@@ -112,7 +112,7 @@ class RpcTest
         pair.runUntil(() -> !ended.isEmpty());
         assertThat(ended.getFirst().callId()).isEqualTo(callId);
         assertThat(ended.getFirst().status()).isEqualTo(RpcStatus.PEER_FAILED);
-        assertThat(pair.client.rpcClient().looksAtAllCalls()).isEqualTo(1);
+        assertThat(pair.client.rpcClient().scansOfAllCalls()).isEqualTo(1);
     }
 
     @Test

@@ -78,7 +78,7 @@ final class SoftPair implements AutoCloseable
         return new PeerAddress(serverDevice.address(), PORT, 1, 1);
     }
 
-    VirtualQp connect(final BatchListener listener)
+    VirtualQp connect(final VirtualQp.BatchListener listener)
     {
         final VirtualQp vqp = client.connect(peer(), listener, TIMEOUT_NS);
         runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);

@@ -1,7 +1,6 @@
 package io.verbena.load.bench;
 
 import io.verbena.raas.Admission;
-import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
@@ -178,7 +177,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     }
 
     /** @return another virtual queue pair to the memory, to be closed. */
-    VirtualQp connect(final BatchListener listener)
+    VirtualQp connect(final VirtualQp.BatchListener listener)
     {
         final VirtualQp connected = client.connect(
             new PeerAddress(serverDevice.address(), PORT, NODE, 1), listener, TIMEOUT_NS);

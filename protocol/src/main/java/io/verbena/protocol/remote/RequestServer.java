@@ -292,10 +292,10 @@ public final class RequestServer implements Agent, AutoCloseable
         return server.refusals();
     }
 
-    /** @return connections with clients by what carries them, see {@link RaasContext#carriers()}. */
-    public Map<String, Integer> carriers()
+    /** @return connections with clients by transport, see {@link RaasContext#transports()}. */
+    public Map<String, Integer> transports()
     {
-        return raas.carriers();
+        return raas.transports();
     }
 
     /** @return requests taken so far. */

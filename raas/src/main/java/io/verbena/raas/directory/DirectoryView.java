@@ -47,7 +47,7 @@ public final class DirectoryView implements AutoCloseable
      */
     public static long regionLengthBytes(final int capacity)
     {
-        return (long)DirectoryViewDescriptor.places(capacity) * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+        return DirectoryViewDescriptor.regionLengthBytes(capacity);
     }
 
     /** @return the region, to be granted first in {@link io.verbena.raas.Admission#accept}. */

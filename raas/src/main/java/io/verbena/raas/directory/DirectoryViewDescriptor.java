@@ -62,6 +62,12 @@ public final class DirectoryViewDescriptor
         return capacity + WINDOW - 1;
     }
 
+    /** Length of the region that a view needs. */
+    static long regionLengthBytes(final int capacity)
+    {
+        return (long)places(capacity) * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+    }
+
     static byte[] encodePrivateData(final int capacity)
     {
         final byte[] bytes = new byte[PRIVATE_DATA_LENGTH_BYTES];
@@ -90,7 +96,7 @@ public final class DirectoryViewDescriptor
         }
         final int capacity = buffer.getInt(CAPACITY_OFFSET);
         final boolean isPowerOfTwo = capacity > 0 && Integer.bitCount(capacity) == 1;
-        return isPowerOfTwo && regionLengthBytes >= DirectoryView.regionLengthBytes(capacity) ? null :
+        return isPowerOfTwo && regionLengthBytes >= regionLengthBytes(capacity) ? null :
             "the directory claims " + capacity + " places in a region of " + regionLengthBytes + " bytes";
     }
 

@@ -43,7 +43,7 @@ abstract class RandomProgramContract extends VerbsHarness
     private static final int WINDOW_BYTES = 320;
 
     /** What connects the two sides. */
-    private enum Carrier
+    private enum Transport
     {
         RC, SHARED_RECEIVES, WINDOW, UC
     }
@@ -58,7 +58,7 @@ abstract class RandomProgramContract extends VerbsHarness
         }
     }
 
-    private Carrier carrier;
+    private Transport transport;
     private SplittableRandom random;
     private VerbsModel model;
     private long nextWrId;
@@ -69,33 +69,33 @@ abstract class RandomProgramContract extends VerbsHarness
     @Timeout(value = 240, unit = TimeUnit.SECONDS)
     void shouldAgreeWithModelOnRandomPrograms() throws Exception
     {
-        runAll(Carrier.RC, PROGRAMS);
+        runAll(Transport.RC, PROGRAMS);
     }
 
     @Test
     @Timeout(value = 240, unit = TimeUnit.SECONDS)
     void shouldAgreeWithModelOnSharedReceives() throws Exception
     {
-        runAll(Carrier.SHARED_RECEIVES, PROGRAMS / FEWER);
+        runAll(Transport.SHARED_RECEIVES, PROGRAMS / FEWER);
     }
 
     @Test
     @Timeout(value = 240, unit = TimeUnit.SECONDS)
     void shouldAgreeWithModelThroughMemoryWindow() throws Exception
     {
-        runAll(Carrier.WINDOW, PROGRAMS / FEWER);
+        runAll(Transport.WINDOW, PROGRAMS / FEWER);
     }
 
     @Test
     @Timeout(value = 240, unit = TimeUnit.SECONDS)
     void shouldAgreeWithModelOnUnreliableConnection() throws Exception
     {
-        runAll(Carrier.UC, PROGRAMS / FEWER);
+        runAll(Transport.UC, PROGRAMS / FEWER);
     }
 
-    private void runAll(final Carrier chosen, final int programs) throws Exception
+    private void runAll(final Transport chosen, final int programs) throws Exception
     {
-        carrier = chosen;
+        transport = chosen;
         for (long seed = FIRST_SEED; seed < FIRST_SEED + programs; seed++)
         {
             final List<Step> program = drawProgram(seed);
@@ -130,7 +130,7 @@ abstract class RandomProgramContract extends VerbsHarness
                 }
             }
         }
-        final StringBuilder message = new StringBuilder("fails with -Dverbena.verbs.seed=" + seed + " on " + carrier +
+        final StringBuilder message = new StringBuilder("fails with -Dverbena.verbs.seed=" + seed + " on " + transport +
             ", shrunk to " + smallest.size() + " steps: " + failure.getMessage());
         smallest.forEach(step -> message.append("\n  ").append(step));
         return new AssertionError(message.toString(), failure);
@@ -174,7 +174,7 @@ abstract class RandomProgramContract extends VerbsHarness
     {
         try
         {
-            connectCarrier();
+            connectTransport();
             fill(seed);
             for (int i = 0; i < program.size() && !model.isRequesterInError; i++)
             {
@@ -197,14 +197,14 @@ abstract class RandomProgramContract extends VerbsHarness
         }
     }
 
-    private void connectCarrier()
+    private void connectTransport()
     {
-        final boolean isWindow = carrier == Carrier.WINDOW;
+        final boolean isWindow = transport == Transport.WINDOW;
         model = new VerbsModel(AREA_BYTES, isWindow ? WINDOW_OFFSET : 0,
-            isWindow ? WINDOW_OFFSET + WINDOW_BYTES : AREA_BYTES, carrier == Carrier.SHARED_RECEIVES);
+            isWindow ? WINDOW_OFFSET + WINDOW_BYTES : AREA_BYTES, transport == Transport.SHARED_RECEIVES);
         remoteKey = b.region.remoteKey();
         shared = null;
-        switch (carrier)
+        switch (transport)
         {
             case RC -> connect();
             case UC ->
@@ -320,7 +320,7 @@ abstract class RandomProgramContract extends VerbsHarness
 
     private VerbsModel.Request draw(final boolean isLast)
     {
-        final boolean isUnreliable = carrier == Carrier.UC;
+        final boolean isUnreliable = transport == Transport.UC;
         final int operation = random.nextInt(isUnreliable ? 2 : 5);
         final boolean isAtomic = operation > WorkCompletionOpcode.RDMA_READ;
         final boolean mayInline = operation <= WorkCompletionOpcode.RDMA_WRITE;
@@ -355,12 +355,12 @@ abstract class RandomProgramContract extends VerbsHarness
 
     private int drawRemote(final boolean isAtomic)
     {
-        if (carrier != Carrier.UC && random.nextInt(60) == 0)
+        if (transport != Transport.UC && random.nextInt(60) == 0)
         {
             return random.nextBoolean() ? -random.nextInt(1, 64) : AREA_BYTES - random.nextInt(1, 8);
         }
         // A small area, so that requests meet.
-        final int offset = carrier == Carrier.WINDOW ?
+        final int offset = transport == Transport.WINDOW ?
             WINDOW_OFFSET + random.nextInt(WINDOW_BYTES / 2) : random.nextInt(512);
         return isAtomic && random.nextInt(30) != 0 ? offset & ~7 : offset;
     }
@@ -420,12 +420,12 @@ abstract class RandomProgramContract extends VerbsHarness
     {
         compareCompletions(a, model.requesterCompletions);
         compareCompletions(b, model.responderCompletions);
-        if (carrier == Carrier.UC)
+        if (transport == Transport.UC)
         {
             // Completed means sent, not arrived.
             settle();
         }
-        final QueuePairState failed = carrier == Carrier.UC ? QueuePairState.SQE : QueuePairState.ERR;
+        final QueuePairState failed = transport == Transport.UC ? QueuePairState.SQE : QueuePairState.ERR;
         assertThat(a.queuePair.state()).isEqualTo(model.isRequesterInError ? failed : QueuePairState.RTS);
         assertThat(b.queuePair.state())
             .isEqualTo(model.isResponderInError ? QueuePairState.ERR : QueuePairState.RTS);

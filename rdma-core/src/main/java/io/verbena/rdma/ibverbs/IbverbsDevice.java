@@ -272,7 +272,7 @@ final class IbverbsDevice implements Device
     }
 
     @Override
-    public List<String> carriers()
+    public List<String> transports()
     {
         return List.of(rnic());
     }

@@ -236,7 +236,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     }
 
     @Override
-    public String carrier()
+    public String transport()
     {
         return state == QueuePairState.RESET || state == QueuePairState.INIT ? "none" : device.rnic();
     }

@@ -40,7 +40,7 @@ import java.util.function.IntFunction;
 /** A device of a {@link SoftFabric}: its control file, and what is made from it. Thread-safe. */
 final class SoftDevice implements Device
 {
-    /** The carrier between devices of one host. */
+    /** The transport between devices of one host. */
     static final String SHARED_MEMORY = "shared-memory";
     static final int MAX_MESSAGE_BYTES = 1 << 30;
     static final int PATH_MTU_BYTES = 4096;
@@ -176,7 +176,7 @@ final class SoftDevice implements Device
     }
 
     @Override
-    public List<String> carriers()
+    public List<String> transports()
     {
         return List.of(SHARED_MEMORY);
     }

@@ -112,7 +112,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
     }
 
     @Override
-    public String carrier()
+    public String transport()
     {
         return connection.peer() == null ? "none" : SoftDevice.SHARED_MEMORY;
     }

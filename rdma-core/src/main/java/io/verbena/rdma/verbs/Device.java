@@ -41,8 +41,8 @@ public interface Device extends AutoCloseable
         return "";
     }
 
-    /** @return the ways that messages of its connections can take, see {@link QueuePair#carrier()}; may be empty. */
-    default List<String> carriers()
+    /** @return the ways that messages of its connections can take, see {@link QueuePair#transport()}; may be empty. */
+    default List<String> transports()
     {
         return List.of();
     }

@@ -27,7 +27,7 @@ public interface QueuePair extends AutoCloseable
     }
 
     /** @return how messages travel to the connected peer, such as {@code shared-memory}; {@code none} before. */
-    default String carrier()
+    default String transport()
     {
         return "none";
     }

@@ -90,7 +90,7 @@ class SoftProcessesTest
             childKey = data.getInt();
             request.accept(here.queuePair, AccessFlags.ALL_REMOTE, NOTHING);
         }
-        assertThat(here.queuePair.carrier()).isEqualTo("shared-memory");
+        assertThat(here.queuePair.transport()).isEqualTo("shared-memory");
     }
 
     private void signal(final String name) throws Exception

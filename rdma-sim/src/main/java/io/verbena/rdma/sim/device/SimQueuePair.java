@@ -266,7 +266,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     }
 
     @Override
-    public String carrier()
+    public String transport()
     {
         return attributes.destination() == null ? "none" : "simulated";
     }

@@ -1,21 +1,22 @@
-package io.verbena.raas;
+package io.verbena.raas.region;
 
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
 
 import java.lang.foreign.MemorySegment;
 
 /** A region made from a {@link TenantProtectionDomain}, with what the checks before posting need at hand. */
-final class TenantRegion implements MemoryRegion
+public final class TenantRegion implements MemoryRegion
 {
-    final TenantProtectionDomain domain;
-    final long address;
-    final long lengthBytes;
-    final int localKey;
-    final int accessFlags;
+    public final ProtectionDomain domain;
+    public final long address;
+    public final long lengthBytes;
+    public final int localKey;
+    public final int accessFlags;
     private final MemoryRegion delegate;
     private volatile boolean isOpen = true;
 
-    TenantRegion(final TenantProtectionDomain domain, final MemoryRegion delegate)
+    public TenantRegion(final ProtectionDomain domain, final MemoryRegion delegate)
     {
         this.domain = domain;
         this.delegate = delegate;
@@ -25,7 +26,7 @@ final class TenantRegion implements MemoryRegion
         accessFlags = delegate.accessFlags();
     }
 
-    boolean isOpen()
+    public boolean isOpen()
     {
         return isOpen;
     }

@@ -1,7 +1,7 @@
-package io.verbena.raas;
+package io.verbena.raas.completion;
 
 /** What is outstanding on a send queue, in posting order, which is the order of completion; a ring of fixed length. */
-final class OutstandingBatches
+public final class OutstandingBatches
 {
     private final long[] wrIds;
     private final int[] requestCounts;
@@ -10,7 +10,7 @@ final class OutstandingBatches
     private long tail;
 
     /** @param depth of the send queue: each entry stands for one request or more. */
-    OutstandingBatches(final int depth)
+    public OutstandingBatches(final int depth)
     {
         final int capacity = Integer.highestOneBit(Math.max(1, depth - 1)) << 1;
         wrIds = new long[capacity];
@@ -18,25 +18,25 @@ final class OutstandingBatches
         mask = capacity - 1;
     }
 
-    boolean isEmpty()
+    public boolean isEmpty()
     {
         return head == tail;
     }
 
-    void add(final long wrId, final int requestCount)
+    public void add(final long wrId, final int requestCount)
     {
         final int index = (int)tail++ & mask;
         wrIds[index] = wrId;
         requestCounts[index] = requestCount;
     }
 
-    long oldestWrId()
+    public long oldestWrId()
     {
         return wrIds[(int)head & mask];
     }
 
     /** Forgets the oldest; returns its number of requests. */
-    int removeOldest()
+    public int removeOldest()
     {
         final int requestCount = requestCounts[(int)head++ & mask];
         if (head == tail)

@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.message;
 
 /**
  * The one layout of the 32-bit immediate that travels with SEND_WITH_IMM, {@code docs/format/immediate.md}.

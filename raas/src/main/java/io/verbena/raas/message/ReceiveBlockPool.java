@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.message;
 
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Receive buffers of all physical queue pairs, registered some blocks at a time: connecting seldom registers. */
-final class ReceiveBlockPool implements AutoCloseable
+public final class ReceiveBlockPool implements AutoCloseable
 {
     private static final int BLOCKS_PER_REGION = 8;
 
@@ -18,14 +18,14 @@ final class ReceiveBlockPool implements AutoCloseable
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final ArrayDeque<MessageBlock> free = new ArrayDeque<>();
 
-    ReceiveBlockPool(final ProtectionDomain protectionDomain, final int slotsPerBlock)
+    public ReceiveBlockPool(final ProtectionDomain protectionDomain, final int slotsPerBlock)
     {
         this.protectionDomain = protectionDomain;
         this.slotsPerBlock = slotsPerBlock;
         grow();
     }
 
-    MessageBlock acquire()
+    public MessageBlock acquire()
     {
         if (free.isEmpty())
         {
@@ -35,7 +35,7 @@ final class ReceiveBlockPool implements AutoCloseable
     }
 
     /** The queue pair that used the block must be closed. */
-    void release(final MessageBlock block)
+    public void release(final MessageBlock block)
     {
         free.add(block);
     }

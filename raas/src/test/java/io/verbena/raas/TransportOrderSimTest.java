@@ -22,13 +22,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  * pair: each READ sees exactly the additions that were posted before it, each batch is called back once and in order,
  * also when the server dies, the connection breaks, or either side stands still. Seeds decide everything.
  */
-class CarrierOrderSimTest
+class TransportOrderSimTest
 {
     private static final int SEEDS = 150;
     private static final int SLOTS = 16;
 
     /** Keeps up to {@link #SLOTS} batches under way, alternately a READ and an addition as far as they are taken. */
-    private static final class Requester implements Agent, BatchListener
+    private static final class Requester implements Agent, VirtualQp.BatchListener
     {
         private record Awaited(int cookie, boolean isRead, long additionsBefore)
         {

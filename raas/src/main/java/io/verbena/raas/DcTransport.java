@@ -1,5 +1,9 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.CompletionDispatcher;
+import io.verbena.raas.completion.CompletionOwner;
+import io.verbena.raas.completion.OutstandingBatches;
+import io.verbena.raas.completion.RequestId;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.PortAttributes;
 import io.verbena.rdma.verbs.PostStatus;
@@ -18,38 +22,71 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
  * one channel at a time, because one error flushes what it has for all targets, and goes back to the pool when nothing
  * of that channel is under way.
  */
-final class DcCarrier implements CompletionOwner
+final class DcTransport implements CompletionOwner
 {
+    /** The channel whose READs it carries. */
+    interface User
+    {
+        PeerAddress peer();
+
+        /** Nothing is under way over DC: if the queue pair is connected, it is used from now on. */
+        void onTransportIdle();
+
+        void breakDown(int status, String reason);
+    }
+
+    /** Keeps the initiators. */
+    interface Owner
+    {
+        /** It serves no channel any more. */
+        void onIdle(DcTransport transport);
+
+        void onClosed(DcTransport transport);
+
+        /** An initiator could not be made, or broke. */
+        void onFailed(RdmaException failure);
+    }
+
+    /** Receives the ends of batches. */
+    interface BatchCompletions
+    {
+        /** @param number of the virtual queue pair that posted it. */
+        void onBatchDone(int number, int cookie, int status);
+    }
+
     /** 4.096 µs × 2^14, 67 ms; three times more until a silent target is given up. */
     private static final int TIMEOUT = 14;
     private static final int RETRY_COUNT = 3;
 
-    private final RaasContext context;
-    private final DcCarrierPool pool;
+    private final ContextResources resources;
+    private final Owner owner;
+    private final BatchCompletions batches;
     private final int depth;
     private final QueuePair initiator;
     private final int number;
     private final OutstandingBatches outstanding;
     private int requestsOutstanding;
-    private ClientChannel user;
+    private User user;
     private AddressHandle way;
     private ReadTargetAddress target;
     private boolean isClosed;
 
     /** The caller has taken room in the completion queues; it is given back by {@link #close()}, or here on failure. */
-    DcCarrier(final RaasContext context, final DcCarrierPool pool, final int depth)
+    DcTransport(
+        final ContextResources resources, final Owner owner, final BatchCompletions batches, final int depth)
     {
-        final CompletionDispatcher completions = context.completions();
-        this.context = context;
-        this.pool = pool;
+        final CompletionDispatcher completions = resources.completions();
+        this.resources = resources;
+        this.owner = owner;
+        this.batches = batches;
         this.depth = depth;
         outstanding = new OutstandingBatches(depth);
         QueuePair made = null;
         try
         {
-            made = context.verbsProtectionDomain().createQueuePair(new QueuePairOptions()
+            made = resources.verbsProtectionDomain().createQueuePair(new QueuePairOptions()
                 .type(QueuePairType.DC_INITIATOR).completions(completions.sendQueue(), completions.receiveQueue())
-                .capabilities(new QueuePairCapabilities(depth, 0, 0, context.readAtomicDepth())));
+                .capabilities(new QueuePairCapabilities(depth, 0, 0, resources.readAtomicDepth())));
             bringUp(made);
         }
         catch (final RdmaException ex)
@@ -68,18 +105,18 @@ final class DcCarrier implements CompletionOwner
 
     private void bringUp(final QueuePair queuePair)
     {
-        final PortAttributes port = context.device().port();
+        final PortAttributes port = resources.device().port();
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(port.number()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
             .pathMtuBytes(port.pathMtuBytes()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0).timeout(TIMEOUT)
-            .retryCount(RETRY_COUNT).rnrRetry(0).maxReadAtomic(context.readAtomicDepth()));
+            .retryCount(RETRY_COUNT).rnrRetry(0).maxReadAtomic(resources.readAtomicDepth()));
     }
 
     /** Begins to serve a channel. */
-    void lead(final ClientChannel channel, final ReadTargetAddress to)
+    void lead(final User channel, final ReadTargetAddress to)
     {
-        way = context.verbsProtectionDomain().createAddressHandle(channel.peer().device());
+        way = resources.verbsProtectionDomain().createAddressHandle(channel.peer().device());
         user = channel;
         target = to;
     }
@@ -136,7 +173,7 @@ final class DcCarrier implements CompletionOwner
         retireOldest(WorkCompletionStatus.SUCCESS);
         if (user != null && isIdle())
         {
-            user.onCarrierIdle();
+            user.onTransportIdle();
         }
     }
 
@@ -145,7 +182,7 @@ final class DcCarrier implements CompletionOwner
     {
         final long wrId = outstanding.oldestWrId();
         requestsOutstanding -= outstanding.removeOldest();
-        context.virtualQps().dispatch(VirtualQpTable.number(wrId), VirtualQpTable.cookie(wrId), status);
+        batches.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
     }
 
     @Override
@@ -161,8 +198,8 @@ final class DcCarrier implements CompletionOwner
         {
             return;
         }
-        final ClientChannel broken = user;
-        pool.onFailed(new RdmaException("DC initiator " + number + " broke" +
+        final User broken = user;
+        owner.onFailed(new RdmaException("DC initiator " + number + " broke" +
             (broken == null ? " while idle: " : ", reading " + broken.peer() + ": ") + reason));
         if (broken == null)
         {
@@ -178,7 +215,7 @@ final class DcCarrier implements CompletionOwner
     void release()
     {
         leave();
-        pool.onIdle(this);
+        owner.onIdle(this);
     }
 
     private void leave()
@@ -200,9 +237,9 @@ final class DcCarrier implements CompletionOwner
             isClosed = true;
             initiator.close();
             leave();
-            context.completions().remove(this);
-            context.completions().release(depth, 0);
-            pool.onClosed(this);
+            resources.completions().remove(this);
+            resources.completions().release(depth, 0);
+            owner.onClosed(this);
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.region;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -9,11 +9,11 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.lang.foreign.MemorySegment;
 
 /** The context's protection domain as its users see it: remembers which regions were made here and are still open. */
-final class TenantProtectionDomain implements ProtectionDomain
+public final class TenantProtectionDomain implements ProtectionDomain
 {
     private final ProtectionDomain delegate;
 
-    TenantProtectionDomain(final ProtectionDomain delegate)
+    public TenantProtectionDomain(final ProtectionDomain delegate)
     {
         this.delegate = delegate;
     }

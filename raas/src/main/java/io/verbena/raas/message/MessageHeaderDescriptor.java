@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.message;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -55,7 +55,7 @@ public final class MessageHeaderDescriptor
     }
 
     /** Writes a header. */
-    static void encode(
+    public static void encode(
         final MutableDirectBuffer buffer,
         final int offset,
         final int method,
@@ -69,28 +69,28 @@ public final class MessageHeaderDescriptor
         buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
     }
 
-    static int version(final DirectBuffer buffer, final int offset)
+    public static int version(final DirectBuffer buffer, final int offset)
     {
         return buffer.getShort(offset + VERSION_OFFSET, ORDER) & 0xFFFF;
     }
 
-    static int method(final DirectBuffer buffer, final int offset)
+    public static int method(final DirectBuffer buffer, final int offset)
     {
         return buffer.getShort(offset + METHOD_OFFSET, ORDER) & 0xFFFF;
     }
 
-    static int payloadLength(final DirectBuffer buffer, final int offset)
+    public static int payloadLength(final DirectBuffer buffer, final int offset)
     {
         return buffer.getInt(offset + PAYLOAD_LENGTH_OFFSET, ORDER);
     }
 
-    static int generation(final DirectBuffer buffer, final int offset)
+    public static int generation(final DirectBuffer buffer, final int offset)
     {
         return buffer.getInt(offset + GENERATION_OFFSET, ORDER);
     }
 
     /** Whether a message of so many bytes is what its header says. */
-    static boolean isIntact(final DirectBuffer buffer, final int offset, final int messageLengthBytes)
+    public static boolean isIntact(final DirectBuffer buffer, final int offset, final int messageLengthBytes)
     {
         return messageLengthBytes >= HEADER_LENGTH_BYTES &&
             payloadLength(buffer, offset) == messageLengthBytes - HEADER_LENGTH_BYTES;

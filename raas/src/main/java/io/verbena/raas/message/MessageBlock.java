@@ -1,14 +1,16 @@
-package io.verbena.raas;
+package io.verbena.raas.message;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Some neighbouring message buffers in registered memory; one slot holds one message. */
-final class MessageBlock
+public final class MessageBlock
 {
+    /** Longest payload of a request or reply. */
+    public static final int MAX_MESSAGE_BYTES = 4096;
     /** Length of a slot: the longest message, rounded up to whole cache lines. */
-    static final int SLOT_LENGTH_BYTES = 64 *
-        ((MessageHeaderDescriptor.HEADER_LENGTH_BYTES + RpcClient.MAX_MESSAGE_BYTES + 63) / 64);
+    public static final int SLOT_LENGTH_BYTES = 64 *
+        ((MessageHeaderDescriptor.HEADER_LENGTH_BYTES + MAX_MESSAGE_BYTES + 63) / 64);
 
     private final UnsafeBuffer buffer;
     private final long localAddress;
@@ -20,7 +22,7 @@ final class MessageBlock
      * @param firstSlot first slot of the block in the region.
      * @param slotCount slots of the block.
      */
-    MessageBlock(final MemoryRegion region, final int firstSlot, final int slotCount)
+    public MessageBlock(final MemoryRegion region, final int firstSlot, final int slotCount)
     {
         final long offset = (long)firstSlot * SLOT_LENGTH_BYTES;
         this.slotCount = slotCount;
@@ -29,27 +31,27 @@ final class MessageBlock
         buffer = new UnsafeBuffer(region.segment().address() + offset, slotCount * SLOT_LENGTH_BYTES);
     }
 
-    UnsafeBuffer buffer()
+    public UnsafeBuffer buffer()
     {
         return buffer;
     }
 
-    int offset(final int slot)
+    public int offset(final int slot)
     {
         return slot * SLOT_LENGTH_BYTES;
     }
 
-    long localAddress(final int slot)
+    public long localAddress(final int slot)
     {
         return localAddress + (long)slot * SLOT_LENGTH_BYTES;
     }
 
-    int localKey()
+    public int localKey()
     {
         return localKey;
     }
 
-    int slotCount()
+    public int slotCount()
     {
         return slotCount;
     }

@@ -1,7 +1,7 @@
-package io.verbena.raas;
+package io.verbena.raas.completion;
 
 /** A physical queue pair, as the {@link CompletionDispatcher} knows it. */
-interface CompletionOwner
+public interface CompletionOwner
 {
     int queuePairNumber();
 

@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.completion;
 
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
@@ -12,12 +12,12 @@ import org.agrona.collections.Int2ObjectHashMap;
  * The two completion queues of a context and the way from a completion to its channel. Room in the queues is reserved
  * for the whole depth of a queue pair before it is made, so that no tenant can overrun a queue that others use.
  */
-final class CompletionDispatcher implements AutoCloseable
+public final class CompletionDispatcher implements AutoCloseable
 {
     private static final int POLL_BATCH = 64;
     private static final int MAX_BATCHES_PER_POLL = 16;
     /** Empty polls after which queues are armed: less than an owner makes before it sleeps. */
-    static final int POLLS_BEFORE_ARMING = 32;
+    public static final int POLLS_BEFORE_ARMING = 32;
 
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
@@ -37,7 +37,7 @@ final class CompletionDispatcher implements AutoCloseable
     /**
      * @param channel to arm the queues for when polls find nothing, or null.
      */
-    CompletionDispatcher(
+    public CompletionDispatcher(
         final Device device, final int sendCapacity, final int receiveCapacity, final CompletionChannel channel)
     {
         isArming = channel != null;
@@ -62,18 +62,18 @@ final class CompletionDispatcher implements AutoCloseable
             device.createCompletionQueue(capacity) : device.createCompletionQueue(capacity, channel);
     }
 
-    CompletionQueue sendQueue()
+    public CompletionQueue sendQueue()
     {
         return sendQueue;
     }
 
-    CompletionQueue receiveQueue()
+    public CompletionQueue receiveQueue()
     {
         return receiveQueue;
     }
 
     /** Takes room for a queue pair; false when there is not enough. */
-    boolean reserve(final int sends, final int receives)
+    public boolean reserve(final int sends, final int receives)
     {
         if (sends > sendRoom || receives > receiveRoom)
         {
@@ -85,37 +85,37 @@ final class CompletionDispatcher implements AutoCloseable
     }
 
     /** Gives room back; used again only after the queues were seen empty, since stale completions may lie there. */
-    void release(final int sends, final int receives)
+    public void release(final int sends, final int receives)
     {
         sendRoomToFree += sends;
         receiveRoomToFree += receives;
     }
 
     /** Whether room given back will be there after the next poll. */
-    boolean isRoomComing()
+    public boolean isRoomComing()
     {
         return sendRoomToFree > 0 || receiveRoomToFree > 0;
     }
 
-    void add(final CompletionOwner channel)
+    public void add(final CompletionOwner channel)
     {
         lastChannel = null;
         channels.put(channel.queuePairNumber(), channel);
     }
 
-    void remove(final CompletionOwner channel)
+    public void remove(final CompletionOwner channel)
     {
         lastChannel = null;
         channels.remove(channel.queuePairNumber(), channel);
     }
 
     /** Completions of queue pairs already closed, dropped here. */
-    long strayCompletions()
+    public long strayCompletions()
     {
         return strayCompletions;
     }
 
-    int poll()
+    public int poll()
     {
         final int work = look();
         if (isArming)
@@ -126,7 +126,7 @@ final class CompletionDispatcher implements AutoCloseable
     }
 
     /** A poll that does not count among the empty ones after which queues are armed: for who polls many times more. */
-    int pollInBetween()
+    public int pollInBetween()
     {
         final int work = look();
         emptyPolls = work > 0 ? 0 : emptyPolls;

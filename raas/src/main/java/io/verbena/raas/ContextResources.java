@@ -1,0 +1,134 @@
+package io.verbena.raas;
+
+import io.verbena.raas.completion.CompletionDispatcher;
+import io.verbena.raas.message.ReceiveBlockPool;
+import io.verbena.raas.region.TenantProtectionDomain;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayDeque;
+
+/**
+ * What the parts of one {@link RaasContext} share and none of them owns: the device with the protection domain,
+ * completion queues and receive buffers on it, the limits, and the errors to be reported at the end of a poll.
+ */
+final class ContextResources implements AutoCloseable
+{
+    private final Device device;
+    private final NanoClock clock;
+    private final RaasConfiguration configuration;
+    private final int maxMessageBytes;
+    private final int readAtomicDepth;
+    private final Closables open = new Closables();
+    private final ProtectionDomain verbsProtectionDomain;
+    private final TenantProtectionDomain tenantProtectionDomain;
+    private final CompletionDispatcher completions;
+    private final ReceiveBlockPool receiveBlocks;
+    private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
+
+    /**
+     * @param device        the caller closes it after this.
+     * @param configuration checked; changed by nobody any more.
+     */
+    ContextResources(final Device device, final RaasConfiguration configuration)
+    {
+        this.device = device;
+        this.configuration = configuration;
+        clock = device.clock();
+        maxMessageBytes = device.attributes().maxMessageBytes();
+        readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
+        try
+        {
+            verbsProtectionDomain = open.add(device.allocateProtectionDomain());
+            tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
+            completions = open.add(new CompletionDispatcher(
+                device,
+                configuration.completionQueueCapacity(),
+                configuration.maxChannels() * configuration.rpcCredits(),
+                configuration.completionChannel()));
+            receiveBlocks = open.add(new ReceiveBlockPool(verbsProtectionDomain, configuration.rpcCredits()));
+        }
+        catch (final RuntimeException ex)
+        {
+            // What is there already would keep the device from being closed.
+            open.close();
+            throw ex;
+        }
+    }
+
+    /** Closes with these resources, before them. */
+    <T extends AutoCloseable> T closeFirst(final T user)
+    {
+        return open.add(user);
+    }
+
+    Device device()
+    {
+        return device;
+    }
+
+    NanoClock clock()
+    {
+        return clock;
+    }
+
+    RaasConfiguration configuration()
+    {
+        return configuration;
+    }
+
+    int maxMessageBytes()
+    {
+        return maxMessageBytes;
+    }
+
+    /** READs and atomics outstanding at once on one physical queue pair: what is configured and the device can do. */
+    int readAtomicDepth()
+    {
+        return readAtomicDepth;
+    }
+
+    ProtectionDomain verbsProtectionDomain()
+    {
+        return verbsProtectionDomain;
+    }
+
+    TenantProtectionDomain tenantProtectionDomain()
+    {
+        return tenantProtectionDomain;
+    }
+
+    CompletionDispatcher completions()
+    {
+        return completions;
+    }
+
+    ReceiveBlockPool receiveBlocks()
+    {
+        return receiveBlocks;
+    }
+
+    /** Reports at the end of this poll: what goes wrong with one peer must not stop the others' completions. */
+    void deferError(final RuntimeException error)
+    {
+        deferredErrors.add(error);
+    }
+
+    /** Reports what was deferred. */
+    void reportErrors()
+    {
+        final ErrorHandler handler = configuration.errorHandler();
+        while (!deferredErrors.isEmpty())
+        {
+            handler.onError(deferredErrors.poll());
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        open.close();
+    }
+}
