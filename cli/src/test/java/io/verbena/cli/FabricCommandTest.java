@@ -32,7 +32,8 @@ class FabricCommandTest
     {
         assertThat(run("info", "--device", device)).as(err.toString()).isZero();
         assertThat(out.toString()).contains(
-            "device: " + device, "provider:", "max_qp_wr:", "max_cqe:", "capabilities:", "memory_pages:", "transports:");
+            "device: " + device, "provider:", "max_qp_wr:", "max_cqe:", "capabilities:", "memory_pages:",
+            "transports:");
     }
 
     @Test
