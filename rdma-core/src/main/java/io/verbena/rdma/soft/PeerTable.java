@@ -58,7 +58,7 @@ final class PeerTable
         return peer.use();
     }
 
-    /** Same host: same directory, which holds, and same network namespace. Transports to other hosts would come here. */
+    /** Same host: same directory, which holds, and same network namespace. Those to other hosts would come here. */
     private boolean isReachable(final DeviceFile file)
     {
         return SharedWords.getLong(file.base() + NETWORK_NAMESPACE_OFFSET) ==
