@@ -194,6 +194,31 @@ class DevGuestTest
         assertNothingLeft();
     }
 
+    @Test
+    void shouldEndTheGuestAlsoWhenItsTimeoutDoesNotPassTheSignalOn() throws IOException, InterruptedException
+    {
+        pretend("""
+            echo "$$" > "$VERBENA_GUEST_CACHE/pid"
+            : > "$orders/err"
+            echo started > "$orders/out"
+            exec sleep 600
+            """);
+        // What timeout(1) is between fork() and the assignment of its result: the leader of a group, which dies of the signal.
+        tree.tools("perl");
+        tree.tool("timeout", """
+            exec perl -e 'setpgrp(0, 0); if (fork() == 0) { exec @ARGV[2 .. $#ARGV]; } wait;' -- "$@"
+            """);
+        final Process process = tree.start(folder, tree.root().resolve("verbena"), "dev", "guest", "--", "true");
+        assertThat(process.inputReader().readLine()).isEqualTo("started");
+
+        process.destroy();
+
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        final long guest = Long.parseLong(Files.readString(folder.resolve("cache/pid")).strip());
+        ProcessHandle.of(guest).ifPresent(handle -> handle.onExit().orTimeout(10, TimeUnit.SECONDS).join());
+        assertNothingLeft();
+    }
+
     /** A prepared tree whose QEMU is this script; 'orders' in it is the folder that host and guest share. */
     private void pretend(final String body) throws IOException
     {
