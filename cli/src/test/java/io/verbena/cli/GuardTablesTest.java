@@ -178,7 +178,7 @@ class GuardTablesTest
         check(guards, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimGuard.java"), offences, "reclamation-tests.md");
         checkUse("FenceGuard.java", offences);
-        check(constants("DurabilityGuard.java"), offences, "durability.md");
+        check(constants("DurabilityGuard.java"), offences, "durability-tests.md");
         List.of("Guard.java", "CombinerGuard.java", "MergeGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
             .forEach((file) -> checkUse(file, offences));
         assertThat(offences).isEmpty();
