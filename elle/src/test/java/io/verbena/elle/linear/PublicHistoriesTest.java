@@ -26,7 +26,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Histories that other tools publish, with the verdicts they publish. They are not kept here: clone the repositories
- * that {@code docs/elle.md} names side by side and give their folder as {@code -Dverbena.elle.histories}.
+ * that {@code docs/elle-trust.md} names side by side and give their folder as {@code -Dverbena.elle.histories}.
  */
 class PublicHistoriesTest
 {
