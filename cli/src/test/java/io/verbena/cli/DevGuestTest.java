@@ -203,7 +203,8 @@ class DevGuestTest
             echo started > "$orders/out"
             exec sleep 600
             """);
-        // What timeout(1) is between fork() and the assignment of its result: the leader of a group, which dies of the signal.
+        // What timeout(1) is between fork() and the assignment of its result: the leader of a group, which dies of the
+        // signal.
         tree.tools("perl");
         tree.tool("timeout", """
             exec perl -e 'setpgrp(0, 0); if (fork() == 0) { exec @ARGV[2 .. $#ARGV]; } wait;' -- "$@"

@@ -17,7 +17,8 @@ import java.nio.file.Path;
 
 /**
  * Histories of transactions that other tools publish, with the verdicts they publish. They are not kept here: clone the
- * repositories that {@code docs/elle-trust.md} names side by side and give their folder as {@code -Dverbena.elle.histories}.
+ * repositories that {@code docs/elle-trust.md} names side by side and give their folder as
+ * {@code -Dverbena.elle.histories}.
  */
 class PublishedHistoriesTest
 {
