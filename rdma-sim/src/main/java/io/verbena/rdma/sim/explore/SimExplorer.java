@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 /**
  * Explores all orders in which the requests of a few actors can execute at their targets, with crashes of actors in
  * between, up to stated bounds. Each run starts from the beginning and repeats the choices that led to a state (Java
- * state is not copied); states seen before are not explored again. {@code docs/exploration.md} says what is sound and what
- * the hash assumes.
+ * state is not copied); states seen before are not explored again. {@code docs/exploration.md} says what is sound and
+ * what the hash assumes.
  */
 public final class SimExplorer
 {
