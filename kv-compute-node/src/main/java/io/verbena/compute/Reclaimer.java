@@ -245,7 +245,8 @@ final class Reclaimer
         int own = 0;
         int count = 0;
         ownAsked.clear();
-        for (int i = 0; i < view.chunkCount() && runs.size() < ChunkLease.MAX_RUNS && count < MAX_CHUNKS; i++)
+        int i = 0;
+        for (; i < view.chunkCount() && runs.size() < ChunkLease.MAX_RUNS && count < MAX_CHUNKS; i++)
         {
             final boolean isDue = ownToSweep.get(i) && own < mostOwn &&
                 view.isOwned(i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation());
@@ -258,7 +259,8 @@ final class Reclaimer
                 runs.add(new ChunkRun(view.offset(i), 1));
             }
         }
-        if (0 == own)
+        // A claim that is full before the last chunk leaves those behind it to the next round.
+        if (0 == own && i == view.chunkCount())
         {
             ownToSweep.clear();
         }

@@ -201,6 +201,12 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     }
 
     @Override
+    public void keepLease()
+    {
+        work(clock.nanoTime() + timeoutNs, "its heartbeat");
+    }
+
+    @Override
     public int finishSplits(final List<String> problems)
     {
         final SplitDesk splits = session.splits();

@@ -41,6 +41,11 @@ public interface CheckedStore extends RegionReader
      */
     boolean awaitOthers();
 
+    /** Keeps this store's part in its cluster: to be called again and again while its thread waits for something. */
+    default void keepLease()
+    {
+    }
+
     /**
      * A store that nobody changes.
      *

@@ -19,7 +19,9 @@ import io.verbena.table.RepairableStore;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A cluster's memory opened for a tool: of one that is up by joining it, of one whose processes have ended by itself.
@@ -106,6 +108,31 @@ final class OpenedStore implements AutoCloseable
     RepairableStore store()
     {
         return store;
+    }
+
+    /**
+     * Runs what blocks, such as a question to another process, and keeps the store's lease meanwhile.
+     *
+     * @param blocking runs on another thread if the store is live; must not use the store.
+     * @return its result.
+     */
+    <T> T besideLease(final Supplier<T> blocking)
+    {
+        if (!store.isLive())
+        {
+            return blocking.get();
+        }
+        final CompletableFuture<T> result =
+            CompletableFuture.supplyAsync(blocking, (task) -> Thread.ofPlatform().daemon().start(task));
+        while (!result.isDone())
+        {
+            store.keepLease();
+        }
+        if (result.isCompletedExceptionally() && result.exceptionNow() instanceof final RuntimeException failure)
+        {
+            throw failure;
+        }
+        return result.join();
     }
 
     /** Ids of all memory nodes, ascending. */

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** One sweep by every compute node of a cluster that is up: each takes back what no record uses. One thread. */
 final class Sweep
@@ -51,11 +50,12 @@ final class Sweep
 
     private List<String> run()
     {
-        for (final Entry node : nodes())
+        opened.besideLease(() ->
         {
-            askedBefore.put(node.name(), figure(HealthProbe.figures(node), ASKED));
-        }
-        try (KvClient client = options.connect(new KvClientOptions()))
+            nodes().forEach((node) -> askedBefore.put(node.name(), figure(HealthProbe.figures(node), ASKED)));
+            return null;
+        });
+        try (KvClient client = opened.besideLease(() -> options.connect(new KvClientOptions())))
         {
             return run(client);
         }
@@ -77,15 +77,25 @@ final class Sweep
             if (0 == i % POLLS_PER_REQUEST &&
                 (0 == i || unfinished.stream().anyMatch((line) -> line.contains(NOT_ASKED))))
             {
-                unconfirmed = client.reclaim();
+                unconfirmed = opened.besideLease(client::reclaim);
             }
-            opened.store().awaitOthers(); // keeps the node's lease, and has epochs pass
-            LockSupport.parkNanos(PAUSE_NS);
-            unfinished = unfinished();
+            letEpochsPass();
+            unfinished = opened.besideLease(this::unfinished);
             quiet = unfinished.isEmpty() ? quiet + 1 : 0;
         }
         return options.namesCluster() ? unconfirmed.stream().map((id) -> "the compute node of incarnation " + id +
             " did not confirm the request").toList() : unfinished;
+    }
+
+    /** Sweeps wait for epochs, and those for every member, this one too: a pause without heartbeats delays them all. */
+    private void letEpochsPass()
+    {
+        final long beganNs = SystemNanoClock.INSTANCE.nanoTime();
+        do
+        {
+            opened.store().awaitOthers();
+        }
+        while (SystemNanoClock.INSTANCE.nanoTime() - beganNs < PAUSE_NS);
     }
 
     private List<Entry> nodes()

@@ -121,7 +121,8 @@ final class TableCheckCommand implements Callable<Integer>
     /** Only the processes of a folder can be asked. */
     private static HeldMemory held(final OpenedStore opened, final ClientOptions options)
     {
-        return opened.store().isLive() && !options.namesCluster() ? HeldMemory.ask(options.folder()) : null;
+        return opened.store().isLive() && !options.namesCluster() ?
+            opened.besideLease(() -> HeldMemory.ask(options.folder())) : null;
     }
 
     /** @return why not all has been swept, one line each. */

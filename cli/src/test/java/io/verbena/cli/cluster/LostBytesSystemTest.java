@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -27,12 +28,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Nodes are killed, stopped beyond their leases, and ended in order, at random, while clients append: no append is lost
- * or done twice, and after one sweep no byte is lost. Runs where {@code -Dverbena.faults.seconds=N} asks for it, on a
- * machine that does nothing else; {@code -Dverbena.faults.seed=N} chooses another run.
+ * Processes are killed, stopped beyond their leases, and ended in order, at random, while clients append: no append is
+ * lost or done twice, and after one sweep no byte is lost. Each kind of fault once, or as many as
+ * {@code -Dverbena.faults.seconds=N} leaves time for; {@code -Dverbena.faults.seed=N} chooses another run.
  */
 @Timeout(3_600)
 class LostBytesSystemTest
@@ -43,6 +43,10 @@ class LostBytesSystemTest
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(LEASE_SECONDS + 1);
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long APPEND_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long MEMBERS_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final List<String> KINDS = List.of("kill", "pause", "end");
+    private static final int MEMORY_NODES = 2;
+    private static final int COMPUTE_NODES = 3;
     private static final int APPENDERS = 4;
     /** Of 8 bytes each. */
     private static final int APPENDS_PER_KEY = 200;
@@ -152,11 +156,10 @@ class LostBytesSystemTest
     @Test
     void shouldLoseNoAppendAndAfterASweepNoByteWhenNodesFail() throws Exception
     {
-        assumeTrue(FAULTS_NS > 0, "takes a minute or more: -Dverbena.faults.seconds=N");
         try (LocalCluster cluster = LocalCluster.open(folder()))
         {
             cluster.metaOptions(List.of("--lease-seconds", Integer.toString(LEASE_SECONDS)));
-            cluster.up(LocalCluster.ANY_PORT, 2, 64, 3, (line) -> {});
+            cluster.up(LocalCluster.ANY_PORT, MEMORY_NODES, 64, COMPUTE_NODES, (line) -> {});
             try (KvClient client = KvClient.connect(
                 folder().address(), new KvClientOptions().tokenFile(folder().token())))
             {
@@ -166,48 +169,57 @@ class LostBytesSystemTest
                     appenders.add(new Appender(table, i));
                 }
                 appenders.forEach(Thread::start);
-                final Random random = new Random(SEED);
-                final long beganNs = System.nanoTime();
-                do
-                {
-                    fail(cluster, random);
-                    awaitProgress();
-                }
-                while (System.nanoTime() - beganNs < FAULTS_NS);
+                awaitProgress();
+                failAtRandom(cluster, new Random(SEED));
                 stopAppends();
                 appenders.forEach(Appender::check);
             }
+            awaitMembers(cluster);
         }
         checkMemory();
         System.out.printf("seed=%d appends=%d faults=%s%n", SEED,
             appenders.stream().mapToInt((appender) -> appender.acknowledgedCount).sum(), faults);
     }
 
-    /** One fault of one node, and its end: all processes run again afterwards. */
-    private void fail(final LocalCluster cluster, final Random random) throws Exception
+    private void failAtRandom(final LocalCluster cluster, final Random random) throws Exception
     {
-        final List<Entry> nodes =
-            cluster.entries().stream().filter((entry) -> !entry.name().startsWith("meta")).toList();
-        final Entry node = nodes.get(random.nextInt(nodes.size()));
+        final long beganNs = System.nanoTime();
+        final List<String> kinds = new ArrayList<>(KINDS);
+        Collections.shuffle(kinds, random);
+        for (final String kind : kinds)
+        {
+            fail(cluster, kind, random);
+        }
+        while (System.nanoTime() - beganNs < FAULTS_NS)
+        {
+            fail(cluster, KINDS.get(random.nextInt(KINDS.size())), random);
+        }
+    }
+
+    /** One fault of one process, and its end: all run again afterwards, and appends go on. */
+    private void fail(final LocalCluster cluster, final String kind, final Random random) throws Exception
+    {
+        final List<Entry> entries = cluster.entries();
+        final Entry node = entries.get(random.nextInt(entries.size()));
         final ProcessHandle process = node.process().orElseThrow();
-        final int kind = random.nextInt(3);
-        faults.add(List.of("kill ", "pause ", "end ").get(kind) + node.name());
+        faults.add(kind + ' ' + node.name());
         switch (kind)
         {
-            case 0 -> process.destroyForcibly();
-            case 1 -> pause(node);
+            case "kill" -> process.destroyForcibly();
+            case "pause" -> pause(node);
             default -> process.destroy();
         }
-        if (1 != kind)
+        if (!"pause".equals(kind))
         {
             process.onExit().get(STEP_NS, TimeUnit.NANOSECONDS);
             LockSupport.parkNanos(random.nextLong(2 * STOP_NS / 3));
         }
-        if (cluster.live().size() < cluster.entries().size())
+        if (cluster.live().size() < entries.size())
         {
-            cluster.up(LocalCluster.ANY_PORT, 2, 64, 3, (line) -> {});
+            cluster.up(LocalCluster.ANY_PORT, MEMORY_NODES, 64, COMPUTE_NODES, (line) -> {});
         }
         LockSupport.parkNanos(random.nextLong(STOP_NS / 3));
+        awaitProgress();
     }
 
     private static void pause(final Entry node) throws IOException, InterruptedException
@@ -235,6 +247,21 @@ class LostBytesSystemTest
                 LockSupport.parkNanos(1_000_000);
             }
         }
+    }
+
+    /** The meta server has declared the dead dead, and all of those that were started again are members. */
+    private static void awaitMembers(final LocalCluster cluster)
+    {
+        final long deadlineNs = System.nanoTime() + MEMBERS_NS;
+        Map<String, Object> figures = null;
+        do
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("members: %s", figures).isNegative();
+            LockSupport.parkNanos(10_000_000);
+            figures = HealthProbe.figures(cluster.entry("meta-server"));
+        }
+        while (null == figures || (long)figures.get("compute_nodes") != COMPUTE_NODES ||
+            (long)figures.get("memory_nodes") != MEMORY_NODES || (long)figures.get("fencing_nodes") > 0);
     }
 
     private void checkMemory() throws Exception
