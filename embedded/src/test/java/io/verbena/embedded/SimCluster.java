@@ -292,7 +292,13 @@ final class SimCluster implements AutoCloseable
     /** As if a later version had made it: no node can read its descriptor. The meta server moves. */
     void addUnreadableTable(final String name)
     {
-        metaStore.write(new MetaBatch().table(new StoredTable(name, UNREADABLE_TABLE_ID, new byte[9])));
+        publish(name, UNREADABLE_TABLE_ID, new byte[9]);
+    }
+
+    /** As if another process had made a table known, or a newer descriptor of one. The meta server moves. */
+    void publish(final String name, final int tableId, final byte[] descriptor)
+    {
+        metaStore.write(new MetaBatch().table(new StoredTable(name, tableId, descriptor)));
         moveMetaServer();
     }
 

@@ -17,6 +17,7 @@ final class CatalogWatch
     private static final long SLOW_NS = 100_000_000;
 
     private final MetaLink metaLink;
+    private final UnexpectedFailures failures;
     private final TableRegistry tables;
     private final TableInquiry<OpenTable> inquiry;
     private final long latenessNs;
@@ -31,10 +32,15 @@ final class CatalogWatch
     private long epoch;
     private long closedCount;
 
-    /** @param droppedGuards for {@link ReclaimGuard#SLOW_CATALOG} only. */
+    /**
+     * @param failures      counts descriptors that cannot be read for no reason that is foreseen.
+     * @param droppedGuards for {@link ReclaimGuard#SLOW_CATALOG} only.
+     */
     CatalogWatch(
-        final MetaLink metaLink, final TableRegistry tables, final long timeoutNs, final int droppedGuards)
+        final MetaLink metaLink, final TableRegistry tables, final long timeoutNs,
+        final UnexpectedFailures failures, final int droppedGuards)
     {
+        this.failures = failures;
         latenessNs = 0 == (droppedGuards & ReclaimGuard.SLOW_CATALOG) ? 0 : SLOW_NS;
         this.metaLink = metaLink;
         this.tables = tables;
@@ -167,7 +173,11 @@ final class CatalogWatch
         }
         catch (final FormatException ex)
         {
-            tables.close(entry.tableId());
+            tables.closeUnreadable(entry.tableId(), ex.getMessage());
+        }
+        catch (final RuntimeException ex)
+        {
+            tables.closeUnreadable(entry.tableId(), failures.onFailure(table.descriptor().name(), ex));
         }
     }
 

@@ -100,7 +100,7 @@ final class MemoryLink implements AutoCloseable
             raas.protectionDomain(),
             raas.device().attributes(),
             !session.isDropped(ReclaimGuard.LET_GO));
-        reclaimAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), RECLAIM_COOKIE);
+        reclaimAccess = openReclaimAccess();
         indexSweep = new IndexSweep(session, memoryNodeId, watch, this::sweepAccess);
         reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess, indexSweep::ask);
         engine.suspend(memoryNodeId, true);
@@ -114,6 +114,20 @@ final class MemoryLink implements AutoCloseable
             failure = refusal;
             unreachable(true);
             LOGGER.error(refusal);
+        }
+    }
+
+    /** Where there is no memory for it, nothing is kept. */
+    private RegionAccess openReclaimAccess()
+    {
+        try
+        {
+            return new RegionAccess(raas.protectionDomain(), raas.device().attributes(), RECLAIM_COOKIE);
+        }
+        catch (final RuntimeException ex)
+        {
+            watch.close();
+            throw ex;
         }
     }
 

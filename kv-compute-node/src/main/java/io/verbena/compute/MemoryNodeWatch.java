@@ -25,17 +25,22 @@ final class MemoryNodeWatch
     private final CatalogWatch catalog;
     private final long timeoutNs;
     private final IntConsumer onMemoryNode;
+    private final UnexpectedFailures failures;
     private ControlCall<NodePage> call;
     private long listedVersion = NOT_LISTED;
     private long comingVersion;
     private long dueNs;
     private String failure = "";
 
-    /** @param onMemoryNode takes the id of each memory node, of known ones again. */
+    /**
+     * @param onMemoryNode takes the id of each memory node, of known ones again.
+     * @param failures     counts what it throws: the node is given to it again with the next list.
+     */
     MemoryNodeWatch(
         final MetaLink metaLink, final CatalogWatch catalog, final long nowNs, final long timeoutNs,
-        final IntConsumer onMemoryNode)
+        final IntConsumer onMemoryNode, final UnexpectedFailures failures)
     {
+        this.failures = failures;
         this.metaLink = metaLink;
         this.catalog = catalog;
         this.timeoutNs = timeoutNs;
@@ -95,9 +100,9 @@ final class MemoryNodeWatch
         final NodePage page = answered.result();
         for (final PeerRecord node : page.nodes())
         {
-            if (NodeRole.MEMORY_NODE == node.role())
+            if (NodeRole.MEMORY_NODE == node.role() && !take(node.nodeId()))
             {
-                onMemoryNode.accept(node.nodeId());
+                return 1;
             }
         }
         if (page.hasMore())
@@ -109,6 +114,20 @@ final class MemoryNodeWatch
             listedVersion = comingVersion;
         }
         return 1;
+    }
+
+    private boolean take(final int memoryNodeId)
+    {
+        try
+        {
+            onMemoryNode.accept(memoryNodeId);
+            return true;
+        }
+        catch (final RuntimeException ex)
+        {
+            failure = failures.onFailure("connection to memory node " + memoryNodeId, ex);
+            return false;
+        }
     }
 
     @Override

@@ -66,6 +66,7 @@ final class NodeSession implements AutoCloseable
     private final Int2ObjectHashMap<MemoryLink> links;
     private final List<MemoryLink> linkList;
     private final ControlTasks tasks;
+    private final UnexpectedFailures failures;
     private final CreationSlot creationSlot = new CreationSlot();
     private final ControlCall<Registration> registering;
     private final SplittableRandom random;
@@ -89,6 +90,7 @@ final class NodeSession implements AutoCloseable
         final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
         final OperationDesk desk, final JoinTimeline timeline, final UnexpectedFailures failures)
     {
+        this.failures = failures;
         tasks = new ControlTasks(this::begin, failures);
         this.configuration = configuration;
         this.desk = desk;
@@ -99,7 +101,8 @@ final class NodeSession implements AutoCloseable
         splits = new SplitDesk(links, indexReturns, this::returnIndex);
         raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
             .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
-            .roomSetting(MemoryLinks.settingText(configuration)).dcFailureHandler(failures::onDcFailure));
+            .roomSetting(MemoryLinks.settingText(configuration)).dcFailureHandler(failures::onDcFailure)
+            .errorHandler(failures::onCallbackError));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
@@ -326,14 +329,15 @@ final class NodeSession implements AutoCloseable
         engine = TableEngine.open(
             raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
         engine.onEpoch(registration().epoch(), registration().safeEpoch());
-        tables = new TableRegistry(metaLink, this::openTable, () -> catalog.news(), configuration.callTimeoutNs());
+        tables = new TableRegistry(metaLink, this::openTable, () -> catalog.news(), configuration.callTimeoutNs(),
+            failures);
         desk.open(engine, tables);
         catalog = new CatalogWatch(
-            metaLink, tables, configuration.callTimeoutNs(), configuration.droppedGuards());
+            metaLink, tables, configuration.callTimeoutNs(), failures, configuration.droppedGuards());
         catalog.onHeard(registration().epoch(), registration().membershipVersion());
         memoryNodes = new MemoryNodeWatch(
             metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(),
-            (memoryNodeId) -> memoryLinks.add(parts, memoryNodeId));
+            (memoryNodeId) -> memoryLinks.add(parts, memoryNodeId), failures);
         parts = new SessionParts(
             raas, metaLink, engine,
             registration().identity(),
@@ -439,6 +443,10 @@ final class NodeSession implements AutoCloseable
             catch (final FormatException ex)
             {
                 failure = ex.getMessage();
+            }
+            catch (final RuntimeException ex)
+            {
+                failure = failures.onFailure("table opened while joining", ex);
             }
         }
     }

@@ -55,7 +55,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         this.failures = failures;
         this.clock = clock;
         this.timeline = timeline;
-        scans = new ScanDesk(clock);
+        scans = new ScanDesk(clock, failures);
         inFlight = new OperationRequest[slotCount];
         freeSlots = new int[slotCount];
         for (int i = 0; i < slotCount; i++)
@@ -69,7 +69,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     {
         this.engine = engine;
         this.tables = tables;
-        scans.open(engine);
+        scans.open(engine, tables);
     }
 
     void directListener(final OperationListener directListener)
@@ -250,12 +250,26 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         }
         if (!request.isAbandoned())
         {
-            answer(request, operation);
+            answerOrFail(request, operation);
             request.complete();
         }
     }
 
-    private static void answer(final OperationRequest request, final Operation operation)
+    /** The engine is done with the operation: an answer that cannot be made fails its request alone. */
+    private void answerOrFail(final OperationRequest request, final Operation operation)
+    {
+        try
+        {
+            answer(request, operation);
+        }
+        catch (final RuntimeException ex)
+        {
+            request.answer(request.kind().isRead() ? OperationAnswer.UNREACHABLE : OperationAnswer.OUTCOME_UNKNOWN,
+                null, 0, failures.onFailure(request, ex));
+        }
+    }
+
+    private void answer(final OperationRequest request, final Operation operation)
     {
         byte[] value = null;
         if (RequestKind.GET == request.kind() && OperationResult.FOUND == operation.result())
@@ -271,8 +285,16 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             value = new byte[Long.BYTES];
             MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
         }
-        request.answer(answerOf(operation.result()), value, operation.version(), detailOf(operation.result()));
+        final String unreadable = whyUnreadable(tables, request, operation.result());
+        request.answer(null == unreadable ? answerOf(operation.result()) : OperationAnswer.UNREACHABLE, value,
+            operation.version(), null == unreadable ? detailOf(operation.result()) : unreadable);
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
+    }
+
+    /** @return for an operation on a table that was closed because its descriptor cannot be read, why; or null. */
+    static String whyUnreadable(final TableRegistry tables, final OperationRequest request, final int result)
+    {
+        return OperationResult.TABLE_CHANGED == result ? tables.whyUnreadable(request.table().id()) : null;
     }
 
     static OperationAnswer answerOf(final int result)

@@ -28,18 +28,22 @@ final class ScanDesk
     }
 
     private final NanoClock clock;
+    private final UnexpectedFailures failures;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final RecordPage page = new RecordPage();
     private TableScan scan;
+    private TableRegistry tables;
     private Waiting current;
 
-    ScanDesk(final NanoClock clock)
+    ScanDesk(final NanoClock clock, final UnexpectedFailures failures)
     {
+        this.failures = failures;
         this.clock = clock;
     }
 
-    void open(final TableEngine engine)
+    void open(final TableEngine engine, final TableRegistry registry)
     {
+        tables = registry;
         scan = engine.scan();
     }
 
@@ -61,10 +65,10 @@ final class ScanDesk
         int workCount = 0;
         if (null != current && !scan.isRunning())
         {
-            final OperationRequest request = current.request();
-            answer(request, current.table());
+            final Waiting ended = current;
             current = null;
-            request.complete();
+            answerOrFail(ended.request(), ended.table());
+            ended.request().complete();
             workCount++;
         }
         while (null == current && !waiting.isEmpty() && !scan.isBusy())
@@ -84,14 +88,31 @@ final class ScanDesk
         }
         else if (next.table().isClosed())
         {
-            OperationDesk.refuse(request, OperationAnswer.NO_SUCH_TABLE, null);
+            final String why = tables.whyUnreadable(request.table().id());
+            OperationDesk.refuse(
+                request, null == why ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.UNREACHABLE, why);
         }
         else if (request.start())
         {
             current = next;
             page.clear();
-            scan.begin(next.table(), request.expectedVersion(), request.deadlineNs(),
+            begin(request, next.table());
+        }
+    }
+
+    /** A stretch that cannot begin has changed nothing in the engine: its request fails alone. */
+    private void begin(final OperationRequest request, final OpenTable table)
+    {
+        try
+        {
+            scan.begin(table, request.expectedVersion(), request.deadlineNs(),
                 RequestKind.SCAN == request.kind() ? this::onRecord : null);
+        }
+        catch (final RuntimeException ex)
+        {
+            current = null;
+            request.answer(OperationAnswer.UNREACHABLE, null, 0, failures.onFailure(request, ex));
+            request.complete();
         }
     }
 
@@ -99,6 +120,18 @@ final class ScanDesk
     {
         return page.add(block, offset + BlockDescriptor.KEY_OFFSET, BlockDescriptor.keyLength(block, offset),
             BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset), behind);
+    }
+
+    private void answerOrFail(final OperationRequest request, final OpenTable table)
+    {
+        try
+        {
+            answer(request, table);
+        }
+        catch (final RuntimeException ex)
+        {
+            request.answer(OperationAnswer.UNREACHABLE, null, 0, failures.onFailure(request, ex));
+        }
     }
 
     private void answer(final OperationRequest request, final OpenTable table)

@@ -50,18 +50,25 @@ final class TableRegistry
     }
 
     private final Int2ObjectHashMap<OpenTable> open = new Int2ObjectHashMap<>();
+    /** Why tables were closed whose descriptors cannot be read; a few, since each is one that was open. */
+    private final Int2ObjectHashMap<String> unreadable = new Int2ObjectHashMap<>();
     /** By name and id: the answer to a request with a wrong name concerns none with the right one. */
     private final Map<TableReference, Fetch> fetches = new LinkedHashMap<>();
     private final MetaLink metaLink;
     private final Function<TableDescriptor, OpenTable> opener;
     private final LongSupplier news;
     private final long timeoutNs;
+    private final UnexpectedFailures failures;
 
-    /** @param news {@link CatalogWatch#news()}. */
+    /**
+     * @param news     {@link CatalogWatch#news()}.
+     * @param failures counts tables that could not be opened for no reason that is foreseen.
+     */
     TableRegistry(
         final MetaLink metaLink, final Function<TableDescriptor, OpenTable> opener, final LongSupplier news,
-        final long timeoutNs)
+        final long timeoutNs, final UnexpectedFailures failures)
     {
+        this.failures = failures;
         this.news = news;
         this.metaLink = metaLink;
         this.opener = opener;
@@ -88,6 +95,7 @@ final class TableRegistry
         if (!open.containsKey(entry.tableId()))
         {
             open.put(entry.tableId(), opener.apply(TableDescriptor.decode(entry.descriptor())));
+            unreadable.remove(entry.tableId());
         }
     }
 
@@ -147,6 +155,24 @@ final class TableRegistry
         {
             table.close();
         }
+    }
+
+    /**
+     * Closes a table whose newer descriptor this node cannot read: operations that come later ask the meta server
+     * again, and those under way end as of a table that cannot be reached.
+     *
+     * @param why for who made them.
+     */
+    void closeUnreadable(final int tableId, final String why)
+    {
+        unreadable.put(tableId, why);
+        close(tableId);
+    }
+
+    /** @return why a table was closed whose descriptor cannot be read any more, or null for any other. */
+    String whyUnreadable(final int tableId)
+    {
+        return unreadable.get(tableId);
     }
 
     /** Keeps an operation until its table was fetched. */
@@ -226,6 +252,11 @@ final class TableRegistry
             {
                 answer = OperationAnswer.UNREACHABLE;
                 detail = ex.getMessage();
+            }
+            catch (final RuntimeException ex)
+            {
+                answer = OperationAnswer.UNREACHABLE;
+                detail = failures.onFailure(fetch.table, ex);
             }
         }
         else if (ControlStatus.NO_SUCH_TABLE != fetch.call.status())

@@ -1,10 +1,13 @@
 package io.verbena.compute;
 
+import io.verbena.protocol.message.ControlException;
+import io.verbena.raas.FailureLog;
+
+import org.agrona.LangUtil;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -19,27 +22,24 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class UnexpectedFailures
 {
-    /** Least time between two lines of the log: 1 s. */
-    static final long LOG_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOGGER = LoggerFactory.getLogger(UnexpectedFailures.class);
 
-    private final NanoClock clock;
-    private final AtomicLong count = new AtomicLong();
-    private long loggedCount;
-    private long loggedAtNs;
+    private final FailureLog requests;
     private final AtomicLong dcInitiatorCount = new AtomicLong();
+    private final NanoClock clock;
     private long loggedDcInitiatorCount;
     private long loggedDcInitiatorAtNs;
 
     UnexpectedFailures(final NanoClock clock)
     {
         this.clock = clock;
+        requests = new FailureLog(LOGGER::error, clock, "a request failed unexpectedly");
     }
 
     /** @return requests so far that met a RuntimeException of this node's code, and failed alone; any thread. */
     public long requestCount()
     {
-        return count.get();
+        return requests.count();
     }
 
     /** @return DC initiators so far that could not be made, or broke; any thread. */
@@ -48,13 +48,27 @@ public final class UnexpectedFailures
         return dcInitiatorCount.get();
     }
 
+    /**
+     * Takes what a callback of this node threw. An error of one control call, which has failed by then, is counted and
+     * logged; any other ends the node.
+     */
+    void onCallbackError(final Throwable error)
+    {
+        if (!(error instanceof final ControlException ofCall))
+        {
+            LangUtil.rethrowUnchecked(error);
+            return;
+        }
+        onFailure("control call", ofCall);
+    }
+
     /** Counts a DC initiator that failed, and logs it unless one was logged a moment ago. */
     void onDcFailure(final Throwable cause)
     {
         final long now = dcInitiatorCount.getPlain() + 1;
         dcInitiatorCount.lazySet(now);
         final long nowNs = clock.nanoTime();
-        if (0 == loggedDcInitiatorCount || nowNs - loggedDcInitiatorAtNs >= LOG_PAUSE_NS)
+        if (0 == loggedDcInitiatorCount || nowNs - loggedDcInitiatorAtNs >= FailureLog.PAUSE_NS)
         {
             LOGGER.warn("a DC initiator failed, and {} since the last such line; memory nodes are read over " +
                 "connected queue pairs instead: {}", now - loggedDcInitiatorCount - 1, cause.getMessage());
@@ -66,22 +80,13 @@ public final class UnexpectedFailures
     /**
      * Counts a failure, and logs it unless one was logged a moment ago.
      *
-     * @param request that failed.
+     * @param request that failed, or what is done for requests.
      * @param cause   what it met.
      * @return text for whoever made the request.
      */
     String onFailure(final Object request, final RuntimeException cause)
     {
-        final long now = count.getPlain() + 1;
-        count.lazySet(now);
-        final long nowNs = clock.nanoTime();
-        if (0 == loggedCount || nowNs - loggedAtNs >= LOG_PAUSE_NS)
-        {
-            LOGGER.error("a request failed unexpectedly, and {} since the last such line: {}",
-                now - loggedCount - 1, request, cause);
-            loggedCount = now;
-            loggedAtNs = nowNs;
-        }
+        requests.add(request, cause);
         return "compute node failed on this request, its log says where: " + cause;
     }
 }

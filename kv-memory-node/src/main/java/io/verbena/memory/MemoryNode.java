@@ -7,6 +7,7 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerFailures;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
@@ -46,6 +47,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     private final MemoryNodeConfiguration configuration;
     private final NanoClock clock;
+    private final PeerFailures failures;
     private final RaasContext raas;
     private final MemoryRegion region;
     private final ChunkTable chunks;
@@ -76,8 +78,10 @@ public final class MemoryNode implements Agent, AutoCloseable
         final MetaServerLocator metaServer,
         final MemoryNodeConfiguration configuration,
         final RaasContext raas,
-        final MemoryRegion region)
+        final MemoryRegion region,
+        final PeerFailures failures)
     {
+        this.failures = failures;
         this.configuration = configuration;
         this.raas = raas;
         this.region = region;
@@ -150,13 +154,15 @@ public final class MemoryNode implements Agent, AutoCloseable
         final Device device, final MetaServerLocator metaServer, final MemoryNodeConfiguration configuration)
     {
         RegionLayout.checkSizes(configuration);
-        final RaasContext raas = RaasContext.open(device, raasConfiguration(configuration, device.attributes()));
+        final PeerFailures failures = new PeerFailures(LOGGER::error, device.clock());
+        final RaasContext raas = RaasContext.open(
+            device, raasConfiguration(configuration, device.attributes()).errorHandler(failures));
         MemoryRegion region = null;
 
         try
         {
             region = RegionLayout.allocate(raas, configuration);
-            return new MemoryNode(device, metaServer, configuration, raas, region);
+            return new MemoryNode(device, metaServer, configuration, raas, region, failures);
         }
         catch (final FormatException ex)
         {
@@ -270,6 +276,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     public long damagedRecords()
     {
         return damagedRecords;
+    }
+
+    /** @return requests so far that met an error of this node's code, and failed alone. Any thread. */
+    public long failedRequests()
+    {
+        return failures.requestCount();
     }
 
     /** @return whether nothing was ever in its memory, so that nothing is lost with it. */
@@ -589,7 +601,6 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         return new RaasConfiguration()
             .peers(2, configuration.maxPeers(), device)
-            .completionChannel(configuration.completionChannel())
-            .errorHandler((error) -> LOGGER.error("a control call failed", error));
+            .completionChannel(configuration.completionChannel());
     }
 }

@@ -6,6 +6,7 @@ import io.verbena.compute.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.raas.PeerFailures;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -41,6 +42,7 @@ public final class ComputeNodeRole implements Role
     private final CompletionChannel channel;
     private final ComputeNode node;
     private final RequestServer server;
+    private final PeerFailures clientFailures;
     private final StartTimeline start;
     private final long beganNs;
     private volatile int connections;
@@ -79,13 +81,14 @@ public final class ComputeNodeRole implements Role
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
-        final StartTimeline start, final long beganNs)
+        final PeerFailures clientFailures, final StartTimeline start, final long beganNs)
     {
         this.start = start;
         this.channel = channel;
         this.device = device;
         this.node = node;
         this.server = server;
+        this.clientFailures = clientFailures;
         this.beganNs = beganNs;
         pace = new FigurePace(beganNs - FigurePace.REST_NS);
         refused = new PacedWarning(LOGGER, "refused {} connections of clients, for which there was no room: " +
@@ -124,9 +127,10 @@ public final class ComputeNodeRole implements Role
         {
             final ComputeNode node = new ComputeNode(device, metaServer,
                 configuration.name(name).servicePort(SERVICE_PORT).completionChannel(channel), beganNs);
+            final PeerFailures clientFailures = new PeerFailures(LOGGER::error, device.clock());
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
-                (error) -> LOGGER.error("a client's connection failed", error));
-            return new ComputeNodeRole(device, channel, node, server, start, beganNs);
+                clientFailures);
+            return new ComputeNodeRole(device, channel, node, server, clientFailures, start, beganNs);
         }
         catch (final RuntimeException ex)
         {
@@ -302,7 +306,7 @@ public final class ComputeNodeRole implements Role
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
         figures.put("operations", node.operationCount());
-        figures.put("failed_requests", node.failures().requestCount());
+        figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
         figures.putAll(space);
         figures.put("began_ns", beganNs);

@@ -246,6 +246,7 @@ public final class MetaServerRole implements Role
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
+        figures.put("failed_requests", server.failedRequests());
         figures.put("nodes", nodes.stream().map(MetaServerRole::figures).toList());
         return figures;
     }

@@ -14,6 +14,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerFailures;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcServer;
@@ -45,6 +46,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MetaServerConfiguration configuration;
     private final Device device;
     private final NanoClock clock;
+    private final PeerFailures failures;
     private final RaasContext raas;
     private final MemoryRegion viewRegion;
     private final DirectoryView view;
@@ -67,8 +69,10 @@ public final class MetaServer implements Agent, AutoCloseable
         final ConductorOptions conductorOptions,
         final RaasContext raas,
         final LinkPlaces places,
-        final MemoryRegion viewRegion)
+        final MemoryRegion viewRegion,
+        final PeerFailures failures)
     {
+        this.failures = failures;
         this.places = places;
         this.configuration = configuration;
         this.device = device;
@@ -105,11 +109,12 @@ public final class MetaServer implements Agent, AutoCloseable
     public static MetaServer open(
         final Device device, final MetaStore store, final MetaServerConfiguration configuration)
     {
+        final PeerFailures failures = new PeerFailures(LOGGER::error, device.clock());
         final ConductorOptions conductorOptions = options(configuration);
         final MetaState state = store.load();
         final LinkPlaces places = new LinkPlaces(configuration, device.attributes());
         final RaasContext raas = RaasContext.open(device, places.configure(configuration, device.attributes())
-            .errorHandler((error) -> LOGGER.error("a control call failed", error)));
+            .errorHandler(failures));
         MemoryRegion viewRegion = null;
 
         try
@@ -118,7 +123,7 @@ public final class MetaServer implements Agent, AutoCloseable
                 DirectoryView.regionLengthBytes(viewCapacity(configuration)),
                 AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
             final MetaServer server = new MetaServer(
-                device, store, state, configuration, conductorOptions, raas, places, viewRegion);
+                device, store, state, configuration, conductorOptions, raas, places, viewRegion, failures);
             LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
             return server;
         }
@@ -201,6 +206,12 @@ public final class MetaServer implements Agent, AutoCloseable
     public long refusedConnections()
     {
         return server.refusals();
+    }
+
+    /** @return requests so far that met an error of this server's code, and failed alone. Any thread. */
+    public long failedRequests()
+    {
+        return failures.requestCount();
     }
 
     /** @return its physical connections by what carries them; a new map. */

@@ -103,14 +103,35 @@ public final class ControlCall<T>
         return payload.getStringWithoutLengthUtf8(offset, lengthBytes);
     }
 
+    /**
+     * A reply whose sender is mistaken about it fails this call alone; one that the decoder does not foresee is besides
+     * thrown, for whoever counts and logs the errors of this node's own code.
+     */
     private void onPayload(final DirectBuffer payload, final int offset, final int lengthBytes)
+    {
+        try
+        {
+            decode(payload, offset, lengthBytes);
+        }
+        catch (final ControlException ex)
+        {
+            fail(ControlStatus.MALFORMED_REPLY, ex.getMessage());
+        }
+        catch (final RuntimeException ex)
+        {
+            fail(ControlStatus.MALFORMED_REPLY, "its reply of " + lengthBytes + " bytes cannot be read: " + ex);
+            throw new ControlException(status, failure, ex);
+        }
+    }
+
+    private void decode(final DirectBuffer payload, final int offset, final int lengthBytes)
     {
         if (lengthBytes < ControlHeaderDescriptor.LENGTH_BYTES ||
             ControlHeaderDescriptor.version(payload, offset) != ControlHeaderDescriptor.VERSION)
         {
-            fail(ControlStatus.MALFORMED_REPLY, "a reply of " + lengthBytes + " bytes whose version is not " +
-                ControlHeaderDescriptor.VERSION + ": update the older of the two nodes");
-            return;
+            throw new ControlException(ControlStatus.MALFORMED_REPLY, "a reply of " + lengthBytes +
+                " bytes whose version is not " + ControlHeaderDescriptor.VERSION +
+                ": update the older of the two nodes");
         }
         final ControlStatus said = ControlHeaderDescriptor.status(payload, offset);
         if (said != ControlStatus.OK)
@@ -118,15 +139,8 @@ public final class ControlCall<T>
             fail(said, ControlHeaderDescriptor.text(payload, offset, lengthBytes));
             return;
         }
-        try
-        {
-            result = decoder.decode(payload, offset, lengthBytes);
-            status = ControlStatus.OK;
-        }
-        catch (final ControlException ex)
-        {
-            fail(ControlStatus.MALFORMED_REPLY, ex.getMessage());
-        }
+        result = decoder.decode(payload, offset, lengthBytes);
+        status = ControlStatus.OK;
     }
 
     @Override

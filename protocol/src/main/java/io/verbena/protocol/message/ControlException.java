@@ -19,6 +19,13 @@ public final class ControlException extends RuntimeException
         this.status = status;
     }
 
+    /** As {@link #ControlException(ControlStatus, String)}, with what was met. */
+    public ControlException(final ControlStatus status, final String message, final Throwable cause)
+    {
+        super(message, cause);
+        this.status = status;
+    }
+
     /** @return kind of failure. */
     public ControlStatus status()
     {

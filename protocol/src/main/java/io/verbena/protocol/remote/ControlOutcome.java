@@ -19,12 +19,22 @@ final class ControlOutcome
         {
             return ControlRequest.Status.NOT_SERVING;
         }
-        final boolean changes = ControlRequest.Kind.CREATE_TABLE == kind || ControlRequest.Kind.DROP_TABLE == kind;
-        if (changes)
+        if (changes(kind))
         {
             return ControlRequest.Status.OUTCOME_UNKNOWN;
         }
         return RpcStatus.TIMED_OUT == status ? ControlRequest.Status.TIMED_OUT : ControlRequest.Status.NOT_SERVING;
+    }
+
+    private static boolean changes(final ControlRequest.Kind kind)
+    {
+        return ControlRequest.Kind.CREATE_TABLE == kind || ControlRequest.Kind.DROP_TABLE == kind;
+    }
+
+    /** What it means that a node has done what was asked and cannot say how it ended. */
+    static ControlRequest.Status ofUnsent(final ControlRequest.Kind kind)
+    {
+        return changes(kind) ? ControlRequest.Status.OUTCOME_UNKNOWN : ControlRequest.Status.REFUSED;
     }
 
     static Object result(

@@ -51,6 +51,7 @@ public final class RequestServer implements Agent, AutoCloseable
     private static final long MAX_TRANSFER_STORE_BYTES = 64L << 20;
 
     private final NanoClock clock;
+    private final ErrorHandler errorHandler;
     private final ComputeEndpoint endpoint;
     private final RaasContext raas;
     private final MemoryRegion status;
@@ -81,6 +82,9 @@ public final class RequestServer implements Agent, AutoCloseable
 
         /** Writes the answer into the scratch buffer; returns its length. */
         int encode();
+
+        /** Puts an answer that can be written in the place of one that cannot. */
+        void failAnswer(String detail);
     }
 
     private final class ServedOperation extends OperationRequest implements Served
@@ -119,6 +123,13 @@ public final class RequestServer implements Agent, AutoCloseable
         }
 
         @Override
+        public void failAnswer(final String detail)
+        {
+            resultId = 0;
+            answer(kind().isRead() ? OperationAnswer.UNREACHABLE : OperationAnswer.OUTCOME_UNKNOWN, null, 0, detail);
+        }
+
+        @Override
         protected void onDone()
         {
             onAnswered(this);
@@ -152,6 +163,12 @@ public final class RequestServer implements Agent, AutoCloseable
         }
 
         @Override
+        public void failAnswer(final String detail)
+        {
+            answer(ControlOutcome.ofUnsent(kind()), null, detail);
+        }
+
+        @Override
         protected void onDone()
         {
             onAnswered(this);
@@ -160,8 +177,9 @@ public final class RequestServer implements Agent, AutoCloseable
 
     private RequestServer(
         final Device device, final int servicePort, final ComputeEndpoint endpoint, final RaasContext raas,
-        final MemoryRegion status)
+        final MemoryRegion status, final ErrorHandler errorHandler)
     {
+        this.errorHandler = errorHandler;
         this.endpoint = endpoint;
         this.raas = raas;
         this.status = status;
@@ -180,7 +198,7 @@ public final class RequestServer implements Agent, AutoCloseable
      * @param servicePort  where to listen on it, 1 to 65,535.
      * @param endpoint     of the node.
      * @param maxClients   connected at once; one more is refused, with the name of the option to raise.
-     * @param errorHandler hears of failures that concern one client only.
+     * @param errorHandler hears of failures that concern one client or one request only; does not throw.
      * @return the server, closed by the caller.
      */
     public static RequestServer open(
@@ -213,7 +231,7 @@ public final class RequestServer implements Agent, AutoCloseable
         {
             final MemoryRegion status = raas.protectionDomain().allocateRegistered(
                 ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
-            return new RequestServer(device, servicePort, endpoint, raas, status);
+            return new RequestServer(device, servicePort, endpoint, raas, status, errorHandler);
         }
         catch (final RuntimeException ex)
         {
@@ -510,7 +528,7 @@ public final class RequestServer implements Agent, AutoCloseable
 
     private boolean send(final Served request)
     {
-        if (request.reply().isOver() || request.reply().reply(scratch, 0, request.encode()))
+        if (request.reply().isOver() || request.reply().reply(scratch, 0, encode(request)))
         {
             owed--;
             if (request instanceof final ServedOperation operation)
@@ -521,6 +539,21 @@ public final class RequestServer implements Agent, AutoCloseable
         }
         unsent.add(request);
         return false;
+    }
+
+    /** An answer that cannot be written fails its request alone; what the node may have done has an unknown outcome. */
+    private int encode(final Served request)
+    {
+        try
+        {
+            return request.encode();
+        }
+        catch (final RuntimeException ex)
+        {
+            errorHandler.onError(ex);
+            request.failAnswer("compute node cannot send the answer, its log says why: " + ex);
+            return request.encode();
+        }
     }
 
     /** Closes connections; clients find the node gone. What the node still answers goes nowhere. Idempotent. */

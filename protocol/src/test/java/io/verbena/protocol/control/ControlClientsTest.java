@@ -108,6 +108,22 @@ class ControlClientsTest
         return call;
     }
 
+    /** Whoever counts the errors of this node's code hears of it, and the call has ended. */
+    @Test
+    void shouldFailACallWhoseReplyCannotBeRead()
+    {
+        final ControlCall<Object> call = new ControlProxy(client, toMeta).call(ControlMethod.ALLOCATE_TABLE_ID,
+            ControlProxy::encodeHeader, (buffer, offset, lengthBytes) ->
+            {
+                throw new ArithmeticException("planted");
+            }, TIMEOUT_NS);
+        assertThatThrownBy(() -> await(call)).isInstanceOf(ControlException.class)
+            .hasCauseInstanceOf(ArithmeticException.class).hasMessageContaining("cannot be read");
+        assertThat(call.status()).isEqualTo(ControlStatus.MALFORMED_REPLY);
+        assertThat(call.failure()).contains("planted");
+        assertThat(await(meta.allocateTableId(TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+    }
+
     @Test
     void shouldRegisterHeartbeatAndLeave()
     {

@@ -20,6 +20,8 @@ final class StubEndpoint implements ComputeEndpoint
     final ArrayDeque<NodeRequest> taken = new ArrayDeque<>();
     List<String> tables = List.of();
     int status = ACCEPTED;
+    /** A fault: operations get an answer that cannot be written into a message. */
+    boolean answersNothing;
     boolean isHolding;
     long version = 100;
     OperationRequest last;
@@ -65,6 +67,11 @@ final class StubEndpoint implements ComputeEndpoint
     private void answer(final OperationRequest request)
     {
         last = request;
+        if (answersNothing)
+        {
+            request.answer(null, null, 0, null);
+            return;
+        }
         final String key = new String(request.key(), StandardCharsets.ISO_8859_1);
         final byte[] before = records.get(key);
         switch (request.kind())
