@@ -166,7 +166,7 @@ class ArchitectureTest
                 named.add(dependency.group(1));
             }
         }
-        assertThat(named).containsExactlyInAnyOrderElementsOf(module.edges.stream().map(edge -> edge.folder).toList());
+        assertThat(named).containsExactlyInAnyOrderElementsOf(module.edges.stream().map(edge -> "verbena-" + edge.folder).toList());
     }
 
     @Test
