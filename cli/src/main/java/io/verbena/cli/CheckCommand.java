@@ -1,5 +1,10 @@
 package io.verbena.cli;
 
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.console.OutputFile;
+import io.verbena.cli.console.StandardStream;
 import io.verbena.elle.Validity;
 import io.verbena.elle.command.CheckRequest;
 import io.verbena.elle.command.HistoryCheck;

@@ -1,10 +1,15 @@
 package io.verbena.cli;
 
 import io.verbena.cli.cluster.ProcessDemoCluster;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OutputFile;
+import io.verbena.cli.console.Terminal;
 import io.verbena.load.LoadException;
 import io.verbena.load.demo.Demo;
 import io.verbena.load.demo.DemoOptions;
 import io.verbena.load.demo.DemoReport;
+import io.verbena.load.demo.DemoReportText;
 import io.verbena.load.demo.InterruptedRunException;
 import io.verbena.load.report.Progress;
 import picocli.CommandLine.Command;
@@ -115,7 +120,7 @@ final class DemoCommand implements Callable<Integer>
             final OutputFile output = OutputFile.open("--json", json);
             OutputFile.open("--history", history);
             final DemoReport report = demo.run();
-            spec.commandLine().getOut().print(report.text());
+            spec.commandLine().getOut().print(DemoReportText.of(report));
             spec.commandLine().getOut().flush();
             output.write(report.json());
             return report.passed() ? ExitStatus.OK : ExitStatus.FAILED;

@@ -1,28 +1,34 @@
 package io.verbena.cli;
 
-import io.verbena.cli.cluster.AppendCommand;
-import io.verbena.cli.cluster.CheckpointCommand;
-import io.verbena.cli.cluster.ComputeNodeCommand;
-import io.verbena.cli.cluster.DeleteCommand;
-import io.verbena.cli.cluster.DownCommand;
-import io.verbena.cli.cluster.DumpCommand;
-import io.verbena.cli.cluster.ExistsCommand;
-import io.verbena.cli.cluster.GetCommand;
-import io.verbena.cli.cluster.IncrementCommand;
-import io.verbena.cli.cluster.LoadCommand;
-import io.verbena.cli.cluster.MemoryNodeCommand;
-import io.verbena.cli.cluster.MetaServerCommand;
-import io.verbena.cli.cluster.NodeCommand;
-import io.verbena.cli.cluster.PutCommand;
-import io.verbena.cli.cluster.ReplaceCommand;
-import io.verbena.cli.cluster.ScaleCommand;
-import io.verbena.cli.cluster.ScanCommand;
-import io.verbena.cli.cluster.SettingsProvider;
-import io.verbena.cli.cluster.StartAhead;
-import io.verbena.cli.cluster.StatusCommand;
-import io.verbena.cli.cluster.TableCommand;
-import io.verbena.cli.cluster.UpCommand;
-import org.agrona.concurrent.SystemNanoClock;
+import io.verbena.cli.admin.CheckpointCommand;
+import io.verbena.cli.admin.DownCommand;
+import io.verbena.cli.admin.NodeCommand;
+import io.verbena.cli.admin.ScaleCommand;
+import io.verbena.cli.admin.StatusCommand;
+import io.verbena.cli.admin.UpCommand;
+import io.verbena.cli.bench.BenchCommand;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.CommandOutput;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.fabric.FabricCommand;
+import io.verbena.cli.record.AppendCommand;
+import io.verbena.cli.record.DeleteCommand;
+import io.verbena.cli.record.DumpCommand;
+import io.verbena.cli.record.ExistsCommand;
+import io.verbena.cli.record.GetCommand;
+import io.verbena.cli.record.IncrementCommand;
+import io.verbena.cli.record.LoadCommand;
+import io.verbena.cli.record.PutCommand;
+import io.verbena.cli.record.ReplaceCommand;
+import io.verbena.cli.record.ScanCommand;
+import io.verbena.cli.role.ComputeNodeCommand;
+import io.verbena.cli.role.MemoryNodeCommand;
+import io.verbena.cli.role.MetaServerCommand;
+import io.verbena.cli.role.ProcessStart;
+import io.verbena.cli.role.StartAhead;
+import io.verbena.cli.table.TableCommand;
+import io.verbena.cli.training.TrainCacheCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,6 +45,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * The root of the {@code verbena} command and its {@code main}. Every error is one line on standard error and an
@@ -97,8 +104,6 @@ public final class VerbenaCommand implements Runnable
         command("dev", LauncherCommand.DevCommand.class),
         command("train-cache", TrainCacheCommand.class),
         command("version", VersionCommand.class));
-    /** When this process began to run code of Verbena, on the clock that all processes of a host share. */
-    private static long mainNs;
 
     @Spec
     private CommandSpec spec;
@@ -123,7 +128,7 @@ public final class VerbenaCommand implements Runnable
      */
     public static void main(final String[] args)
     {
-        mainNs = SystemNanoClock.INSTANCE.nanoTime();
+        ProcessStart.mark();
         final String first = args.length > 0 ? args[0] : "";
         if (ComputeNodeCommand.NAME.equals(first))
         {
@@ -164,20 +169,23 @@ public final class VerbenaCommand implements Runnable
     }
 
     /** @return names of all options whose values may come from the environment or a file of settings. */
-    public static Set<String> settings()
+    private static Set<String> settings()
     {
         final Set<String> names = new TreeSet<>();
-        // Without settings: the library asks for values while it builds commands, and who asks for names reads a file.
-        collectSettings(commandLine(false, "", new CommandLine.IFactory()
-        {
-            @Override
-            public <K> K create(final Class<K> type) throws Exception
-            {
-                return SettingsProvider.class == type ?
-                    type.cast(SettingsProvider.none()) : CommandLine.defaultFactory().create(type);
-            }
-        }), names);
+        // Without settings: the library asks for values while it builds commands, and a file is read for its names.
+        collectSettings(commandLine(false, "", new CommandFactory(SettingsProvider::none)), names);
         return names;
+    }
+
+    /** Makes commands as the library does, and hands each the same settings. */
+    private record CommandFactory(Supplier<SettingsProvider> settings) implements CommandLine.IFactory
+    {
+        @Override
+        public <K> K create(final Class<K> type) throws Exception
+        {
+            return SettingsProvider.class == type ?
+                type.cast(settings.get()) : CommandLine.defaultFactory().create(type);
+        }
     }
 
     private static void collectSettings(final CommandLine line, final Set<String> names)
@@ -187,12 +195,6 @@ public final class VerbenaCommand implements Runnable
             line.getCommandSpec().options().forEach((option) -> names.add(SettingsProvider.name(option)));
         }
         line.getSubcommands().values().forEach((subcommand) -> collectSettings(subcommand, names));
-    }
-
-    /** @return when {@code main} began, by the clock that all processes of a host share; 0 when it did not. */
-    public static long mainNs()
-    {
-        return mainNs;
     }
 
     /**
@@ -214,7 +216,8 @@ public final class VerbenaCommand implements Runnable
      */
     static CommandLine commandLine(final boolean debug, final String first)
     {
-        return commandLine(debug, first, CommandLine.defaultFactory());
+        return commandLine(debug, first,
+            new CommandFactory(() -> new SettingsProvider(System.getenv(), VerbenaCommand::settings)));
     }
 
     private static CommandLine commandLine(

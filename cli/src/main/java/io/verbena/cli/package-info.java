@@ -1,7 +1,5 @@
 /**
- * The {@code verbena} command: its subcommands, their options, exit statuses and one-line errors.
- * <p>
- * Owns what a user types and reads. Must not know how the store, the load or the checkers work: each subcommand turns
- * options into a call of another module and that module's answer into lines and an {@link io.verbena.cli.ExitStatus}.
+ * The {@code verbena} command: the root that knows all commands, and those that need no package of their own. Output is
+ * text, or JSON where asked for; every error is one line.
  */
 package io.verbena.cli;

@@ -121,9 +121,14 @@ class ArchitectureTest
     @BeforeAll
     static void readClasses()
     {
-        final List<Path> folders = Arrays.stream(Module.values())
+        production = new ClassFileImporter().importPaths(productionFolders());
+    }
+
+    /** Where the build puts the classes of each module. */
+    static List<Path> productionFolders()
+    {
+        return Arrays.stream(Module.values())
             .map(module -> SourceTree.root().resolve(module.folder).resolve("target/classes")).toList();
-        production = new ClassFileImporter().importPaths(folders);
     }
 
     @Test
@@ -166,7 +171,8 @@ class ArchitectureTest
                 named.add(dependency.group(1));
             }
         }
-        assertThat(named).containsExactlyInAnyOrderElementsOf(module.edges.stream().map(edge -> "verbena-" + edge.folder).toList());
+        assertThat(named).containsExactlyInAnyOrderElementsOf(
+            module.edges.stream().map(edge -> "verbena-" + edge.folder).toList());
     }
 
     @Test

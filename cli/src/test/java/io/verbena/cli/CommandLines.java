@@ -1,5 +1,7 @@
 package io.verbena.cli;
 
+import io.verbena.cli.console.CommandOutput;
+
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;

@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.load.demo.FaultyDemo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

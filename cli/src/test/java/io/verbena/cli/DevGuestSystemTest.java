@@ -1,5 +1,7 @@
 package io.verbena.cli;
 
+import io.verbena.cli.console.ExitStatus;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -141,8 +141,9 @@ class OutsideProjectSystemTest
     private String run(final Path project, final List<String> command) throws IOException, InterruptedException
     {
         final Path output = folder.resolve("output");
+        final Path errors = folder.resolve("errors");
         final ProcessBuilder builder = new ProcessBuilder(command).directory(project.toFile())
-            .redirectErrorStream(true).redirectOutput(output.toFile());
+            .redirectError(errors.toFile()).redirectOutput(output.toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         builder.environment().remove("MAVEN_OPTS");
         final Process process = builder.start();
@@ -150,7 +151,7 @@ class OutsideProjectSystemTest
         process.destroyForcibly();
         final String printed = Files.readString(output);
         assertThat(ended).as(printed).isTrue();
-        assertThat(process.exitValue()).as(printed).isZero();
+        assertThat(process.exitValue()).as("%s%n%s", printed, Files.readString(errors)).isZero();
         return printed;
     }
 

@@ -182,7 +182,7 @@ public final class MemoryNodeRole implements Role
     @Override
     public long drainTimeoutNs()
     {
-        return RoleRunner.DRAIN_TIMEOUT_NS + (null == folder ? 0 : MemoryFolder.walkTimeoutNs(regionLengthBytes));
+        return Role.DRAIN_TIMEOUT_NS + (null == folder ? 0 : MemoryFolder.walkTimeoutNs(regionLengthBytes));
     }
 
     @Override

@@ -4,13 +4,17 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
- * What one process does in a cluster. {@link RoleRunner} drives it by one thread, which makes every call here except
+ * What one process does in a cluster. {@code RoleRunner} drives it by one thread, which makes every call here except
  * {@link #health()}. Closed by the runner.
  */
 public interface Role extends AutoCloseable
 {
+    /** How long an orderly end may take of a role that has little to finish: 10 s. */
+    long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
     /** @return name of the role, such as {@code compute-node}. */
     String name();
 
@@ -51,7 +55,7 @@ public interface Role extends AutoCloseable
     /** @return how long the orderly end may take; what is not finished then is cut off. */
     default long drainTimeoutNs()
     {
-        return RoleRunner.DRAIN_TIMEOUT_NS;
+        return DRAIN_TIMEOUT_NS;
     }
 
     /** @return what it means when the orderly end is cut off, for people; one line. */

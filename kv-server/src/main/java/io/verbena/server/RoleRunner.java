@@ -14,8 +14,6 @@ import java.util.concurrent.locks.LockSupport;
 public final class RoleRunner
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(RoleRunner.class);
-    /** How long an orderly end may take of a role that has little to finish: 10 s. */
-    public static final long DRAIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long PARK_NS = 1_000_000;
     /** Shortest sleep: timers are looked at this late at most. */
     static final long SLEEP_NS = 20_000_000;

@@ -321,7 +321,7 @@ class RolesTest
         final MemoryNodeRole memory = MemoryNodeRole.open(
             fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 64 << 20), 0);
         assertThat(memory.drainTimeoutNs()).as("four seconds for a last checkpoint of 64 MiB")
-            .isEqualTo(RoleRunner.DRAIN_TIMEOUT_NS + TimeUnit.SECONDS.toNanos(4));
+            .isEqualTo(Role.DRAIN_TIMEOUT_NS + TimeUnit.SECONDS.toNanos(4));
         final boolean[] closed = {false};
         final RoleRunner runner = start(new Undrained(memory, closed));
         runner.stop();

@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
@@ -12,12 +12,12 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /** How a command reaches the cluster. */
-final class ClientOptions
+public final class ClientOptions
 {
     private static final String NO_NODE = "there is no compute node";
 
     /** What a command does with a client. */
-    interface Work
+    public interface Work
     {
         int run(KvClient client);
     }
@@ -38,13 +38,13 @@ final class ClientOptions
     private int timeoutMs;
 
     /** @return deadline of each operation. */
-    long timeoutNs()
+    public long timeoutNs()
     {
         return TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     }
 
     /** Connects, works, and turns what the store throws into one line and a status. */
-    int with(final Work work)
+    public int with(final Work work)
     {
         checkTimeout();
         try (KvClient client = connect(new KvClientOptions()))
@@ -58,7 +58,7 @@ final class ClientOptions
     }
 
     /** What the store says, in words of the command line where those of programs are others. */
-    static String text(final KvException ex)
+    public static String text(final KvException ex)
     {
         return ex.getMessage().replace("expectedRecords=", "--records ").replace("expectedRecords", "--records")
             .replace(NO_NODE, NO_NODE + ": './verbena scale --compute-nodes 1' starts one");
@@ -74,33 +74,33 @@ final class ClientOptions
     }
 
     /** Connects with these options, as far as the command line does not say otherwise. */
-    KvClient connect(final KvClientOptions options)
+    public KvClient connect(final KvClientOptions options)
     {
         return KvClient.connect(null == cluster ? folder().address() : cluster, options.timeoutNs(timeoutNs())
             .tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
     /** Folder of the cluster, there or not. */
-    ClusterFolder folder()
+    public ClusterFolder folder()
     {
         return ClusterFolder.of(data);
     }
 
     /** Whether the command line names a cluster, so that the folder may be another one's. */
-    boolean namesCluster()
+    public boolean namesCluster()
     {
         return null != cluster;
     }
 
     /** Opens the cluster's memory, whether it is up or not. */
-    OpenedStore openStore()
+    public OpenedStore openStore()
     {
         checkTimeout();
         return OpenedStore.open(cluster, tokenFile, folder(), timeoutNs());
     }
 
     /** Connects to the meta server alone. */
-    MetaCalls openMeta()
+    public MetaCalls openMeta()
     {
         checkTimeout();
         return MetaCalls.open(null == cluster ? folder().address() : cluster,
@@ -108,7 +108,7 @@ final class ClientOptions
     }
 
     /** Exit status for a failure of the store. */
-    static int status(final KvException.Category category)
+    public static int status(final KvException.Category category)
     {
         return switch (category)
         {

@@ -1,8 +1,8 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
-import io.verbena.cli.FileErrors;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.protocol.bootstrap.SyncedNames;
@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  *
  * @param path of the folder.
  */
-record ClusterFolder(Path path)
+public record ClusterFolder(Path path)
 {
     /** Environment variable that names the folder where the command line does not. */
     static final String VARIABLE = "VERBENA_DATA";
@@ -33,7 +33,7 @@ record ClusterFolder(Path path)
     private static final String FABRIC = "fabric";
 
     /** The folder given, or the user's default one. */
-    static ClusterFolder of(final Path given)
+    public static ClusterFolder of(final Path given)
     {
         return of(given, System.getenv("HOME"));
     }
@@ -74,12 +74,12 @@ record ClusterFolder(Path path)
         }
     }
 
-    Path token()
+    public Path token()
     {
         return path.resolve("token");
     }
 
-    Path processes()
+    public Path processes()
     {
         return path.resolve("processes");
     }
@@ -90,13 +90,13 @@ record ClusterFolder(Path path)
     }
 
     /** Folder of a memory node. */
-    Path memoryNode(final String name)
+    public Path memoryNode(final String name)
     {
         return path.resolve(name);
     }
 
     /** Names of the memory nodes whose memory is to be found again. */
-    List<String> memoryNodes()
+    public List<String> memoryNodes()
     {
         if (!Files.isDirectory(path))
         {
@@ -196,7 +196,7 @@ record ClusterFolder(Path path)
     }
 
     /** Where the cluster is found. */
-    String address()
+    public String address()
     {
         return read().getProperty(ADDRESS);
     }

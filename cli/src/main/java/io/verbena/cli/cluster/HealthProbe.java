@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /** Asks the health endpoint of a process of this host. Stateless. */
-final class HealthProbe
+public final class HealthProbe
 {
     private static final int TIMEOUT_MS = 2_000;
 
@@ -25,7 +25,7 @@ final class HealthProbe
      * @param entry of the process.
      * @return its figures by their names, or null when it does not answer within 2 s.
      */
-    static Map<String, Object> figures(final Entry entry)
+    public static Map<String, Object> figures(final Entry entry)
     {
         if (0 == entry.healthPort())
         {

@@ -11,13 +11,13 @@ import java.util.Map;
  * fit, {@link Double} for others, {@link Boolean}, null. A name that comes twice is refused, because two readers would
  * disagree about it. Used once, by one thread.
  */
-final class JsonReader
+public final class JsonReader
 {
     private static final int MAX_DEPTH = 64;
     private static final int HEX = 16;
 
     /** What is wrong with a text, and where. */
-    static final class MalformedJsonException extends RuntimeException
+    public static final class MalformedJsonException extends RuntimeException
     {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +43,7 @@ final class JsonReader
      * @return its members.
      * @throws MalformedJsonException when it is not one object.
      */
-    static Map<String, Object> object(final String text)
+    public static Map<String, Object> object(final String text)
     {
         final JsonReader reader = new JsonReader(text);
         reader.blanks();

@@ -1,9 +1,10 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
-import io.verbena.cli.FileErrors;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.role.ComputeNodeCommand;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.OfflineCheckpoint;
@@ -31,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
-final class LocalCluster implements AutoCloseable
+public final class LocalCluster implements AutoCloseable
 {
     private static final String SOFT = "soft:";
     private static final String META = "meta-server";
@@ -40,7 +41,7 @@ final class LocalCluster implements AutoCloseable
     /** A memory node that finds much memory again ends by itself when that takes too long. */
     private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
     /** What {@code up} listens at when it is not told. */
-    static final String ANY_PORT = "verbena://127.0.0.1:0";
+    public static final String ANY_PORT = "verbena://127.0.0.1:0";
     private static final long END_TIMEOUT_MS = 25_000;
 
     private final ClusterFolder folder;
@@ -63,7 +64,7 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** Opens the folder of a cluster that is there, up or not. */
-    static LocalCluster openExisting(final ClusterFolder folder)
+    public static LocalCluster openExisting(final ClusterFolder folder)
     {
         if (!Files.isDirectory(folder.path()))
         {
@@ -74,7 +75,7 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** Opens the folder, and makes it when absent. */
-    static LocalCluster open(final ClusterFolder folder)
+    public static LocalCluster open(final ClusterFolder folder)
     {
         folder.refuseForeign();
         try
@@ -120,26 +121,26 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** All processes that were started and not ended, dead ones too. */
-    List<Entry> entries()
+    public List<Entry> entries()
     {
         return table.entries();
     }
 
     /** The process of that name, dead or not. */
-    Entry entry(final String name)
+    public Entry entry(final String name)
     {
         return entries().stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow(() ->
             new CommandFailedException(ExitStatus.FAILED, "there is no process " + name, null));
     }
 
     /** Further options of compute nodes that are started from now on. */
-    void computeOptions(final List<String> options)
+    public void computeOptions(final List<String> options)
     {
         computeOptions = options;
     }
 
     /** Further options of memory nodes that are started from now on. */
-    void memoryOptions(final List<String> options)
+    public void memoryOptions(final List<String> options)
     {
         memoryOptions = options;
     }
@@ -151,19 +152,19 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** Further flags of the JVMs that are started from now on. */
-    void jvmFlags(final List<String> flags)
+    public void jvmFlags(final List<String> flags)
     {
         launcher.jvmFlags(flags);
     }
 
     /** Another main class of nodes that are started from now on; it gets the arguments of the command line. */
-    void mainClass(final String name)
+    public void mainClass(final String name)
     {
         launcher.mainClass(name);
     }
 
     /** How long each process that is started from now on may take until it is ready. */
-    void readyTimeoutS(final long seconds)
+    public void readyTimeoutS(final long seconds)
     {
         launcher.readyTimeoutS(seconds);
         memoryReadyTimeoutS = seconds;
@@ -176,7 +177,7 @@ final class LocalCluster implements AutoCloseable
         startsNoMore = true;
     }
 
-    List<Entry> live()
+    public List<Entry> live()
     {
         return table.entries().stream().filter(Entry::isLive).toList();
     }
@@ -191,7 +192,7 @@ final class LocalCluster implements AutoCloseable
      * @param computeNodes 0 or more; null: as many as died with the whole cluster, or 1.
      * @param progress     hears what happened.
      */
-    void up(
+    public void up(
         final String listen, final int memoryNodes, final Integer memoryMib, final Integer computeNodes,
         final Consumer<String> progress)
     {
@@ -309,7 +310,7 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** Starts or ends compute nodes until there are so many. */
-    void scale(final int computeNodes, final Consumer<String> progress)
+    public void scale(final int computeNodes, final Consumer<String> progress)
     {
         table.entries().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && !entry.isLive())
             .forEach(table::forget);
@@ -332,7 +333,7 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** Ends what still runs, and removes all records; waits for no checkpoint of them. */
-    void down(final Consumer<String> progress)
+    public void down(final Consumer<String> progress)
     {
         waitsForCheckpoints = false;
         end(progress);
@@ -344,7 +345,7 @@ final class LocalCluster implements AutoCloseable
      *
      * @return false when some could not be made; that memory stays.
      */
-    boolean downWithCheckpoint(final Consumer<String> progress)
+    public boolean downWithCheckpoint(final Consumer<String> progress)
     {
         end(COMPUTE, progress);
         final long sinceMs = SystemEpochClock.INSTANCE.time();
@@ -395,13 +396,13 @@ final class LocalCluster implements AutoCloseable
     }
 
     /** How many records there are in a checkpoint, for people. */
-    static String records(final Properties report)
+    public static String records(final Properties report)
     {
         final String count = report.getProperty("records", "no");
         return count + ("1".equals(count) ? " record" : " records");
     }
 
-    static long number(final Properties report, final String name)
+    public static long number(final Properties report, final String name)
     {
         return Long.parseLong(report.getProperty(name, "0"));
     }

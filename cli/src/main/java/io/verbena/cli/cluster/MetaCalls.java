@@ -1,7 +1,8 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.RoleOptions;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
@@ -25,7 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /** Calls of a tool to the meta server, which work without any compute or memory node. One thread. */
-final class MetaCalls implements AutoCloseable
+public final class MetaCalls implements AutoCloseable
 {
     private static final int BOOTSTRAP_TIMEOUT_MS = 10_000;
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -65,7 +66,7 @@ final class MetaCalls implements AutoCloseable
     }
 
     /** Makes a call and waits for its end, which comes by the call's deadline. */
-    <T> ControlCall<T> await(final Function<MetaClient, ControlCall<T>> caller)
+    public <T> ControlCall<T> await(final Function<MetaClient, ControlCall<T>> caller)
     {
         final ControlCall<T> call = caller.apply(client);
         while (!call.isDone())
@@ -79,7 +80,7 @@ final class MetaCalls implements AutoCloseable
     }
 
     /** As {@link #await}, for an answer that must be there. */
-    <T> T result(final Function<MetaClient, ControlCall<T>> caller)
+    public <T> T result(final Function<MetaClient, ControlCall<T>> caller)
     {
         final ControlCall<T> call = await(caller);
         if (ControlStatus.OK != call.status())

@@ -1,8 +1,10 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
-import io.verbena.cli.FileErrors;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.role.LaunchGate;
+import io.verbena.cli.role.RoleProcess;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import java.io.IOException;
@@ -21,7 +23,7 @@ import java.util.regex.Pattern;
  * nothing before it is in the table ({@link LaunchGate}). The new process has the flags and class path of this one, and
  * writes to a log file; the log of the one before is kept as NAME.log.1.
  */
-final class NodeLauncher
+public final class NodeLauncher
 {
     private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
     private static final int READY_TIMEOUT_S = 60;
@@ -150,7 +152,7 @@ final class NodeLauncher
     }
 
     /** This program with another command, and with the flags and class path of this process. */
-    static List<String> commandLine(final List<String> moreFlags, final List<String> arguments)
+    public static List<String> commandLine(final List<String> moreFlags, final List<String> arguments)
     {
         return commandLine(moreFlags, MAIN_CLASS, arguments);
     }

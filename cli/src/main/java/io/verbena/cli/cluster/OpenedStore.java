@@ -1,7 +1,8 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.RoleOptions;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.compute.StoreObserver;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
@@ -27,7 +28,7 @@ import java.util.function.Supplier;
  * A cluster's memory opened for a tool: of one that is up by joining it, of one whose processes have ended by itself.
  * One thread; closed by its opener.
  */
-final class OpenedStore implements AutoCloseable
+public final class OpenedStore implements AutoCloseable
 {
     private static final int BOOTSTRAP_TIMEOUT_MS = 10_000;
 
@@ -105,7 +106,7 @@ final class OpenedStore implements AutoCloseable
         }
     }
 
-    RepairableStore store()
+    public RepairableStore store()
     {
         return store;
     }
@@ -116,7 +117,7 @@ final class OpenedStore implements AutoCloseable
      * @param blocking runs on another thread if the store is live; must not use the store.
      * @return its result.
      */
-    <T> T besideLease(final Supplier<T> blocking)
+    public <T> T besideLease(final Supplier<T> blocking)
     {
         if (!store.isLive())
         {
@@ -136,13 +137,13 @@ final class OpenedStore implements AutoCloseable
     }
 
     /** Ids of all memory nodes, ascending. */
-    List<Integer> memoryNodeIds()
+    public List<Integer> memoryNodeIds()
     {
         return memoryNodeIds;
     }
 
     /** Which cluster this is, for people. */
-    String title()
+    public String title()
     {
         return title;
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A compute node in a process of its own on this host, as its health endpoint shows it. Stateless. */
-final class ProcessComputeNode implements ComputeNodeHandle
+public final class ProcessComputeNode implements ComputeNodeHandle
 {
     private final Entry entry;
     private final long startedNs;
@@ -16,7 +16,7 @@ final class ProcessComputeNode implements ComputeNodeHandle
      * @param entry     of the process.
      * @param startedNs when somebody began to start it, by the clock that all processes of a host share.
      */
-    ProcessComputeNode(final Entry entry, final long startedNs)
+    public ProcessComputeNode(final Entry entry, final long startedNs)
     {
         this.entry = entry;
         this.startedNs = startedNs;

@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import org.agrona.concurrent.SystemNanoClock;
@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * started, both checked before any signal: a number that another process has got meanwhile is never touched. Its files
  * are changed under its monitor.
  */
-final class ProcessTable
+public final class ProcessTable
 {
     private static final String SUFFIX = ".properties";
 
@@ -40,16 +40,16 @@ final class ProcessTable
      * @param startMs    when it started, ms since 1970; 0 where the system does not tell.
      * @param healthPort of its health endpoint.
      */
-    record Entry(String name, long pid, long startMs, int healthPort)
+    public record Entry(String name, long pid, long startMs, int healthPort)
     {
         /** The process, if it lives and is the one that was started. */
-        Optional<ProcessHandle> process()
+        public Optional<ProcessHandle> process()
         {
             return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter((process) -> startMs == start(process))
                 .filter((process) -> !isZombie(pid));
         }
 
-        boolean isLive()
+        public boolean isLive()
         {
             return process().isPresent();
         }
@@ -61,7 +61,7 @@ final class ProcessTable
 
     private final Path folder;
 
-    ProcessTable(final Path folder)
+    public ProcessTable(final Path folder)
     {
         this.folder = folder;
     }
@@ -72,7 +72,7 @@ final class ProcessTable
     }
 
     /** All that were started and not ended by {@link #end}, by name. */
-    synchronized List<Entry> entries()
+    public synchronized List<Entry> entries()
     {
         if (!Files.isDirectory(folder))
         {

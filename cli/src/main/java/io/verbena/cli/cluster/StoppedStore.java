@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.StoppedMemory;
@@ -35,7 +35,7 @@ import java.util.TreeMap;
  * The memory of a cluster whose processes have ended without {@code down}, and its tables. Holds the cluster's lock: no
  * other command starts or removes it meanwhile. One thread.
  */
-final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseable
+public final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseable
 {
     private final LocalCluster cluster;
     private final Fabric fabric;
@@ -195,7 +195,7 @@ final class StoppedStore implements RepairableStore, UnchangedStore, AutoCloseab
     }
 
     /** Frees chunks in which nothing is named: nobody lives who could think that he has them. */
-    int freeUnnamedChunks(final StoreCheck check)
+    public int freeUnnamedChunks(final StoreCheck check)
     {
         int freed = 0;
         for (final SpaceReport space : check.spaces())

@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * the run ends, or when the process is told to end (Ctrl-C, SIGTERM), also while one is only being started. Its monitor
  * is held by who begins or ends something, so that it is not begun behind the back of the end.
  */
-final class TemporaryCluster implements AutoCloseable
+public final class TemporaryCluster implements AutoCloseable
 {
     private static final long CHILD_END_MS = 2_000;
     private static final long POLL_MS = 20;
@@ -32,7 +32,7 @@ final class TemporaryCluster implements AutoCloseable
     }
 
     /** Makes the folder. */
-    static TemporaryCluster create(final String prefix)
+    public static TemporaryCluster create(final String prefix)
     {
         try
         {
@@ -44,13 +44,13 @@ final class TemporaryCluster implements AutoCloseable
         }
     }
 
-    ClusterFolder folder()
+    public ClusterFolder folder()
     {
         return ClusterFolder.of(path);
     }
 
     /** The next cluster, not up yet; the one before was ended. */
-    synchronized LocalCluster open()
+    public synchronized LocalCluster open()
     {
         throwIfEnding(null);
         cluster = LocalCluster.open(folder());
@@ -58,7 +58,7 @@ final class TemporaryCluster implements AutoCloseable
     }
 
     /** Ends the cluster, unless the end of the process does. */
-    synchronized void end()
+    public synchronized void end()
     {
         if (!isEnding && null != cluster)
         {
@@ -71,7 +71,7 @@ final class TemporaryCluster implements AutoCloseable
     }
 
     /** When the process is ending, failures are its consequence and nobody's news. */
-    void throwIfEnding(final RuntimeException ex)
+    public void throwIfEnding(final RuntimeException ex)
     {
         if (isEnding)
         {

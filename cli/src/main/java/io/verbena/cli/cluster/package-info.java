@@ -1,5 +1,5 @@
 /**
- * Commands that run the roles of a cluster, start and stop clusters of processes on this host, and use the tables of a
- * cluster. Must not know what nodes say to each other.
+ * A cluster as its commands see it: processes of this host with the folder that they live in, and the ways to reach
+ * one, here or elsewhere. The commands themselves are in the packages above.
  */
 package io.verbena.cli.cluster;

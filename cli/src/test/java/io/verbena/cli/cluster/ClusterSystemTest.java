@@ -1,8 +1,8 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
-import io.verbena.cli.ExitStatus;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;

@@ -1,6 +1,6 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.ExitStatus;
 
 import java.io.IOException;
 import java.io.OutputStream;

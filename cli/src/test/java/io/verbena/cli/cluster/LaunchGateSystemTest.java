@@ -1,6 +1,8 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.LaunchGate;
+import io.verbena.cli.role.RoleProcess;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.CommandLines;
+import io.verbena.cli.console.CommandFailedException;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;

@@ -1,5 +1,8 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.role.ComputeNodeCommand;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +19,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A compute node's command line: understood the short way as by the library, or not at all. */
 class PlainCommandLineTest
 {
+    private static final CommandLine.IFactory FACTORY = new CommandLine.IFactory()
+    {
+        @Override
+        public <K> K create(final Class<K> type) throws Exception
+        {
+            return SettingsProvider.class == type ?
+                type.cast(SettingsProvider.none()) : CommandLine.defaultFactory().create(type);
+        }
+    };
+
     @ParameterizedTest
     @ValueSource(strings = {
         "compute-node --cluster verbena://h:1 --token-file /a/token",
@@ -26,7 +39,7 @@ class PlainCommandLineTest
     {
         final String[] words = line.split(" ");
         final ComputeNodeCommand expected = new ComputeNodeCommand();
-        new CommandLine(expected).parseArgs(Arrays.copyOfRange(words, 1, words.length));
+        new CommandLine(expected, FACTORY).parseArgs(Arrays.copyOfRange(words, 1, words.length));
         assertThat(ComputeNodeCommand.plain(words, Map.of("HOME", "/h", "VERBENA_HOME", "/v"))).isNotNull()
             .usingRecursiveComparison().ignoringFields("spec").isEqualTo(expected);
     }
@@ -48,7 +61,7 @@ class PlainCommandLineTest
     void shouldKnowWhereTheLibraryLooks()
     {
         final String[] words = "compute-node --cluster verbena://h:1 --token-file /a/token".split(" ");
-        new CommandLine(new ComputeNodeCommand()).getCommandSpec().options().stream()
+        new CommandLine(new ComputeNodeCommand(), FACTORY).getCommandSpec().options().stream()
             .map((option) -> "VERBENA_" + option.longestName().substring(2).replace('-', '_').toUpperCase(Locale.ROOT))
             .forEach((name) -> assertThat(ComputeNodeCommand.plain(words, Map.of(name, "1"))).as(name).isNull());
         for (final String name : List.of("VERBENA_CONFIG", "VERBENA_DEBUG", "VERBENA_STACKTRACE"))

@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.CommandFailedException;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

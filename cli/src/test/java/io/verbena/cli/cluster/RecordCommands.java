@@ -1,7 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.ExitStatus;
 
 import java.nio.file.Path;
 import java.util.ArrayList;

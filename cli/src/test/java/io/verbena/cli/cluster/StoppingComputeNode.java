@@ -1,5 +1,6 @@
 package io.verbena.cli.cluster;
 
+import io.verbena.cli.role.RoleProcess;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;

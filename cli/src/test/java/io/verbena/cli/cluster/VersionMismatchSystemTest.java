@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.cli.ExitStatus;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.RoleProcess;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;

@@ -81,7 +81,7 @@ public final class RegisterHistoryGenerator
      */
     public History generate(final int operations)
     {
-        final HistoryBuilder history = History.builder();
+        final HistoryBuilder history = new HistoryBuilder();
         final Long[] registers = new Long[keys];
         for (int i = 0; i < clients.length; i++)
         {

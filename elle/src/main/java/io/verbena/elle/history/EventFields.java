@@ -84,7 +84,7 @@ final class EventFields
         final EventType found = word == null ? null : EventType.ofWord(word);
         if (found == null)
         {
-            throw cursor.broken("unknown type " + EdnWriter.toText(fieldValue) +
+            throw cursor.broken("unknown type " + EdnValue.toText(fieldValue) +
                 ": must be invoke, ok, fail or info");
         }
         return found;
@@ -95,7 +95,7 @@ final class EventFields
         final String name = Keyword.nameOf(fieldValue);
         if (name == null && fieldValue != null)
         {
-            throw cursor.broken("function (:f) must be a keyword or a string, not " + EdnWriter.toText(fieldValue));
+            throw cursor.broken("function (:f) must be a keyword or a string, not " + EdnValue.toText(fieldValue));
         }
         return name;
     }
@@ -110,6 +110,6 @@ final class EventFields
         {
             return number.longValue();
         }
-        throw cursor.broken(":" + name + " must be a number, not " + EdnWriter.toText(fieldValue));
+        throw cursor.broken(":" + name + " must be a number, not " + EdnValue.toText(fieldValue));
     }
 }

@@ -27,16 +27,6 @@ public final class History
     }
 
     /**
-     * Starts a history made in memory; the order of its events is the order in which they are added.
-     *
-     * @return an empty builder.
-     */
-    public static HistoryBuilder builder()
-    {
-        return new HistoryBuilder("history");
-    }
-
-    /**
      * Where the history came from.
      *
      * @return file name or other name, for messages.

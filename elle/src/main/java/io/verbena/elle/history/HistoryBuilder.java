@@ -20,6 +20,12 @@ public final class HistoryBuilder
     private int position;
     private long lastIndex = -1;
 
+    /** Starts a history made in memory; the order of its events is the order in which they are added. */
+    public HistoryBuilder()
+    {
+        this("history");
+    }
+
     /**
      * Starts an empty history.
      *

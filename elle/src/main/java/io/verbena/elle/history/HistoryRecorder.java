@@ -3,14 +3,10 @@ package io.verbena.elle.history;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
 
 import static io.verbena.elle.history.HistoryFileDescriptor.*;
@@ -24,15 +20,14 @@ import static io.verbena.elle.history.HistoryFileDescriptor.*;
  */
 public final class HistoryRecorder implements Closeable
 {
-    private final FileChannel channel;
-    private final AtomicLong fileLength = new AtomicLong(FILE_HEADER_LENGTH);
+    private final HistoryFile file;
     private final List<RecordingLane> lanes = new ArrayList<>();
     private int functions;
     private boolean isClosed;
 
-    private HistoryRecorder(final FileChannel channel)
+    private HistoryRecorder(final HistoryFile file)
     {
-        this.channel = channel;
+        this.file = file;
     }
 
     /**
@@ -44,12 +39,7 @@ public final class HistoryRecorder implements Closeable
      */
     public static HistoryRecorder create(final Path file) throws IOException
     {
-        final FileChannel channel = FileChannel.open(
-            file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
-        final ByteBuffer header = ByteBuffer.allocate(FILE_HEADER_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(MAGIC_OFFSET, MAGIC).putInt(VERSION_OFFSET, VERSION);
-        channel.write(header, 0);
-        return new HistoryRecorder(channel);
+        return new HistoryRecorder(HistoryFile.create(file));
     }
 
     /**
@@ -67,9 +57,9 @@ public final class HistoryRecorder implements Closeable
             throw new IllegalStateException("a recording has at most " + MAX_FUNCTIONS + " functions");
         }
         final byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-        final ByteBuffer block = newBlock(BLOCK_HEADER_LENGTH + bytes.length);
+        final ByteBuffer block = HistoryFile.newBlock(BLOCK_HEADER_LENGTH + bytes.length);
         block.put(BLOCK_HEADER_LENGTH, bytes);
-        writeBlock(block, bytes.length, KIND_FUNCTION, 0, 0, functions, new CRC32C());
+        file.writeBlock(block, bytes.length, KIND_FUNCTION, 0, 0, functions, new CRC32C());
         return functions++;
     }
 
@@ -80,7 +70,7 @@ public final class HistoryRecorder implements Closeable
      */
     public synchronized RecordingLane newLane()
     {
-        final RecordingLane lane = new RecordingLane(this, lanes.size());
+        final RecordingLane lane = new RecordingLane(file, lanes.size());
         lanes.add(lane);
         return lane;
     }
@@ -99,7 +89,7 @@ public final class HistoryRecorder implements Closeable
             return;
         }
         isClosed = true;
-        try (channel)
+        try (file)
         {
             long events = 0;
             for (final RecordingLane lane : lanes)
@@ -107,52 +97,9 @@ public final class HistoryRecorder implements Closeable
                 lane.flush();
                 events += lane.eventCount();
             }
-            final ByteBuffer block = newBlock(BLOCK_HEADER_LENGTH + Long.BYTES);
+            final ByteBuffer block = HistoryFile.newBlock(BLOCK_HEADER_LENGTH + Long.BYTES);
             block.putLong(BLOCK_HEADER_LENGTH, events);
-            writeBlock(block, Long.BYTES, KIND_END, 0, lanes.size(), 0, new CRC32C());
+            file.writeBlock(block, Long.BYTES, KIND_END, 0, lanes.size(), 0, new CRC32C());
         }
-    }
-
-    static ByteBuffer newBlock(final int length)
-    {
-        return ByteBuffer.allocateDirect(length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** Fills the header in, and writes the block where no other thread writes. */
-    void writeBlock(
-        final ByteBuffer block,
-        final int payloadBytes,
-        final int kind,
-        final int count,
-        final int lane,
-        final int sequence,
-        final CRC32C checksum) throws IOException
-    {
-        block.putInt(BLOCK_MAGIC_OFFSET, BLOCK_MAGIC);
-        block.putInt(BLOCK_KIND_OFFSET, kind);
-        block.putInt(BLOCK_PAYLOAD_BYTES_OFFSET, payloadBytes);
-        block.putInt(BLOCK_COUNT_OFFSET, count);
-        block.putInt(BLOCK_LANE_OFFSET, lane);
-        block.putInt(BLOCK_SEQUENCE_OFFSET, sequence);
-        block.putInt(BLOCK_RESERVED_OFFSET, 0);
-        final int length = BLOCK_HEADER_LENGTH + payloadBytes;
-        block.putInt(BLOCK_CHECKSUM_OFFSET, checksumOf(block, length, checksum));
-        block.position(0).limit(length);
-        long position = fileLength.getAndAdd(length);
-        while (block.hasRemaining())
-        {
-            position += channel.write(block, position);
-        }
-        block.clear();
-    }
-
-    static int checksumOf(final ByteBuffer block, final int length, final CRC32C checksum)
-    {
-        checksum.reset();
-        block.position(0).limit(BLOCK_CHECKSUM_OFFSET);
-        checksum.update(block);
-        block.limit(length).position(BLOCK_HEADER_LENGTH);
-        checksum.update(block);
-        return (int)checksum.getValue();
     }
 }

@@ -130,7 +130,7 @@ public final class JsonWriter
         {
             text.append(separator);
             final String name = Keyword.nameOf(entry.getKey());
-            appendString(text, name == null ? EdnWriter.toText(entry.getKey()) : name);
+            appendString(text, name == null ? EdnValue.toText(entry.getKey()) : name);
             text.append(':');
             appendValue(text, entry.getValue());
             separator = ",";

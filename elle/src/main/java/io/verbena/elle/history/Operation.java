@@ -116,19 +116,19 @@ public record Operation(
         if (key != null)
         {
             text.append(' ');
-            EdnWriter.appendValue(text, key);
+            EdnValue.appendTo(text, key);
         }
         if (input != null)
         {
             text.append(' ');
-            EdnWriter.appendValue(text, input);
+            EdnValue.appendTo(text, input);
         }
         switch (outcome)
         {
             case OK ->
             {
                 text.append(" -> ");
-                EdnWriter.appendValue(text, output);
+                EdnValue.appendTo(text, output);
             }
             case FAIL -> text.append(" -> failed");
             default -> text.append(" -> unknown");

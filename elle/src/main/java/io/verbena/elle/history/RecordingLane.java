@@ -25,9 +25,9 @@ public final class RecordingLane
 {
     private static final int VALUES_PER_EVENT = 2;
 
-    private final HistoryRecorder recorder;
+    private final HistoryFile file;
     private final int number;
-    private final ByteBuffer buffer = HistoryRecorder.newBlock(MAX_BLOCK_LENGTH);
+    private final ByteBuffer buffer = HistoryFile.newBlock(MAX_BLOCK_LENGTH);
     private final CRC32C checksum = new CRC32C();
     private int position = BLOCK_HEADER_LENGTH;
     private int eventStart = BLOCK_HEADER_LENGTH;
@@ -37,9 +37,9 @@ public final class RecordingLane
     private long eventCount;
     private long lastTimeNs = Long.MIN_VALUE;
 
-    RecordingLane(final HistoryRecorder recorder, final int number)
+    RecordingLane(final HistoryFile file, final int number)
     {
-        this.recorder = recorder;
+        this.file = file;
         this.number = number;
     }
 
@@ -243,7 +243,7 @@ public final class RecordingLane
     private void flushBlock(final int wholeEvents) throws IOException
     {
         final int begun = position - eventStart;
-        recorder.writeBlock(buffer, eventStart - BLOCK_HEADER_LENGTH, KIND_EVENTS, wholeEvents, number, sequence++,
+        file.writeBlock(buffer, eventStart - BLOCK_HEADER_LENGTH, KIND_EVENTS, wholeEvents, number, sequence++,
             checksum);
         for (int i = 0; i < begun; i++)
         {

@@ -95,7 +95,7 @@ final class RecordingReader
             throw broken("has no block at offset " + offset);
         }
         fill(channel, offset, length);
-        if (HistoryRecorder.checksumOf(block, length, checksum) != block.getInt(BLOCK_CHECKSUM_OFFSET))
+        if (HistoryFile.checksumOf(block, length, checksum) != block.getInt(BLOCK_CHECKSUM_OFFSET))
         {
             throw broken("has a block with a wrong checksum at offset " + offset);
         }

@@ -1,6 +1,6 @@
 package io.verbena.elle.html;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.JsonWriter;
 import io.verbena.elle.history.Operation;
@@ -198,7 +198,7 @@ public final class LinearPage
 
     private static String text(final Object value)
     {
-        return cut(EdnWriter.toText(value));
+        return cut(EdnValue.toText(value));
     }
 
     private static String cut(final String text)

@@ -1,6 +1,6 @@
 package io.verbena.elle.html;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.JsonWriter;
 import io.verbena.elle.history.Keyword;
 import io.verbena.elle.history.Operation;
@@ -254,7 +254,7 @@ public final class TxnPage
             final Operation operation = verdict.history().operations().get(step.from());
             json.append(separator).append("{\"name\":\"T").append(step.from()).append("\",\"process\":")
                 .append(operation.process()).append(",\"kind\":\"").append(step.kind().word()).append("\",\"key\":");
-            JsonWriter.appendString(json, step.key() == null ? "" : cut(EdnWriter.toText(step.key())));
+            JsonWriter.appendString(json, step.key() == null ? "" : cut(EdnValue.toText(step.key())));
             json.append(",\"operations\":");
             JsonWriter.appendValue(json, parts(operation));
             json.append('}');
@@ -274,8 +274,8 @@ public final class TxnPage
         final List<?> words = (List<?>)part;
         final String f = Keyword.nameOf(words.get(0));
         final String verb = "r".equals(f) ? "read" : "w".equals(f) ? "write" : f;
-        return verb + " " + cut(EdnWriter.toText(words.get(1))) + ("r".equals(f) ? " → " : " ") +
-            cut(EdnWriter.toText(words.get(2)));
+        return verb + " " + cut(EdnValue.toText(words.get(1))) + ("r".equals(f) ? " → " : " ") +
+            cut(EdnValue.toText(words.get(2)));
     }
 
     private static String cut(final String text)

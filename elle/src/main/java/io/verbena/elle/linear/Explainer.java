@@ -92,7 +92,7 @@ final class Explainer<S>
         if (result == Search.Result.FOUND)
         {
             prefixIsOrdered = true;
-            prefixOrder = PartCheck.ids(prefix, search.order());
+            prefixOrder = prefix.ids(search.order());
             final S state = space.state(search.state());
             stateText = model.describe(state);
             collectBlocked(state);

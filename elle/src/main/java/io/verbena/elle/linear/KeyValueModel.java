@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.Operation;
 
 import java.util.Objects;
@@ -132,7 +132,7 @@ final class KeyValueModel implements Overwriting<KeyValueModel.Slot>
     @Override
     public String describe(final Slot state)
     {
-        return state.present ? EdnWriter.toText(state.value) : "absent";
+        return state.present ? EdnValue.toText(state.value) : "absent";
     }
 
     private static boolean isSeen(final Slot state, final Object output)

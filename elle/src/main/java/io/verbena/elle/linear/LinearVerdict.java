@@ -1,7 +1,7 @@
 package io.verbena.elle.linear;
 
 import io.verbena.elle.Validity;
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 
 import java.util.List;
 
@@ -48,7 +48,7 @@ public record LinearVerdict(
             return List.of("no operation succeeded, so the history shows nothing");
         }
         return parts.stream().filter(part -> part.unknownReason() != null)
-            .map(part -> EdnWriter.toText(part.object()) + ": " + part.unknownReason()).toList();
+            .map(part -> EdnValue.toText(part.object()) + ": " + part.unknownReason()).toList();
     }
 
     /** Whether it is unknown although no bound was hit. */
@@ -64,6 +64,23 @@ public record LinearVerdict(
      */
     public String explanation()
     {
-        return VerdictText.of(this);
+        return VerdictText.of(summary(), parts);
+    }
+
+    private String summary()
+    {
+        final long bad = parts.stream().filter(part -> part.validity() == Validity.INVALID).count();
+        final long open = parts.stream().filter(part -> part.validity() == Validity.UNKNOWN).count();
+        final String what = switch (validity)
+        {
+            case VALID -> "is linearizable";
+            case INVALID -> "is NOT linearizable";
+            case UNKNOWN -> "may or may not be linearizable: " + (showsNothing() ?
+                unknownReasons().getFirst() : "a bound was hit");
+        };
+        return source + " " + what + " (model " + model + ", " + operations +
+            " operations, " + parts.size() + (1 == parts.size() ? " object, " : " objects, ") +
+            bad + " bad, " + open + " unknown, " +
+            statesVisited + " configurations)";
     }
 }

@@ -114,4 +114,15 @@ final class Part
     private record Signature(String f, Object key, Object input, boolean isOk, Object output)
     {
     }
+
+    /** The ids of operations, given by their places in this part, in this order. */
+    int[] ids(final int[] order)
+    {
+        final int[] ids = new int[order.length];
+        for (int i = 0; i < order.length; i++)
+        {
+            ids[i] = operations.get(order[i]).id();
+        }
+        return ids;
+    }
 }

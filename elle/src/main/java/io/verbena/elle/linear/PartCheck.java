@@ -31,7 +31,7 @@ final class PartCheck<S>
         return switch (result)
         {
             case FOUND -> new PartVerdict(
-                object, Validity.VALID, part.length, ids(part, search.order()), search.visited(), null, null);
+                object, Validity.VALID, part.length, part.ids(search.order()), search.visited(), null, null);
             case IMPOSSIBLE -> explain(object, part, search);
             case OUT_OF_TIME -> unknown(object, part, search, "the time was up");
             case OUT_OF_MEMORY -> unknown(object, part, search, "the bound on remembered states was hit");
@@ -51,15 +51,5 @@ final class PartCheck<S>
     {
         return new PartVerdict(object, Validity.UNKNOWN, part.length, new int[0], search.visited(), null,
             reason + " after " + search.visited() + " configurations");
-    }
-
-    static int[] ids(final Part part, final int[] order)
-    {
-        final int[] ids = new int[order.length];
-        for (int i = 0; i < order.length; i++)
-        {
-            ids[i] = part.operations.get(order[i]).id();
-        }
-        return ids;
     }
 }

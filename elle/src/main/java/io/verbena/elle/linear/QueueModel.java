@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.Operation;
 
 import java.util.ArrayList;
@@ -53,6 +53,6 @@ final class QueueModel implements Model<List<Object>>
     @Override
     public String describe(final List<Object> state)
     {
-        return EdnWriter.toText(state);
+        return EdnValue.toText(state);
     }
 }

@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.Operation;
 
 import java.util.Objects;
@@ -116,6 +116,6 @@ final class RegisterModel implements Overwriting<RegisterModel.Register>
     @Override
     public String describe(final Register state)
     {
-        return EdnWriter.toText(state.value);
+        return EdnValue.toText(state.value);
     }
 }

@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.Operation;
 
@@ -84,13 +84,13 @@ final class SetModel implements Model<SetModel.Elements>
     {
         final boolean readsAll = history.operations().stream().anyMatch(operation -> operation.f().equals("read"));
         return readsAll ? Operation::key : operation -> List.of(
-            operation.key() == null ? "set" : operation.key(), EdnWriter.toText(operation.input()));
+            operation.key() == null ? "set" : operation.key(), EdnValue.toText(operation.input()));
     }
 
     @Override
     public String describe(final Elements state)
     {
-        return EdnWriter.toText(state.values);
+        return EdnValue.toText(state.values);
     }
 
     private static Elements change(

@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.Operation;
 
 import java.util.ArrayList;
@@ -77,6 +77,6 @@ final class Values
     static BadValueException wrong(final Operation operation, final Object value, final String wanted)
     {
         return new BadValueException(operation.callLine(), operation.f() + " needs " + wanted + " but has " +
-            EdnWriter.toText(value) + " (" + operation + ")");
+            EdnValue.toText(value) + " (" + operation + ")");
     }
 }

@@ -1,14 +1,12 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.Operation;
 import io.verbena.elle.Validity;
 
 import java.util.List;
 
-/**
- * A verdict in words.
- */
+/** A verdict for people: its summary, then each object that is not well. */
 final class VerdictText
 {
     private static final int MAX_PARTS = 8;
@@ -21,12 +19,12 @@ final class VerdictText
     {
     }
 
-    static String of(final LinearVerdict verdict)
+    static String of(final String summary, final List<PartVerdict> parts)
     {
         final VerdictText words = new VerdictText();
-        words.summary(verdict);
+        words.line(summary);
         int shown = 0;
-        for (final PartVerdict part : verdict.parts())
+        for (final PartVerdict part : parts)
         {
             if (part.validity() == Validity.VALID)
             {
@@ -42,29 +40,13 @@ final class VerdictText
         return words.text.toString();
     }
 
-    private void summary(final LinearVerdict verdict)
-    {
-        final long bad = verdict.parts().stream().filter(part -> part.validity() == Validity.INVALID).count();
-        final long open = verdict.parts().stream().filter(part -> part.validity() == Validity.UNKNOWN).count();
-        final String what = switch (verdict.validity())
-        {
-            case VALID -> "is linearizable";
-            case INVALID -> "is NOT linearizable";
-            case UNKNOWN -> "may or may not be linearizable: " + (verdict.showsNothing() ?
-                verdict.unknownReasons().getFirst() : "a bound was hit");
-        };
-        line(verdict.source() + " " + what + " (model " + verdict.model() + ", " + verdict.operations() +
-            " operations, " + verdict.parts().size() + (1 == verdict.parts().size() ? " object, " : " objects, ") +
-            bad + " bad, " + open + " unknown, " +
-            verdict.statesVisited() + " configurations)");
-    }
 
     private void part(final PartVerdict part)
     {
         text.append('\n');
         if (part.object() != null)
         {
-            line("Object " + EdnWriter.toText(part.object()) + ", " + part.operations() + " operations:");
+            line("Object " + EdnValue.toText(part.object()) + ", " + part.operations() + " operations:");
         }
         if (part.failure() == null)
         {

@@ -1,6 +1,6 @@
 package io.verbena.elle.linear;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -82,6 +82,6 @@ record VersionedCell(boolean present, Object value, long version, boolean isKnow
             return "absent";
         }
         final String bound = version == Long.MIN_VALUE ? "any version" : "a version > " + version;
-        return EdnWriter.toText(value) + (isKnown ? " version " + version : " " + bound);
+        return EdnValue.toText(value) + (isKnown ? " version " + version : " " + bound);
     }
 }

@@ -1,6 +1,6 @@
 package io.verbena.elle.txn;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryException;
 import io.verbena.elle.history.Keyword;
@@ -49,7 +49,7 @@ final class TransactionsReader
             else if (value != null)
             {
                 throw broken(operation, "the value of a transaction must be a list of operations, not " +
-                    EdnWriter.toText(value));
+                    EdnValue.toText(value));
             }
             transactions.endTransaction();
         }
@@ -61,7 +61,7 @@ final class TransactionsReader
         if (!(part instanceof List<?> list) || list.size() != PARTS)
         {
             throw broken(operation, "an operation of a transaction must be [f key value], not " +
-                EdnWriter.toText(part));
+                EdnValue.toText(part));
         }
         final String f = Keyword.nameOf(list.get(0));
         final int key = transactions.numberOfKey(list.get(1));
@@ -74,11 +74,11 @@ final class TransactionsReader
         else if (!"r".equals(f))
         {
             throw broken(operation, "the operations of " + workload + " are :r and :" + writeName + ", not " +
-                EdnWriter.toText(list.get(0)));
+                EdnValue.toText(list.get(0)));
         }
         else if (workload == TxnWorkload.LIST_APPEND && value != null && !(value instanceof List<?>))
         {
-            throw broken(operation, "a read of list-append must give a list, not " + EdnWriter.toText(value));
+            throw broken(operation, "a read of list-append must give a list, not " + EdnValue.toText(value));
         }
         else
         {
@@ -88,7 +88,7 @@ final class TransactionsReader
 
     private void checkWrite(final Operation operation, final int key, final Object value)
     {
-        final String name = EdnWriter.toText(transactions.keyName(key));
+        final String name = EdnValue.toText(transactions.keyName(key));
         if (value == null)
         {
             throw broken(operation, "nil was written to key " + name + ": nil stands for a key without a value");
@@ -97,7 +97,7 @@ final class TransactionsReader
         if (version != VersionIndex.ABSENT)
         {
             final Operation other = history.operations().get(transactions.writer(version));
-            throw broken(operation, EdnWriter.toText(value) + " was written to key " + name + " before, by operation " +
+            throw broken(operation, EdnValue.toText(value) + " was written to key " + name + " before, by operation " +
                 other.id() + (other.callLine() > 0 ? " (line " + other.callLine() + ")" : "") +
                 ": each value may be written once only, or a read does not tell whom it saw");
         }

@@ -22,7 +22,7 @@ public final class TxnHistoryGenerator
 
     private final TxnWorkload workload;
     private final SplittableRandom random;
-    private final HistoryBuilder history = History.builder();
+    private final HistoryBuilder history = new HistoryBuilder();
     private final TxnFaultyStore store;
     private final List<Client> clients = new ArrayList<>();
     private int[] keys = new int[10];

@@ -1,6 +1,6 @@
 package io.verbena.elle.txn;
 
-import io.verbena.elle.history.EdnWriter;
+import io.verbena.elle.history.EdnValue;
 
 /** How reports speak of keys, values and transactions. */
 final class Words
@@ -19,7 +19,7 @@ final class Words
 
     static String value(final Object value)
     {
-        final String text = EdnWriter.toText(value);
+        final String text = EdnValue.toText(value);
         return text.length() <= MAX_LENGTH ? text :
             text.substring(0, MAX_LENGTH / 2) + " ... " + text.substring(text.length() - MAX_LENGTH / 2);
     }

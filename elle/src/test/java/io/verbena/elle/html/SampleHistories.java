@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 final class SampleHistories
 {
     private final SplittableRandom random;
-    private final HistoryBuilder builder = History.builder();
+    private final HistoryBuilder builder = new HistoryBuilder();
     private final Long[] values;
     private final Long[] before;
     private final int[] stage;

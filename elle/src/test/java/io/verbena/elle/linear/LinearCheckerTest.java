@@ -23,7 +23,7 @@ class LinearCheckerTest
     @Test
     void shouldAcceptReadOfConcurrentWrite()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(0, "write", null, 1L)
             .invoke(1, "read", null, null)
             .ok(1, 1L)
@@ -38,7 +38,7 @@ class LinearCheckerTest
     @Test
     void shouldRefuseStaleReadAndSayWhy()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(0, "write", null, 1L).ok(0, null)
             .invoke(0, "write", null, 2L).ok(0, null)
             .invoke(2, "read", null, null).ok(2, 2L)
@@ -65,7 +65,7 @@ class LinearCheckerTest
     @Test
     void shouldLetUnknownWriteHappenAtAnyLaterTimeOrNever()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(0, "write", null, 1L).ok(0, null)
             .invoke(1, "write", null, 2L).complete(1, EventType.INFO, null)
             .invoke(0, "read", null, null).ok(0, 1L)
@@ -79,7 +79,7 @@ class LinearCheckerTest
     @Test
     void shouldRefuseUnknownWriteThatHappensTwice()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(1, "write", null, 2L).complete(1, EventType.INFO, null)
             .invoke(0, "read", null, null).ok(0, 2L)
             .invoke(0, "write", null, 3L).ok(0, null)
@@ -92,7 +92,7 @@ class LinearCheckerTest
     @Test
     void shouldRefuseReadOfFailedWrite()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(0, "write", null, 1L).complete(0, EventType.FAIL, null)
             .invoke(0, "read", null, null).ok(0, 1L)
             .build();
@@ -103,7 +103,7 @@ class LinearCheckerTest
     @Test
     void shouldCheckEachKeyAloneAndNameTheBadOne()
     {
-        final History history = History.builder()
+        final History history = new HistoryBuilder()
             .invoke(0, "put", "a", 1L).invoke(1, "put", "b", 2L).ok(0, null).ok(1, null)
             .invoke(0, "get", "a", null).ok(0, 1L)
             .invoke(0, "get", "b", null).ok(0, 1L)
@@ -162,9 +162,9 @@ class LinearCheckerTest
     void shouldNotKnowOfAHistoryInWhichNothingSucceeded()
     {
         for (final History history : List.of(
-            History.builder().build(),
-            History.builder().invoke(0, "write", null, 1L).complete(0, EventType.FAIL, 1L).build(),
-            History.builder().invoke(0, "write", null, 1L).complete(0, EventType.INFO, 1L)
+            new HistoryBuilder().build(),
+            new HistoryBuilder().invoke(0, "write", null, 1L).complete(0, EventType.FAIL, 1L).build(),
+            new HistoryBuilder().invoke(0, "write", null, 1L).complete(0, EventType.INFO, 1L)
                 .invoke(1, "read", null, null).build()))
         {
             final LinearVerdict verdict = Elle.checkLinearizable(history, Models.register());
@@ -179,7 +179,7 @@ class LinearCheckerTest
     @Test
     void shouldNameLineOfUnknownFunction()
     {
-        final History history = History.builder().invoke(0, "wirte", null, 1L).ok(0, null).build();
+        final History history = new HistoryBuilder().invoke(0, "wirte", null, 1L).ok(0, null).build();
 
         assertThatThrownBy(() -> Elle.checkLinearizable(history, Models.register()))
             .isInstanceOf(HistoryException.class)
@@ -201,7 +201,7 @@ class LinearCheckerTest
     @Test
     void shouldCheckSmallObjectsBeforeOneThatIsTooHard()
     {
-        final HistoryBuilder builder = History.builder();
+        final HistoryBuilder builder = new HistoryBuilder();
         for (int process = 0; process < 40; process++)
         {
             builder.invoke(process, "increment", "hard", 1L << process);

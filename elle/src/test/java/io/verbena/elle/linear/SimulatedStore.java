@@ -36,7 +36,7 @@ final class SimulatedStore
     private final SplittableRandom random;
     private final Fault fault;
     private final Workload workload;
-    private final HistoryBuilder builder = History.builder();
+    private final HistoryBuilder builder = new HistoryBuilder();
     private final Client[] clients;
     private final Map<String, Cell> store = new HashMap<>();
     private final Map<String, List<Cell>> past = new HashMap<>();

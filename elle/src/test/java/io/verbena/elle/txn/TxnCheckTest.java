@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
+import io.verbena.elle.history.HistoryBuilder;
 
 import org.junit.jupiter.api.Test;
 
@@ -74,7 +75,8 @@ class TxnCheckTest
     @Test
     void shouldNotKnowOfAHistoryInWhichNothingHappened()
     {
-        for (final History history : List.of(History.builder().build(), TxnNotation.lists("fail ax1", "fail ay1 rx")))
+        for (final History history :
+            List.of(new HistoryBuilder().build(), TxnNotation.lists("fail ax1", "fail ay1 rx")))
         {
             final TxnVerdict verdict = check(history, TxnOptions.defaults());
             assertThat(verdict.validity()).isEqualTo(Validity.UNKNOWN);

@@ -47,7 +47,7 @@ final class TxnNotation
             addLine(events, workload, lines[i], i);
         }
         events.sort(Comparator.comparingInt(Timed::at));
-        final HistoryBuilder builder = History.builder();
+        final HistoryBuilder builder = new HistoryBuilder();
         events.forEach(timed -> builder.add(timed.event));
         return builder.build();
     }

@@ -14,28 +14,30 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 /**
- * The same records and the same order of keys as {@link TableBenchmark} in a Chronicle Map in shared memory. A process
- * of its own, started by {@link ChronicleMapProcess}, because of the flags that the map needs. Arguments: the file,
+ * The same records and the same order of keys as {@code TableBenchmark} in a Chronicle Map in shared memory. A process
+ * of its own, started by {@code ChronicleMapProcess}, because of the flags that the map needs. Arguments: the file,
  * records, operations, rounds. Prints nanoseconds of a GET whose key the one before decides, of one of many that do not
  * wait for each other, and of an update, least of the rounds, and how many sockets it had opened.
  */
 final class ChronicleMapMain
 {
+    /** What the line begins with that carries the figures. */
+    static final String ANSWER = "chronicle-map: ";
     /** Never anything but 0, which the compiler does not know. */
     private static volatile long zero;
     private static final Path FILES = Path.of("/proc/self/fd");
 
     private final ChronicleMap<byte[], byte[]> map;
-    private final byte[] key = new byte[TableBenchmark.KEY_BYTES];
+    private final byte[] key = new byte[BenchmarkRecords.KEY_BYTES];
     private final ByteBuffer keyNumber = ByteBuffer.wrap(key).order(ByteOrder.LITTLE_ENDIAN);
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private final int[] order;
-    private byte[] value = new byte[TableBenchmark.VALUE_BYTES];
+    private byte[] value = new byte[BenchmarkRecords.VALUE_BYTES];
 
     private ChronicleMapMain(final ChronicleMap<byte[], byte[]> map, final int records)
     {
         this.map = map;
-        order = TableBenchmark.shuffled(records);
+        order = BenchmarkRecords.shuffled(records);
     }
 
     public static void main(final String[] args) throws IOException
@@ -43,8 +45,8 @@ final class ChronicleMapMain
         final int records = Integer.parseInt(args[1]);
         try (ChronicleMap<byte[], byte[]> map = ChronicleMapBuilder.of(byte[].class, byte[].class)
             .name("bench").entries(records)
-            .constantKeySizeBySample(new byte[TableBenchmark.KEY_BYTES])
-            .constantValueSizeBySample(new byte[TableBenchmark.VALUE_BYTES])
+            .constantKeySizeBySample(new byte[BenchmarkRecords.KEY_BYTES])
+            .constantValueSizeBySample(new byte[BenchmarkRecords.VALUE_BYTES])
             .createPersistedTo(new File(args[0])))
         {
             new ChronicleMapMain(map, records).run(Integer.parseInt(args[2]), Integer.parseInt(args[3]));
@@ -67,7 +69,7 @@ final class ChronicleMapMain
             updateNs = Math.min(updateNs, updateNs(operations));
         }
         System.out.println(
-            ChronicleMapProcess.ANSWER + dependentGetNs + ' ' + getNs + ' ' + updateNs + ' ' + openSockets());
+            ANSWER + dependentGetNs + ' ' + getNs + ' ' + updateNs + ' ' + openSockets());
     }
 
     /** @param dependence bits of a value that decide about the next key: all or none. */
@@ -80,7 +82,7 @@ final class ChronicleMapMain
         {
             keyNumber.putLong(0, order[i % order.length] + (seen & mask));
             final byte[] found = map.getUsing(key, value);
-            if (found == null || found.length != TableBenchmark.VALUE_BYTES)
+            if (found == null || found.length != BenchmarkRecords.VALUE_BYTES)
             {
                 throw new IllegalStateException("GET did not find record " + order[i % order.length]);
             }

@@ -15,9 +15,6 @@ import java.util.concurrent.TimeUnit;
  */
 final class ChronicleMapProcess
 {
-    /** What the line begins with that carries the figures. */
-    static final String ANSWER = "chronicle-map: ";
-
     private static final String CLASS_PATH_FILE = "peer-classpath";
     private static final long TIMEOUT_SECONDS = 300;
     private static final List<String> FLAGS = List.of(
@@ -132,9 +129,9 @@ final class ChronicleMapProcess
     {
         for (final String line : output)
         {
-            if (isWell && line.startsWith(ANSWER))
+            if (isWell && line.startsWith(ChronicleMapMain.ANSWER))
             {
-                final String[] numbers = line.substring(ANSWER.length()).split(" ");
+                final String[] numbers = line.substring(ChronicleMapMain.ANSWER.length()).split(" ");
                 return new Figures(Double.parseDouble(numbers[0]), Double.parseDouble(numbers[1]),
                     Double.parseDouble(numbers[2]), Integer.parseInt(numbers[3]));
             }

@@ -66,8 +66,8 @@ final class GetLadder implements AutoCloseable
     private final Arena arena = Arena.ofShared();
     private final KeyHash hash = new KeyHash();
     private final LongTupleHashFunction hashFunction = KeyHash.function(0x5EED);
-    private final MemorySegment keys = arena.allocate((long)MOST * TableBenchmark.KEY_BYTES, LINE_BYTES);
-    private final MemorySegment value = arena.allocate(TableBenchmark.VALUE_BYTES, LINE_BYTES);
+    private final MemorySegment keys = arena.allocate((long)MOST * BenchmarkRecords.KEY_BYTES, LINE_BYTES);
+    private final MemorySegment value = arena.allocate(BenchmarkRecords.VALUE_BYTES, LINE_BYTES);
     private final UnsafeBuffer places;
     private final long[] entries = new long[MOST];
     private final WorkCompletions completions = new WorkCompletions(MOST);
@@ -125,7 +125,7 @@ final class GetLadder implements AutoCloseable
         if (SlotWord.isCommitted(word))
         {
             hash.compute(hashFunction,
-                base + SlotWord.blockOffset(word) + BlockDescriptor.KEY_OFFSET, TableBenchmark.KEY_BYTES);
+                base + SlotWord.blockOffset(word) + BlockDescriptor.KEY_OFFSET, BenchmarkRecords.KEY_BYTES);
             final long entry = entry(0, 0);
             UnsafeApi.putLong(entry, hash.low());
             UnsafeApi.putLong(entry + HIGH, hash.high());
@@ -170,9 +170,9 @@ final class GetLadder implements AutoCloseable
 
     private void find(final int place, final long number)
     {
-        final long key = (long)place * TableBenchmark.KEY_BYTES;
+        final long key = (long)place * BenchmarkRecords.KEY_BYTES;
         keys.set(ValueLayout.JAVA_LONG, key, number);
-        hash.compute(hashFunction, keys.address() + key, TableBenchmark.KEY_BYTES);
+        hash.compute(hashFunction, keys.address() + key, BenchmarkRecords.KEY_BYTES);
         entries[place] = entry(hash.low(), hash.high());
     }
 
@@ -276,7 +276,7 @@ final class GetLadder implements AutoCloseable
         final long word = UnsafeApi.getLong(entries[place] + WORD);
         final int block = place * PLACE_BYTES;
         final long at = places.addressOffset() + block + BlockDescriptor.KEY_OFFSET;
-        final long key = keys.address() + (long)place * TableBenchmark.KEY_BYTES;
+        final long key = keys.address() + (long)place * BenchmarkRecords.KEY_BYTES;
         if (places.getLong(block + SLOT_AT) != word ||
             !BlockDescriptor.isValid(places, block, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), word) ||
             UnsafeApi.getLong(at) != UnsafeApi.getLong(key) || UnsafeApi.getLong(at + 8) != UnsafeApi.getLong(key + 8))
@@ -286,7 +286,7 @@ final class GetLadder implements AutoCloseable
         final int length = BlockDescriptor.valueLength(places, block);
         for (int i = 0; i <= length - Integer.BYTES; i += Integer.BYTES)
         {
-            value.set(ValueLayout.JAVA_INT, i, UnsafeApi.getInt(at + TableBenchmark.KEY_BYTES + i));
+            value.set(ValueLayout.JAVA_INT, i, UnsafeApi.getInt(at + BenchmarkRecords.KEY_BYTES + i));
         }
         return value.get(ValueLayout.JAVA_LONG, 0);
     }

@@ -51,7 +51,7 @@ public final class LadderBenchmark
     /** @return the figures, each beside the bare loads of the same lines. */
     public List<TableFigure> run() throws IOException
     {
-        final int[] order = TableBenchmark.shuffled(records);
+        final int[] order = BenchmarkRecords.shuffled(records);
         try (Arena arena = Arena.ofConfined(); EngineRig rig = TableBenchmark.rig(records, operations))
         {
             final OpenTable table = rig.createTable(records);
@@ -60,7 +60,7 @@ public final class LadderBenchmark
             // Blocks in no order, and then every location cached and current.
             loops.update(operations);
             loops.oneByOneNs(OperationKind.GET, records);
-            final BareAccess bare = new BareAccess(rig.memory(), table, records, TableBenchmark.BLOCK_BYTES, clock);
+            final BareAccess bare = new BareAccess(rig.memory(), table, records, BenchmarkRecords.BLOCK_BYTES, clock);
             try (GetLadder ladder = new GetLadder(rig, table, records, clock))
             {
                 for (int round = 0; round < ROUNDS; round++)

@@ -35,9 +35,9 @@ final class OperationLoops
         this.table = table;
         this.order = order;
         this.clock = clock;
-        key = arena.allocate(TableBenchmark.KEY_BYTES, Long.BYTES);
-        value = arena.allocate(TableBenchmark.VALUE_BYTES, Long.BYTES);
-        rig.target(arena.allocate(TableBenchmark.VALUE_BYTES, Long.BYTES));
+        key = arena.allocate(BenchmarkRecords.KEY_BYTES, Long.BYTES);
+        value = arena.allocate(BenchmarkRecords.VALUE_BYTES, Long.BYTES);
+        rig.target(arena.allocate(BenchmarkRecords.VALUE_BYTES, Long.BYTES));
     }
 
     /** Puts every record, in the order of their numbers. */

@@ -4,8 +4,6 @@ import io.verbena.table.OpenTable;
 import io.verbena.table.OperationKind;
 import io.verbena.table.OperationResult;
 import io.verbena.table.TablePlan;
-import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.SizeClasses;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
@@ -29,17 +26,12 @@ public final class TableBenchmark
     public static final int FULL_RECORDS = 10_000_000;
     /** Fewest records. */
     public static final int MIN_RECORDS = 1_000;
-    static final int KEY_BYTES = 16;
-    static final int VALUE_BYTES = 100;
-    static final int BLOCK_BYTES = SizeClasses.lengthBytes(
-        SizeClasses.classFor(BlockDescriptor.recordLength(KEY_BYTES, VALUE_BYTES)));
     private static final int MAX_OPERATIONS = 2_000_000;
     private static final int ROUNDS = 3;
     private static final double PEER_GET = 2.5;
     private static final double PEER_UPDATE = 3;
     private static final int LOAD_GROUPS = 4_000;
     private static final double LOAD = 0.90;
-    private static final long SEED = 20261121;
 
     private final int records;
     private final int operations;
@@ -65,13 +57,13 @@ public final class TableBenchmark
     /** @return the figures. */
     public List<TableFigure> run() throws IOException
     {
-        order = shuffled(records);
+        order = BenchmarkRecords.shuffled(records);
         try (Arena arena = Arena.ofConfined(); EngineRig rig = rig(records, operations))
         {
             final OpenTable table = rig.createTable(records);
             final OperationLoops loops = new OperationLoops(rig, table, order, arena, clock);
             loops.load();
-            measure(rig, table, loops, arena.allocate(BLOCK_BYTES, Long.BYTES));
+            measure(rig, table, loops, arena.allocate(BenchmarkRecords.BLOCK_BYTES, Long.BYTES));
         }
         final ChronicleMapProcess.Figures peer = ChronicleMapProcess.run(records, operations, ROUNDS);
         addPeer(peer);
@@ -82,8 +74,9 @@ public final class TableBenchmark
     /** @return with memory for a table of records, and for new values of many of them before the old ones are free. */
     static EngineRig rig(final int records, final int operations) throws IOException
     {
-        final long chunkBytes = Math.clamp((long)records * BLOCK_BYTES / 64, 1L << 20, 64L << 20);
-        final long regionBytes = (long)records * (BLOCK_BYTES + 16L) + (long)operations * BLOCK_BYTES +
+        final long chunkBytes = Math.clamp((long)records * BenchmarkRecords.BLOCK_BYTES / 64, 1L << 20, 64L << 20);
+        final long regionBytes = (long)records * (BenchmarkRecords.BLOCK_BYTES + 16L) +
+            (long)operations * BenchmarkRecords.BLOCK_BYTES +
             16 * chunkBytes;
         return new EngineRig(regionBytes, chunkBytes, OperationLoops.GROUP, 2 * records);
     }
@@ -122,7 +115,7 @@ public final class TableBenchmark
             rig.expireLocations();
             least("update_some_epochs_later", loops.update(operations));
             least("cold_get", coldGetNs(rig, loops));
-            final BareAccess bare = new BareAccess(rig.memory(), table, records, BLOCK_BYTES, clock);
+            final BareAccess bare = new BareAccess(rig.memory(), table, records, BenchmarkRecords.BLOCK_BYTES, clock);
             least("bare_get", bare.loadNs(order, operations));
             least("bare_get_in_batches", bare.loadIndependentNs(order, operations));
             least("bare_cold_get", bare.loadColdNs(order, operations));
@@ -168,7 +161,7 @@ public final class TableBenchmark
     {
         try (Arena arena = Arena.ofConfined(); EngineRig rig = new EngineRig(64L << 20, 1L << 20, 16, 0))
         {
-            final MemorySegment key = arena.allocate(KEY_BYTES, Long.BYTES);
+            final MemorySegment key = arena.allocate(BenchmarkRecords.KEY_BYTES, Long.BYTES);
             final MemorySegment value = arena.allocate(0, Long.BYTES);
             final TablePlan plan = TablePlan.ofShape("load", 2, 31, 0, LOAD_GROUPS, new int[]{1});
             final OpenTable table = rig.createTable(plan);
@@ -189,19 +182,5 @@ public final class TableBenchmark
     {
         figures.add(figure);
         progress.accept(figure);
-    }
-
-    /** The order of keys. */
-    static int[] shuffled(final int count)
-    {
-        final Random random = new Random(SEED);
-        final int[] numbers = new int[count];
-        for (int i = 1; i < count; i++)
-        {
-            final int other = random.nextInt(i + 1);
-            numbers[i] = numbers[other];
-            numbers[other] = i;
-        }
-        return numbers;
     }
 }

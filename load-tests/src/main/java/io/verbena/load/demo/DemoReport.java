@@ -111,16 +111,6 @@ public final class DemoReport
     }
 
     /**
-     * The report as aligned text.
-     *
-     * @return several lines.
-     */
-    public String text()
-    {
-        return new DemoReportText(this).toString();
-    }
-
-    /**
      * Every figure by its name; {@code docs/benchmarks/demo.md} says what each means.
      *
      * @return a JSON object.

@@ -6,14 +6,14 @@ import io.verbena.load.report.Units;
 /**
  * The report for people: figures first, then each check with what it rests on, the verdict last.
  */
-final class DemoReportText
+public final class DemoReportText
 {
     private static final int PARTICULARS_LINES = 12;
 
     private final DemoReport report;
     private final StringBuilder text = new StringBuilder();
 
-    DemoReportText(final DemoReport report)
+    private DemoReportText(final DemoReport report)
     {
         this.report = report;
         head();
@@ -23,10 +23,15 @@ final class DemoReportText
         checks();
     }
 
-    @Override
-    public String toString()
+    /**
+     * A report as aligned text.
+     *
+     * @param report to show.
+     * @return several lines.
+     */
+    public static String of(final DemoReport report)
     {
-        return text.toString();
+        return new DemoReportText(report).text.toString();
     }
 
     private void head()

@@ -24,6 +24,10 @@ import java.util.function.Supplier;
  */
 final class RegisterClient
 {
+    /** Of a workload. */
+    static final int CLIENTS = 4;
+    /** That all clients share. */
+    static final int KEYS = 4;
     private static final int PERCENT = 100;
     private static final int GET_BELOW = 45;
     private static final int PUT_BELOW = 60;
@@ -39,7 +43,7 @@ final class RegisterClient
     private final SplittableRandom random;
     private final RecordingLane lane;
     private final RegisterFunctions functions;
-    private final long[] lastVersions = new long[RegisterWorkload.KEYS];
+    private final long[] lastVersions = new long[KEYS];
     private int process;
     private long sequence;
 
@@ -71,7 +75,7 @@ final class RegisterClient
      */
     void step()
     {
-        final int index = random.nextInt(RegisterWorkload.KEYS);
+        final int index = random.nextInt(KEYS);
         final String name = "register-" + index;
         final byte[] key = name.getBytes(StandardCharsets.UTF_8);
         final long version = Math.max(1, lastVersions[index]);
@@ -120,7 +124,7 @@ final class RegisterClient
             add(isUnknown ? EventType.INFO : EventType.FAIL, f, name, ex.getMessage());
             counters.onFailure(ex, functions.name(f) + " of " + name + ": " + ex.getMessage());
             // A process whose operation may still take effect calls nothing more; the client goes on as another one.
-            process += isUnknown ? RegisterWorkload.CLIENTS : 0;
+            process += isUnknown ? CLIENTS : 0;
         }
     }
 

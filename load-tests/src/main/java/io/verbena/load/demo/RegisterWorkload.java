@@ -18,8 +18,6 @@ import java.util.function.LongSupplier;
  */
 final class RegisterWorkload
 {
-    static final int CLIENTS = 4;
-    static final int KEYS = 4;
 
     private static final int BURST = 10;
     private static final long LEAST_SLOT_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -39,7 +37,7 @@ final class RegisterWorkload
         this.clock = clock;
         recorder = HistoryRecorder.create(file);
         final RegisterFunctions functions = RegisterFunctions.in(recorder);
-        for (int i = 0; i < CLIENTS; i++)
+        for (int i = 0; i < RegisterClient.CLIENTS; i++)
         {
             clients.add(new RegisterClient(table, i, recorder.newLane(), functions, clock, counters));
         }
@@ -50,7 +48,7 @@ final class RegisterWorkload
      */
     WorkerThreads start(final long startNs, final LongSupplier endNs)
     {
-        final long bursts = MOST_OPERATIONS / (CLIENTS * BURST);
+        final long bursts = MOST_OPERATIONS / (RegisterClient.CLIENTS * BURST);
         final long slotNs = Math.max(LEAST_SLOT_NS, (endNs.getAsLong() - startNs) / bursts);
         final WorkerThreads workers = new WorkerThreads();
         for (final RegisterClient client : clients)

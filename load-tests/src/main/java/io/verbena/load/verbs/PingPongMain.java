@@ -14,6 +14,8 @@ import java.nio.file.Path;
 /** The process that answers a ping-pong; ends when it has, or when its standard input does. */
 final class PingPongMain
 {
+    /** Of the ping-pong; the next one is that of the wake-ups. */
+    static final int SERVICE_PORT = 1;
     private static final long CONNECT_TIMEOUT_NS = 60_000_000_000L;
 
     private PingPongMain()
@@ -21,7 +23,7 @@ final class PingPongMain
     }
 
     /**
-     * @param args as {@link PingPongProcess} gives them: fabric directory, file of lines, the device address in three
+     * @param args as {@code PingPongProcess} gives them: fabric directory, file of lines, the device address in three
      *             numbers, rounds, round trips of a round, wake-ups to warm up, wake-ups.
      */
     public static void main(final String[] args)
@@ -36,8 +38,8 @@ final class PingPongMain
             PingPong side = new PingPong(device, Path.of(args[1]), () -> true);
             WakeUp wakeUp = new WakeUp(device, Path.of(args[1]), () -> true))
         {
-            connect(device, address, PingPongProcess.SERVICE_PORT, side.queuePair(), side::postReceives);
-            connect(device, address, PingPongProcess.SERVICE_PORT + 1, wakeUp.queuePair(), wakeUp::postReceives);
+            connect(device, address, SERVICE_PORT, side.queuePair(), side::postReceives);
+            connect(device, address, SERVICE_PORT + 1, wakeUp.queuePair(), wakeUp::postReceives);
             for (int round = 0; round < rounds; round++)
             {
                 side.bareAnswer(count);

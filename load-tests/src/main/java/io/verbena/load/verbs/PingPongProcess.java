@@ -20,8 +20,6 @@ import java.util.concurrent.TimeUnit;
 /** The process that answers a ping-pong ({@link PingPongMain}), and the side here that asks. Ends with this process. */
 final class PingPongProcess implements AutoCloseable
 {
-    /** Of the ping-pong; the next one is that of the wake-ups. */
-    static final int SERVICE_PORT = 1;
     private static final int CONNECT_S = 60;
     private static final int GOES_BY_ITSELF_S = 5;
     private static final List<String> FLAGS =
@@ -95,8 +93,8 @@ final class PingPongProcess implements AutoCloseable
 
     private void connect()
     {
-        try (ConnectionListener pingPong = device.listen(SERVICE_PORT);
-            ConnectionListener wakeUps = device.listen(SERVICE_PORT + 1))
+        try (ConnectionListener pingPong = device.listen(PingPongMain.SERVICE_PORT);
+            ConnectionListener wakeUps = device.listen(PingPongMain.SERVICE_PORT + 1))
         {
             connect(pingPong, side.queuePair(), side::postReceives);
             connect(wakeUps, wakeUp.queuePair(), wakeUp::postReceives);

@@ -28,16 +28,23 @@ final class SharedCluster
     {
     }
 
-    static synchronized KvClient client(final Properties properties) throws DBException
+    /** Puts the first records into a cluster that has none. */
+    interface FirstLoad
+    {
+        void load(KvClient client, Properties properties, long records) throws WorkloadException, DBException;
+    }
+
+    static synchronized KvClient client(final Properties properties, final FirstLoad load) throws DBException
     {
         if (cluster == null)
         {
-            cluster = start(properties);
+            cluster = start(properties, load);
         }
         return cluster.client();
     }
 
-    private static EmbeddedCluster start(final Properties properties) throws DBException
+    private static EmbeddedCluster start(final Properties properties, final FirstLoad load)
+        throws DBException
     {
         final long records = WorkloadProperties.recordCount(properties);
         final EmbeddedClusterOptions options = new EmbeddedClusterOptions();
@@ -52,7 +59,7 @@ final class SharedCluster
                 new TableOptions(sizing.expectedRecords()));
             if (Boolean.parseBoolean(properties.getProperty(Client.DO_TRANSACTIONS_PROPERTY, "true")))
             {
-                load(started.client(), properties, records);
+                load.load(started.client(), properties, records);
             }
             return started;
         }
@@ -60,26 +67,5 @@ final class SharedCluster
         {
             throw new DBException(ex.getMessage(), ex);
         }
-    }
-
-    private static void load(final KvClient client, final Properties properties, final long records)
-        throws WorkloadException, DBException
-    {
-        final Properties loading = new Properties();
-        loading.putAll(properties);
-        loading.setProperty(CoreWorkload.INSERT_START_PROPERTY, "0");
-        loading.setProperty(CoreWorkload.INSERT_COUNT_PROPERTY, Long.toString(records));
-        loading.putIfAbsent(Client.OPERATION_COUNT_PROPERTY, "0");
-        final CoreWorkload workload = new CoreWorkload();
-        workload.init(loading);
-        final VerbenaDb db = new VerbenaDb(client, 0, RecordListener.NONE);
-        for (long i = 0; i < records; i++)
-        {
-            if (!workload.doInsert(db, null))
-            {
-                throw new DBException("record " + i + " of " + records + " could not be loaded", db.lastFailure());
-            }
-        }
-        workload.cleanup();
     }
 }

@@ -10,15 +10,19 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
+import site.ycsb.Client;
 import site.ycsb.DB;
 import site.ycsb.DBException;
 import site.ycsb.Status;
+import site.ycsb.WorkloadException;
+import site.ycsb.workloads.CoreWorkload;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.concurrent.TimeUnit;
@@ -84,8 +88,29 @@ public final class VerbenaDb extends DB
     {
         if (client == null)
         {
-            client = SharedCluster.client(getProperties());
+            client = SharedCluster.client(getProperties(), VerbenaDb::load);
         }
+    }
+
+    private static void load(final KvClient client, final Properties properties, final long records)
+        throws WorkloadException, DBException
+    {
+        final Properties loading = new Properties();
+        loading.putAll(properties);
+        loading.setProperty(CoreWorkload.INSERT_START_PROPERTY, "0");
+        loading.setProperty(CoreWorkload.INSERT_COUNT_PROPERTY, Long.toString(records));
+        loading.putIfAbsent(Client.OPERATION_COUNT_PROPERTY, "0");
+        final CoreWorkload workload = new CoreWorkload();
+        workload.init(loading);
+        final VerbenaDb db = new VerbenaDb(client, 0, RecordListener.NONE);
+        for (long i = 0; i < records; i++)
+        {
+            if (!workload.doInsert(db, null))
+            {
+                throw new DBException("record " + i + " of " + records + " could not be loaded", db.lastFailure());
+            }
+        }
+        workload.cleanup();
     }
 
     /**

@@ -35,7 +35,7 @@ class RegisterWorkloadTest
         final RegisterFigures figures = run((name, args, call) -> call.proceed());
 
         assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
-        assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterWorkload.CLIENTS);
+        assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterClient.CLIENTS);
         assertThat(counters.errors.sum()).isZero();
     }
 

@@ -1,8 +1,6 @@
 package io.verbena.protocol.message;
 
-import io.verbena.protocol.control.ControlCall;
-
-/** A control call that did not succeed: thrown by services to say so, and by {@link ControlCall#result()}. */
+/** A control call that did not succeed: thrown by services to say so, and by {@code ControlCall.result()}. */
 public final class ControlException extends RuntimeException
 {
     private static final long serialVersionUID = 1L;

@@ -1,0 +1,84 @@
+package io.verbena.cli.admin;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What is wrong with a process, one line for each fault. A role reports a fault either by a figure of {@link #FAULTS}
+ * that has not its expected value, or by a line in its figure {@code errors}, a list of texts. Stateless.
+ */
+final class StatusFaults
+{
+    /** The figure whose lines are faults, as they are. */
+    static final String ERRORS = "errors";
+
+    /** Figures that have one value while all is well; {@code %s} in the text is the value instead of it. */
+    private static final List<Fault> FAULTS = List.of(
+        new Fault("failure", "", "failed: %s"),
+        new Fault("meta_server", "reached", "cannot reach the meta server; is it dead, or stopped?"),
+        new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
+        new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
+        new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +
+            "instead; its log says why"),
+        new Fault("refused_handshakes", "0", "connections that were refused: %s; the log names their addresses and " +
+            "the reasons, such as a wrong token"),
+        new Fault("unreachable_memory_nodes", "", "memory nodes that it does not reach: %s"),
+        new Fault("refused_connections", "0", "connections refused so far for want of room: %s; raise --max-clients"),
+        new Fault("damaged_records", "0", "damaged records in its memory when it started: %s; operations on their " +
+            "keys fail, all others do not; 'verbena table check' lists them"),
+        new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"));
+    private static final Set<String> NAMES =
+        FAULTS.stream().map(Fault::figure).collect(Collectors.toUnmodifiableSet());
+
+    private record Fault(String figure, String expected, String text)
+    {
+        boolean isIn(final Map<?, ?> health)
+        {
+            return null != health.get(figure) && !expected.equals(health.get(figure).toString());
+        }
+    }
+
+    private StatusFaults()
+    {
+    }
+
+    /** Whether a figure appears among the faults only, so that nothing else needs to show it. */
+    static boolean isFault(final String figure)
+    {
+        return ERRORS.equals(figure) || NAMES.contains(figure);
+    }
+
+    /**
+     * The faults of a process.
+     *
+     * @param process its {@code name}, {@code pid}, {@code live} and {@code health}, as in the JSON object.
+     * @return a line for each, with the name of the process.
+     */
+    static List<String> of(final Map<?, ?> process)
+    {
+        final List<String> faults = new ArrayList<>();
+        final String name = process.get("name") + ": ";
+        if (!Boolean.TRUE.equals(process.get("live")))
+        {
+            faults.add(name + "process " + process.get("pid") + " is dead; './verbena up' starts it again");
+        }
+        else if (!(process.get("health") instanceof final Map<?, ?> health))
+        {
+            faults.add(name + "process " + process.get("pid") + " does not answer at its health endpoint; its log " +
+                "may say why");
+        }
+        else
+        {
+            FAULTS.stream().filter((fault) -> fault.isIn(health)).forEach((fault) ->
+                faults.add(name + String.format(fault.text, health.get(fault.figure))));
+            if (health.get(ERRORS) instanceof final List<?> lines)
+            {
+                lines.forEach((line) -> faults.add(name + line));
+            }
+        }
+        return faults;
+    }
+}

@@ -1,0 +1,225 @@
+package io.verbena.cli.admin;
+
+import io.verbena.load.report.TextTable;
+import io.verbena.load.report.Units;
+
+import org.agrona.concurrent.SystemEpochClock;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What {@code verbena status} shows, for people: the processes, an {@code error:} line for each fault, a table for each
+ * role, figures without a column that are not as expected, and the tables of the cluster. Stateless.
+ */
+final class StatusText
+{
+    private static final Column CLIENT_TRANSPORTS = new Column("CLIENT TRANSPORTS", "carriers", StatusText::counts);
+    private static final Column NODE_TRANSPORTS = new Column("NODE TRANSPORTS", "node_carriers", StatusText::counts);
+    /** The columns of each role, by its name in {@code role}. */
+    private static final Map<String, List<Column>> ROLES = Map.of(
+        "meta-server", List.of(
+            new Column("EPOCH", "epoch", StatusText::count), new Column("SAFE EPOCH", "safe_epoch", StatusText::count),
+            new Column("MEMORY NODES", "memory_nodes", StatusText::count),
+            new Column("COMPUTE NODES", "compute_nodes", StatusText::count),
+            new Column("TABLES", "tables", StatusText::count), NODE_TRANSPORTS),
+        "memory-node", List.of(
+            new Column("MEMORY MiB", "memory_bytes", StatusText::mebibytes),
+            new Column("FREE MiB", "free_bytes", StatusText::mebibytes),
+            new Column("RECORDS MiB", "record_bytes", StatusText::mebibytes),
+            new Column("INDEX MiB", "index_bytes", StatusText::mebibytes),
+            new Column("CHECKPOINT AGE s", "checkpoint_finished_ms", StatusText::ageSeconds),
+            new Column("CHECKPOINT RECORDS", "checkpoint_records", StatusText::count), NODE_TRANSPORTS),
+        "compute-node", List.of(
+            new Column("CLIENTS", "clients", StatusText::count), new Column("REQUESTS", "requests", StatusText::count),
+            new Column("OPERATIONS", "operations", StatusText::count),
+            new Column("HELD MiB", "held_bytes", StatusText::mebibytes), CLIENT_TRANSPORTS, NODE_TRANSPORTS));
+    /** Figures of the first table, or for programs only. */
+    private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
+        "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
+        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended");
+    /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
+    private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
+        "unknown_bytes", 0L, "reclaiming", false);
+    private static final Set<String> RUNNING = Set.of("READY", "SERVING");
+    private static final double BYTES_PER_MIB = 1 << 20;
+    private static final double PERCENT = 100;
+    private static final String NONE = "-";
+
+    /** A column of a table of a role: the figure, and how it is written. */
+    private record Column(String header, String figure, Function<Object, String> format)
+    {
+        String cell(final Map<?, ?> health)
+        {
+            final Object value = health.get(figure);
+            return null == value ? NONE : format.apply(value);
+        }
+    }
+
+    private StatusText()
+    {
+    }
+
+    /**
+     * The text of what the command has gathered.
+     *
+     * @param all as in the JSON object.
+     * @return lines of text.
+     */
+    static String of(final Map<String, Object> all)
+    {
+        final List<Map<?, ?>> processes = maps(all.get("processes"));
+        final StringBuilder text = new StringBuilder();
+        text.append(all.get("address")).append(Boolean.TRUE.equals(all.get("ready")) ? "  ready" : "  NOT READY")
+            .append("\n\n").append(processes(processes));
+        processes.forEach((process) -> StatusFaults.of(process).forEach((fault) ->
+            text.append("error: ").append(fault).append('\n')));
+        Stream.of("meta-server", "memory-node", "compute-node").forEach((role) -> text.append(role(role, processes)));
+        text.append(others(processes)).append(tables(maps(all.get("tables"))));
+        return text.toString();
+    }
+
+    private static String processes(final List<Map<?, ?>> processes)
+    {
+        final List<Map<?, ?>> leases = new ArrayList<>();
+        processes.forEach((process) -> leases.addAll(maps(health(process).get("nodes"))));
+        final TextTable table = new TextTable().row("PROCESS", "PID", "STATE", "NODE", "INCARNATION", "LEASE ms");
+        for (final Map<?, ?> process : processes)
+        {
+            final Map<?, ?> health = health(process);
+            final Object node = health.get("node_id");
+            final String lease = leases.stream()
+                .filter((known) -> known.get("node_id").equals(node) && "LIVE".equals(known.get("state")))
+                .map((known) -> count(known.get("lease_left_ms"))).findFirst().orElse(NONE);
+            table.row(text(process.get("name")), text(process.get("pid")), state(process, health), text(node),
+                text(health.get("incarnation")), lease);
+        }
+        return table.toString();
+    }
+
+    private static String state(final Map<?, ?> process, final Map<?, ?> health)
+    {
+        if (!Boolean.TRUE.equals(process.get("live")))
+        {
+            return "dead";
+        }
+        if (health.isEmpty())
+        {
+            return "silent";
+        }
+        final Object state = health.get("state");
+        return Boolean.TRUE.equals(health.get("ready")) ? "ready" : null == state || RUNNING.contains(state) ?
+            "not ready" : state.toString().toLowerCase(Locale.ROOT);
+    }
+
+    private static String role(final String role, final List<Map<?, ?>> processes)
+    {
+        final List<Column> columns = ROLES.get(role);
+        final TextTable table = new TextTable().row(row(role.toUpperCase(Locale.ROOT).replace('-', ' '),
+            columns.stream().map(Column::header)));
+        final List<Map<?, ?>> shown = processes.stream()
+            .filter((process) -> role.equals(health(process).get("role"))).collect(Collectors.toList());
+        shown.forEach((process) -> table.row(row(text(process.get("name")),
+            columns.stream().map((column) -> column.cell(health(process))))));
+        return shown.isEmpty() ? "" : "\n" + table;
+    }
+
+    /** Figures that have no column of their own, so that none is hidden. */
+    private static String others(final List<Map<?, ?>> processes)
+    {
+        final TextTable table = new TextTable().row("PROCESS", "FIGURE", "VALUE");
+        boolean isEmpty = true;
+        for (final Map<?, ?> process : processes)
+        {
+            final Map<?, ?> health = health(process);
+            final Set<String> inColumns = ROLES.getOrDefault(text(health.get("role")), List.of()).stream()
+                .map(Column::figure).collect(Collectors.toSet());
+            for (final Map.Entry<?, ?> figure : health.entrySet())
+            {
+                final String name = text(figure.getKey());
+                if (!inColumns.contains(name) && !ELSEWHERE.contains(name) && !StatusFaults.isFault(name) &&
+                    !isAsExpected(name, figure.getValue()))
+                {
+                    table.row(text(process.get("name")), name, other(figure.getValue()));
+                    isEmpty = false;
+                }
+            }
+        }
+        return isEmpty ? "" : "\n" + table;
+    }
+
+    private static boolean isAsExpected(final String name, final Object value)
+    {
+        return null == value || "".equals(value) || Map.of().equals(value) || value.equals(EXPECTED.get(name));
+    }
+
+    private static String other(final Object value)
+    {
+        return value instanceof Map<?, ?> ? counts(value) : value instanceof Long ? count(value) : text(value);
+    }
+
+    private static String tables(final List<Map<?, ?>> tables)
+    {
+        final TextTable table = new TextTable().row("TABLE", "RECORDS", "FILL %", "RECORDS MiB", "INDEX MiB");
+        tables.forEach((figures) -> table.row(text(figures.get("table")), count(figures.get("records")),
+            String.format(Locale.ROOT, "%.1f", PERCENT * (double)figures.get("fill")),
+            mebibytes(figures.get("record_bytes")), mebibytes(figures.get("index_bytes"))));
+        return tables.isEmpty() ? "" : "\n" + table;
+    }
+
+    private static String[] row(final String first, final Stream<String> others)
+    {
+        return Stream.concat(Stream.of(first), others).toArray(String[]::new);
+    }
+
+    private static Map<?, ?> health(final Map<?, ?> process)
+    {
+        return process.get("health") instanceof final Map<?, ?> health ? health : Map.of();
+    }
+
+    private static String count(final Object value)
+    {
+        return Units.count((Long)value);
+    }
+
+    private static String mebibytes(final Object value)
+    {
+        return String.format(Locale.ROOT, "%,.1f", (Long)value / BYTES_PER_MIB);
+    }
+
+    private static String ageSeconds(final Object finishedMs)
+    {
+        return 0L == (Long)finishedMs ? NONE : Units.count(Math.max(0,
+            TimeUnit.MILLISECONDS.toSeconds(SystemEpochClock.INSTANCE.time() - (Long)finishedMs)));
+    }
+
+    /** How many there are of each: {@code 15 shared-memory, 1 dc}. */
+    private static String counts(final Object value)
+    {
+        final String counts = ((Map<?, ?>)value).entrySet().stream()
+            .map((part) -> part.getValue() + " " + part.getKey()).collect(Collectors.joining(", "));
+        return counts.isEmpty() ? NONE : counts;
+    }
+
+    private static String text(final Object value)
+    {
+        return null == value ? NONE : value.toString();
+    }
+
+    private static List<Map<?, ?>> maps(final Object list)
+    {
+        final List<Map<?, ?>> maps = new ArrayList<>();
+        if (list instanceof final List<?> elements)
+        {
+            elements.forEach((element) -> maps.add((Map<?, ?>)element));
+        }
+        return maps;
+    }
+}

@@ -1,0 +1,158 @@
+package io.verbena.cli.admin;
+
+import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.LocalCluster;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OptionRange;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.role.MemoryNodeCommand;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
+import io.verbena.client.KvOutOfMemoryException;
+import io.verbena.client.TableOptions;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/** {@code verbena up}. */
+@Command(
+    name = "up",
+    description = "Start a cluster of processes on this host, in the background, and print how to reach it; or start " +
+        "again the processes of one that died.",
+    footer = {"", "Records live in shared memory of the memory nodes: they survive the death of every process. When " +
+        "the host restarts, those of the last checkpoint do: one is made each minute, and at 'verbena down'."},
+    defaultValueProvider = SettingsProvider.class)
+public final class UpCommand implements Callable<Integer>
+{
+    /** Nodes that lived on may have to find a meta server again that was started anew. */
+    private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final int MAX_NODES = 30;
+    /** As much as a slot word can name. */
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
+    private Path data;
+
+    @Option(names = "--listen", paramLabel = "ADDRESS",
+        description = "Where the cluster is found; port 0, the default, for any.")
+    private String listen;
+
+    @Option(names = "--memory-nodes", paramLabel = "N",
+        description = "Memory nodes. Default: 1, or as many as there were.")
+    private Integer memoryNodes;
+
+    @Option(names = "--memory", paramLabel = "MIB",
+        description = "Registered memory of each memory node, in MiB. Default: 256, or what it was.")
+    private Integer memoryMib;
+
+    @Option(names = "--compute-nodes", paramLabel = "N",
+        description = "Compute nodes. Default: 1, or as many as died with the cluster.")
+    private Integer computeNodes;
+
+    @Option(names = "--accept-damage",
+        description = "Start memory nodes also when there are damaged records in their memory: operations on their " +
+            "keys then fail with a typed error. Default: such a node does not start, and changes nothing.")
+    private boolean acceptsDamage;
+
+    @Override
+    public Integer call()
+    {
+        OptionRange.check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
+        OptionRange.check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
+        OptionRange.check("--memory", orOne(memoryMib), 1, MemoryNodeCommand.MAX_MIB);
+        checkAddress();
+        final PrintWriter out = spec.commandLine().getOut();
+        final ClusterFolder folder = ClusterFolder.of(data);
+        try (LocalCluster cluster = LocalCluster.open(folder))
+        {
+            refuseWhatCannotChangeNow(cluster);
+            cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
+            cluster.up(null == listen ? LocalCluster.ANY_PORT : listen, orOne(memoryNodes), memoryMib, computeNodes,
+                (line) -> out.println(line));
+            requireTable(folder);
+        }
+        out.println("up: " + folder.address());
+        out.println("token: " + folder.token());
+        out.println("try: ./verbena put hello world" + (null == data ? "" : " --data " + data));
+        return ExitStatus.OK;
+    }
+
+    private void checkAddress()
+    {
+        try
+        {
+            ClusterAddress.parse(null == listen ? LocalCluster.ANY_PORT : listen);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--listen: " + ex.getMessage(), ex);
+        }
+    }
+
+    private static int orOne(final Integer count)
+    {
+        return null == count ? 1 : count;
+    }
+
+    /** What died is started again as it was, beside what lives. */
+    private void refuseWhatCannotChangeNow(final LocalCluster cluster)
+    {
+        final boolean isAnyDead = cluster.entries().stream().anyMatch((entry) -> !entry.isLive());
+        if (cluster.live().isEmpty() || !isAnyDead)
+        {
+            return;
+        }
+        refuse("--listen", listen, "or 'verbena down' first");
+        refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
+        refuse("--memory", memoryMib, "or 'verbena down' first");
+        refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");
+    }
+
+    private static void refuse(final String option, final Object value, final String remedy)
+    {
+        if (null != value)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + value +
+                ": a part of the cluster is up, and the dead processes are started again as they were; leave it out, " +
+                remedy, null);
+        }
+    }
+
+    private static void requireTable(final ClusterFolder folder)
+    {
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(FIRST_ANSWER_TIMEOUT_NS)))
+        {
+            if (!client.tables().contains("default"))
+            {
+                client.createTable("default", TableOptions.DEFAULTS);
+            }
+        }
+        catch (final KvOutOfMemoryException ex)
+        {
+            throw new CommandFailedException(ClientOptions.status(ex.category()), "the cluster is up, but has no " +
+                "room for table default (" + ex.getMessage() + "): 'verbena table create default --records' fewer, " +
+                "or 'verbena down' and 'verbena up --memory' more", ex);
+        }
+        catch (final KvException ex)
+        {
+            throw new CommandFailedException(ClientOptions.status(ex.category()),
+                "the cluster is up, but does not answer: " + ex.getMessage(), ex);
+        }
+    }
+}

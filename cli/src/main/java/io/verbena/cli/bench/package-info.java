@@ -1,0 +1,4 @@
+/**
+ * The benchmarks.
+ */
+package io.verbena.cli.bench;

@@ -1,0 +1,67 @@
+package io.verbena.cli.console;
+
+import io.verbena.load.report.Progress;
+
+import java.io.Console;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * What is known of the place where output goes. Stateless.
+ */
+public final class Terminal
+{
+    private Terminal()
+    {
+    }
+
+    /** @return whether standard output is a terminal; the JDK tells only of input and output together. */
+    static boolean isStandardOutput()
+    {
+        try
+        {
+            final String place = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            return place.startsWith("/dev/pts/") || place.startsWith("/dev/tty") || "/dev/console".equals(place);
+        }
+        catch (final IOException ex)
+        {
+            final Console console = System.console();
+            return null != console && console.isTerminal();
+        }
+    }
+
+    /**
+     * Progress on standard error, as fits it.
+     *
+     * @return on a terminal one line that is written over, else lines.
+     */
+    public static Progress progress()
+    {
+        final Console console = System.console();
+        return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM")) ?
+            Progress.onTerminal(System.err, columns()) : Progress.plain(System.err);
+    }
+
+    // The JDK does not tell the width of a terminal; stty does, on every Unix. Without it: 0, not known.
+    private static int columns()
+    {
+        try
+        {
+            final Process process = new ProcessBuilder("stty", "size").redirectInput(new File("/dev/tty")).start();
+            final String size = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+            return process.waitFor() == 0 ? Integer.parseInt(size.substring(size.indexOf(' ') + 1)) : 0;
+        }
+        catch (final IOException | NumberFormatException ex)
+        {
+            return 0;
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.verbena.cli.record;
+
+import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.client.DeleteResult;
+import io.verbena.client.KvTable;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+import java.util.concurrent.Callable;
+
+/** {@code verbena delete}. */
+@Command(
+    name = "delete",
+    description = "Delete a record.",
+    footer = {"", "Exit status 0: deleted; 1: not deleted, because there is none or a condition did not hold; 2: " +
+        "it is unknown whether it was deleted."},
+    defaultValueProvider = SettingsProvider.class)
+public final class DeleteCommand implements Callable<Integer>
+{
+    @Mixin
+    private ClientOptions clientOptions;
+
+    @Mixin
+    private RecordOptions record;
+
+    @Option(names = "--if-version", paramLabel = "VERSION", defaultValue = "0",
+        description = "Only if the record has this version.")
+    private long ifVersion;
+
+    @Override
+    public Integer call()
+    {
+        final byte[] key = record.key();
+        return clientOptions.with((client) ->
+        {
+            final KvTable table = client.table(record.table());
+            final DeleteResult result = table.delete(key, ifVersion);
+            if (!result.deleted())
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, "not deleted: " +
+                    (DeleteResult.Outcome.NOT_FOUND == result.outcome() ?
+                        "no such record" : "the record has version " + result.version()), null);
+            }
+            return ExitStatus.OK;
+        });
+    }
+}

@@ -1,0 +1,184 @@
+package io.verbena.cli.role;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.ComputeNodeRole;
+import io.verbena.server.StartTimeline;
+
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/**
+ * {@code verbena compute-node}. Compute nodes come when there is load, so one starts as fast as it can: {@link #plain}
+ * does without the library for command lines, which takes a fifth of the start.
+ */
+@Command(
+    name = ComputeNodeCommand.NAME,
+    description = "Run a compute node in the foreground, until SIGTERM or Ctrl-C.",
+    footer = {"", "Each option may also come from the environment (VERBENA_CLUSTER for --cluster) or from the " +
+        "property file that VERBENA_CONFIG names. Prints a line that begins with 'ready:' when it serves."},
+    defaultValueProvider = SettingsProvider.class)
+public final class ComputeNodeCommand implements Callable<Integer>
+{
+    /** The command's name. */
+    public static final String NAME = "compute-node";
+    private static final Set<String> PLAIN_OPTIONS = Set.of("--cluster", "--token-file", "--health-port");
+    private static final String BUSY_POLL = "--busy-poll";
+    /** Where the environment may hold something of this command. */
+    private static final Set<String> VARIABLES = Set.of(
+        SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
+        "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
+        "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS");
+    private static final int MAX_PORT_DIGITS = 9;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private RoleOptions options;
+
+    @Option(names = BUSY_POLL, description = "Never sleep: the least latency, for a processor that it burns.")
+    private boolean busyPoll;
+
+    @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
+        description = "Whether this node splits what fills up, so that tables grow beyond the records that they were " +
+            "made for, and merges what has become nearly empty, so that their memory comes back. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private boolean growingTables = true;
+
+    @Option(names = "--max-memory-nodes", paramLabel = "N", defaultValue = "128",
+        description = "Most memory nodes that it connects to, 1 to 2048: tables on further ones cannot be used here, " +
+            "which 'status' and the log say. Default: ${DEFAULT-VALUE}.")
+    private int maxMemoryNodes = 128;
+
+    @Option(names = "--max-clients", paramLabel = "N", defaultValue = "256",
+        description = "Most clients connected at once, 1 to 4096; one more is refused, and tries again with pauses. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
+
+    /**
+     * Understands a command line that leaves no question: options of this command alone, each once, with their values
+     * as words of their own, as {@code up} gives them.
+     *
+     * @param args        the whole command line.
+     * @param environment of the process; where it holds settings of this command, the library reads them.
+     * @return the command, to be {@linkplain #run run}; null where the library has to look, also to say what is wrong.
+     */
+    public static ComputeNodeCommand plain(final String[] args, final Map<String, String> environment)
+    {
+        if (0 == args.length || !NAME.equals(args[0]) ||
+            VARIABLES.stream().anyMatch(environment::containsKey))
+        {
+            return null;
+        }
+        final Map<String, String> given = new HashMap<>();
+        for (int i = 1; i < args.length; i++)
+        {
+            final String option = args[i];
+            final boolean isFlag = BUSY_POLL.equals(option);
+            final String value = isFlag ? "" : ++i < args.length ? args[i] : "";
+            final boolean isPlain = isFlag || PLAIN_OPTIONS.contains(option) && value.matches("[^-@\"'].*");
+            if (!isPlain || null != given.put(option, value))
+            {
+                return null;
+            }
+        }
+        return of(given);
+    }
+
+    private static ComputeNodeCommand of(final Map<String, String> given)
+    {
+        final String port = given.getOrDefault("--health-port", "0");
+        if (!given.containsKey("--cluster") || !given.containsKey("--token-file") ||
+            port.length() > MAX_PORT_DIGITS || !port.chars().allMatch((digit) -> '0' <= digit && digit <= '9'))
+        {
+            return null;
+        }
+        final ComputeNodeCommand command = new ComputeNodeCommand();
+        command.options =
+            RoleOptions.of(given.get("--cluster"), Path.of(given.get("--token-file")), Integer.parseInt(port));
+        command.busyPoll = given.containsKey(BUSY_POLL);
+        return command;
+    }
+
+    @Override
+    public Integer call()
+    {
+        return run(spec.commandLine().getOut());
+    }
+
+    /**
+     * Runs the node until it is told to end.
+     *
+     * @param out takes the ready line.
+     * @return exit status.
+     */
+    public int run(final PrintWriter out)
+    {
+        if (maxMemoryNodes < 1 || maxMemoryNodes > ComputeNodeConfiguration.MOST_MEMORY_NODES)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
+                ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
+        }
+        if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
+                ComputeNodeRole.MOST_CLIENTS, null);
+        }
+        final NanoClock clock = SystemNanoClock.INSTANCE;
+        final long calledNs = clock.nanoTime();
+        RoleProcess.begin();
+        final BootstrapAnswer cluster = options.bootstrap();
+        final long bootstrapNs = clock.nanoTime();
+        Fabric fabric = null;
+        ComputeNodeRole role = null;
+        try
+        {
+            fabric = Fabrics.open(cluster.fabric(), ProcessRole.EXPENDABLE);
+            final StartTimeline start =
+                new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
+            role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
+                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes),
+                maxClients);
+        }
+        catch (final RdmaException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "compute node: " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (null == role && null != fabric)
+            {
+                fabric.close();
+            }
+        }
+        return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
+            out, "on " + cluster.fabric());
+    }
+
+    @Override
+    public String toString()
+    {
+        return "ComputeNodeCommand{" + options + ", busyPoll=" + busyPoll + ", growingTables=" +
+            growingTables + '}';
+    }
+}

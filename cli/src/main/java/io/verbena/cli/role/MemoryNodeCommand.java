@@ -1,0 +1,113 @@
+package io.verbena.cli.role;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OptionRange;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.memory.MemoryFolder;
+import io.verbena.memory.MemoryNodeException;
+import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.MemoryNodeRole;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/** {@code verbena memory-node}. */
+@Command(
+    name = "memory-node",
+    description = "Run a memory node in the foreground, until SIGTERM or Ctrl-C.",
+    footer = {"", "Each option may also come from the environment (VERBENA_CLUSTER for --cluster) or from the " +
+        "property file that VERBENA_CONFIG names. Prints a line that begins with 'ready:' when it serves."},
+    defaultValueProvider = SettingsProvider.class)
+public final class MemoryNodeCommand implements Callable<Integer>
+{
+    /** Most registered memory of a node, MiB. */
+    public static final int MAX_MIB = 128 << 10;
+    private static final long DEFAULT_LENGTH_BYTES = 256L << 20;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private RoleOptions options;
+
+    @Option(names = "--memory", paramLabel = "MIB",
+        description = "Registered memory, in MiB. Default: as the folder says, 256 for a new node.")
+    private Integer memoryMib;
+
+    @Option(names = "--data", paramLabel = "DIR",
+        description = "Folder that says who the node is: its next process finds the memory of this one, also after " +
+            "kill -9. Default: none, the memory ends with the process.")
+    private Path data;
+
+    @Option(names = "--checkpoint-seconds", paramLabel = "S", defaultValue = "60",
+        description = "Time between checkpoints into the folder; 0: only when asked for, and at the end. Default: " +
+            "${DEFAULT-VALUE}.")
+    private int checkpointSeconds;
+
+    @Option(names = "--accept-damage",
+        description = "Serve memory that is found again with damaged records in it: operations on their keys fail " +
+            "with a typed error. Default: end, and change nothing.")
+    private boolean acceptsDamage;
+    /** What it has to look through, or to restore, before it is ready. */
+    private long regionLengthBytes;
+
+    @Override
+    public Integer call()
+    {
+        OptionRange.check("--memory", null == memoryMib ? 1 : memoryMib, 1, MAX_MIB);
+        OptionRange.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
+        RoleProcess.begin();
+        final BootstrapAnswer cluster = options.bootstrap();
+        Fabric fabric = null;
+        MemoryNodeRole role = null;
+        try
+        {
+            fabric = Fabrics.open(cluster.fabric(), ProcessRole.SERVER);
+            role = open(fabric, cluster);
+        }
+        catch (final RdmaException | MemoryNodeException | CheckpointException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "memory node: " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (null == role && null != fabric)
+            {
+                fabric.close();
+            }
+        }
+        final long readyTimeoutNs = RoleProcess.JOIN_TIMEOUT_NS +
+            MemoryFolder.walkTimeoutNs(regionLengthBytes);
+        return RoleProcess.run(fabric, role, false, readyTimeoutNs, options.healthPort(),
+            spec.commandLine().getOut(), "on " + cluster.fabric());
+    }
+
+    private MemoryNodeRole open(final Fabric fabric, final BootstrapAnswer cluster)
+    {
+        final MetaServerLocator metaServer = options.locator(cluster);
+        final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
+        if (null == data)
+        {
+            return MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes);
+        }
+        final MemoryFolder folder = MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES);
+        folder.requireCluster(cluster.clusterId());
+        regionLengthBytes = folder.regionLengthBytes();
+        return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds),
+            acceptsDamage);
+    }
+}

@@ -1,0 +1,158 @@
+package io.verbena.cli.role;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.console.OptionRange;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.store.DurableWriteError;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.OwnerOnly;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.spi.ProcessRole;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.MetaServerRole;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+/** {@code verbena meta-server}. */
+@Command(
+    name = "meta-server",
+    description = "Run a meta server in the foreground, until SIGTERM or Ctrl-C.",
+    footer = {"", "Each option may also come from the environment (VERBENA_LISTEN for --listen) or from the property " +
+        "file that VERBENA_CONFIG names (a line listen=...). Prints a line that begins with 'ready:' when it serves."},
+    defaultValueProvider = SettingsProvider.class)
+public final class MetaServerCommand implements Callable<Integer>
+{
+    /** A memory node waits 2 s for who stands still inside its memory, and serves nobody meanwhile. */
+    private static final int MIN_LEASE_SECONDS = 3;
+    private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MOST_CLIENTS = 16_384;
+    private static final int MOST_NODES = 1_024;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "verbena://127.0.0.1:7373",
+        description = "Where the cluster is found; port 0 for any. Default: ${DEFAULT-VALUE}.")
+    private String listen;
+
+    @Option(names = "--data", paramLabel = "DIR", required = true, description = "Folder for what it knows.")
+    private Path data;
+
+    @Option(names = "--token-file", paramLabel = "FILE",
+        description = "File with the cluster's token; made when absent. Default: token in the folder.")
+    private Path tokenFile;
+
+    @Option(names = "--fabric", paramLabel = "NAME", defaultValue = "soft",
+        description = "Fabric of the cluster, PROVIDER or PROVIDER:ARGUMENT. Default: ${DEFAULT-VALUE}.")
+    private String fabricName;
+
+    @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
+    private boolean fresh;
+
+    @Option(names = "--lease-seconds", paramLabel = "N", defaultValue = "5",
+        description = "How long a node that is not heard of keeps its place, 3 to 3600; then others take over what " +
+            "it had, and its late requests bounce. Default: ${DEFAULT-VALUE}.")
+    private int leaseSeconds = 5;
+
+    @Option(names = "--max-clients", paramLabel = "N", defaultValue = "1024",
+        description = "Most clients connected at once, 1 to 16384; one more is refused, and tries again with pauses. " +
+            "Nodes have room of their own. Default: ${DEFAULT-VALUE}.")
+    private int maxClients = 1_024;
+
+    @Option(names = "--max-nodes", paramLabel = "N", defaultValue = "128",
+        description = "Most nodes at once, 1 to 1024. Memory nodes that are lost, left or forgotten take no place; " +
+            "compute nodes that ended do until every memory node has cut them off. Default: ${DEFAULT-VALUE}.")
+    private int maxNodes = 128;
+
+    @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
+        description = "Port of the health endpoint on loopback; 0, the default, for any.")
+    private int healthPort;
+
+    @Override
+    public Integer call()
+    {
+        OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
+        OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
+        RoleProcess.begin();
+        final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
+        final boolean hadToken = Files.exists(tokenPath);
+        Fabric fabric = null;
+        MetaServerRole role = null;
+        try
+        {
+            final ClusterAddress address = ClusterAddress.parse(listen);
+            fabric = Fabrics.open(fabricName, ProcessRole.SERVER);
+            if (!Files.isDirectory(data))
+            {
+                OwnerOnly.createFolder(data);
+            }
+            final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
+            role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
+                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
+                    .maxNodes(maxNodes));
+        }
+        catch (final BootstrapException ex)
+        {
+            throw RoleOptions.failed(ex);
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: data folder " + data +
+                " cannot be made (" + FileErrors.reason(ex) +
+                "): give this user the rights, or use another folder", ex);
+        }
+        catch (final DurableWriteError ex)
+        {
+            throw new CommandFailedException(ExitStatus.DISK_FAILED, ex.getMessage(), ex);
+        }
+        catch (final RdmaException | MetaStoreException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "meta server: " + ex.getMessage(), ex);
+        }
+        finally
+        {
+            if (null == role)
+            {
+                undo(fabric, hadToken ? null : tokenPath);
+            }
+        }
+        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + role.address());
+    }
+
+    /** A token of a cluster that never was would be taken for the secret of the next one. */
+    private static void undo(final Fabric fabric, final Path token)
+    {
+        if (null != fabric)
+        {
+            fabric.close();
+        }
+        try
+        {
+            if (null != token)
+            {
+                Files.deleteIfExists(token);
+            }
+        }
+        catch (final IOException ignore)
+        {
+            // Why there is no meta server is what is told.
+        }
+    }
+}

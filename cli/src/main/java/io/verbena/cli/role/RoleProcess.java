@@ -1,0 +1,115 @@
+package io.verbena.cli.role;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.server.HealthServer;
+import io.verbena.server.Role;
+import io.verbena.server.RoleRunner;
+
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+
+/** The life of a process that runs one role in the foreground: ready line, health endpoint, SIGTERM. Stateless. */
+public final class RoleProcess
+{
+    /** How a line begins that says the role is ready; {@code up} waits for it. */
+    public static final String READY = "ready: ";
+    /** How long a role may take to be ready that has nothing to look through first. */
+    static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    /** How long closing may take when a role has drained, or was cut off. */
+    private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final String LOG_LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
+
+    private RoleProcess()
+    {
+    }
+
+    /**
+     * Waits until the process is known to who started it, and lets what runs here say what it does, on standard error;
+     * before anything of it is loaded or made.
+     */
+    public static void begin()
+    {
+        LaunchGate.pass();
+        System.setProperty(LOG_LEVEL, System.getProperty(LOG_LEVEL, "info"));
+    }
+
+    /**
+     * Runs a role until it is told to end by SIGTERM or Ctrl-C, or fails.
+     *
+     * @param fabric     closed at the end.
+     * @param role       closed at the end.
+     * @param healthPort 0 for any.
+     * @param out        takes the ready line.
+     * @param what       to say in it.
+     * @return exit status.
+     */
+    static int run(
+        final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what)
+    {
+        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what);
+    }
+
+    /** As the other one; the thread of the role never sleeps when {@code busyPolls}; it is ready in time, or ends. */
+    static int run(
+        final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
+        final PrintWriter out, final String what)
+    {
+        final RoleRunner runner = RoleRunner.start(role, busyPolls);
+        final long endTimeoutNs = role.drainTimeoutNs() + CLOSE_TIMEOUT_NS;
+        final Thread hook = new Thread(() -> end(runner, fabric, endTimeoutNs), "verbena-shutdown");
+        Runtime.getRuntime().addShutdownHook(hook);
+        fabric.awaitCloseAtExit(endTimeoutNs);
+        try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
+        {
+            if (!runner.awaitReady(readyTimeoutNs))
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, runner.failure().isEmpty() ?
+                    role.name() + " did not become ready within " +
+                    TimeUnit.NANOSECONDS.toSeconds(readyTimeoutNs) + " s" : runner.failure(), null);
+            }
+            out.println(READY + role.name() + ' ' + what + " health=http://localhost:" + health.port() + "/health");
+            out.flush();
+            runner.awaitEnd(Long.MAX_VALUE);
+            if (!runner.failure().isEmpty())
+            {
+                throw new CommandFailedException(
+                    role.hasDiskFailed() ? ExitStatus.DISK_FAILED : ExitStatus.FAILED, runner.failure(), null);
+            }
+            return ExitStatus.OK;
+        }
+        catch (final UncheckedIOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
+        }
+        finally
+        {
+            removeHook(hook);
+            end(runner, fabric, endTimeoutNs);
+        }
+    }
+
+    private static void end(final RoleRunner runner, final Fabric fabric, final long timeoutNs)
+    {
+        runner.stop();
+        if (runner.awaitEnd(timeoutNs))
+        {
+            fabric.close();
+        }
+    }
+
+    private static void removeHook(final Thread hook)
+    {
+        try
+        {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        }
+        catch (final IllegalStateException ex)
+        {
+            return; // it is running: that is how we got here
+        }
+    }
+}

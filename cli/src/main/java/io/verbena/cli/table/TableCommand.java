@@ -1,0 +1,197 @@
+package io.verbena.cli.table;
+
+import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.client.TableOptions;
+import io.verbena.client.TableStat;
+import io.verbena.load.report.JsonWriter;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** {@code verbena table}. */
+@Command(
+    name = "table",
+    description = "Create, list, measure, check, inspect and drop tables.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+        TableCommand.CreateCommand.class,
+        TableCommand.ListCommand.class,
+        TableCommand.StatCommand.class,
+        TableCommand.DropCommand.class,
+        TableCheckCommand.class,
+        TableInspectCommand.class})
+public final class TableCommand implements Runnable
+{
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run()
+    {
+        throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    /** {@code verbena table create}. */
+    @Command(name = "create", description = "Create a table.", defaultValueProvider = SettingsProvider.class)
+    static final class CreateCommand implements Callable<Integer>
+    {
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Parameters(paramLabel = "NAME", description = "1 to 128 letters, digits, '_', '-' or '.', " +
+            "not beginning with '-' or '.'.")
+        private String name;
+
+        @Option(names = "--records", paramLabel = "N", defaultValue = "100000",
+            description = "Records to make room for now; beyond that it grows as it fills. Default: ${DEFAULT-VALUE}.")
+        private long records;
+
+        @Override
+        public Integer call()
+        {
+            if (records < 1 || records > TableOptions.MAX_EXPECTED_RECORDS)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE,
+                    "--records " + records + ": must be 1 to " + TableOptions.MAX_EXPECTED_RECORDS, null);
+            }
+            return clientOptions.with((client) ->
+            {
+                client.createTable(name, new TableOptions(records));
+                return ExitStatus.OK;
+            });
+        }
+    }
+
+    /** {@code verbena table list}. */
+    @Command(name = "list", description = "Print the names of all tables.",
+        defaultValueProvider = SettingsProvider.class)
+    static final class ListCommand implements Callable<Integer>
+    {
+        @Spec
+        private CommandSpec spec;
+
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Option(names = "--json", description = "As one JSON object, with the names in 'tables'.")
+        private boolean json;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                final PrintWriter out = spec.commandLine().getOut();
+                if (json)
+                {
+                    out.print(JsonWriter.write(Map.of("tables", client.tables())));
+                }
+                else
+                {
+                    client.tables().forEach(out::println);
+                }
+                out.flush();
+                return ExitStatus.OK;
+            });
+        }
+    }
+
+    /** {@code verbena table stat}. */
+    @Command(name = "stat", description = "Count what is in a table, by its slots.",
+        defaultValueProvider = SettingsProvider.class)
+    public static final class StatCommand implements Callable<Integer>
+    {
+        @Spec
+        private CommandSpec spec;
+
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Option(names = "--json", description = "As one JSON object.")
+        private boolean json;
+
+        @Parameters(paramLabel = "NAME", arity = "0..1", defaultValue = "default",
+            description = "Of the table. Default: ${DEFAULT-VALUE}.")
+        private String name;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                final TableStat stat = client.table(name).stat();
+                final PrintWriter out = spec.commandLine().getOut();
+                out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
+                    "records          %,d%nfill             %.3f of %,d slots%n" +
+                    "groups           %,d in %,d subtables%ndepth            %d%n" +
+                    "bytes            %,d of records, %,d of the index%n" +
+                    "undecided        %,d inserts under way, or left of deletes%n" +
+                    "growth           %,d splits and merges under way: %,d slots frozen, %,d not initialised; " +
+                    "%,d pairs helped%n" +
+                    "false matches    %,d of fingerprints%n",
+                    stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.depth(),
+                    stat.blockBytes(), stat.indexBytes(), stat.undecided(), stat.splitsUnderWay(), stat.frozen(),
+                    stat.uninitialised(), stat.pairsHelped(), stat.falseMatches()));
+                out.flush();
+                return ExitStatus.OK;
+            });
+        }
+
+        public static Map<String, Object> figures(final String name, final TableStat stat)
+        {
+            final Map<String, Object> figures = new LinkedHashMap<>();
+            figures.put("table", name);
+            figures.put("records", stat.records());
+            figures.put("fill", stat.fill());
+            figures.put("slots", stat.slots());
+            figures.put("groups", stat.groups());
+            figures.put("subtables", stat.subtables());
+            figures.put("record_bytes", stat.blockBytes());
+            figures.put("index_bytes", stat.indexBytes());
+            figures.put("undecided", stat.undecided());
+            figures.put("depth", stat.depth());
+            figures.put("splits_under_way", stat.splitsUnderWay());
+            figures.put("frozen_slots", stat.frozen());
+            figures.put("uninitialised_slots", stat.uninitialised());
+            figures.put("pairs_helped", stat.pairsHelped());
+            figures.put("false_matches", stat.falseMatches());
+            return figures;
+        }
+    }
+
+    /** {@code verbena table drop}. */
+    @Command(name = "drop", description = "Drop a table with all its records.",
+        defaultValueProvider = SettingsProvider.class)
+    static final class DropCommand implements Callable<Integer>
+    {
+        @Mixin
+        private ClientOptions clientOptions;
+
+        @Parameters(paramLabel = "NAME", description = "Of the table.")
+        private String name;
+
+        @Override
+        public Integer call()
+        {
+            return clientOptions.with((client) ->
+            {
+                client.dropTable(name);
+                return ExitStatus.OK;
+            });
+        }
+    }
+}

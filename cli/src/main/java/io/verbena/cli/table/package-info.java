@@ -1,0 +1,4 @@
+/**
+ * The commands on tables: their figures, a check of their memory, a look into it.
+ */
+package io.verbena.cli.table;

@@ -1,0 +1,158 @@
+package io.verbena.cli.admin;
+
+import io.verbena.cli.cluster.JsonReader;
+import io.verbena.server.HealthServer;
+
+import org.agrona.concurrent.SystemEpochClock;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class StatusTextTest
+{
+    private static final long MIB = 1 << 20;
+
+    private final List<Object> processes = new ArrayList<>();
+    private List<Object> tables;
+
+    private static Map<String, Object> map(final Object... namesAndValues)
+    {
+        final Map<String, Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2)
+        {
+            map.put((String)namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return map;
+    }
+
+    private Map<String, Object> process(final String name, final boolean isLive, final Map<String, Object> health)
+    {
+        processes.add(map("name", name, "pid", 100 + processes.size(), "live", isLive, "health", health));
+        return health;
+    }
+
+    private Map<String, Object> metaServer()
+    {
+        return process("meta-server", true, map("role", "meta-server", "ready", true, "pid", 100, "epoch", 1234L,
+            "safe_epoch", 1233L, "memory_nodes", 2L, "lost_memory_nodes", 0L, "compute_nodes", 1L, "fencing_nodes", 0L,
+            "tables", 1L, "node_carriers", map("shared-memory", 3L), "refused_handshakes", 0L,
+            "nodes", List.of(map("node_id", 7L, "state", "LIVE", "lease_left_ms", 4321L))));
+    }
+
+    private Map<String, Object> memoryNode()
+    {
+        return process("memory-1", true, map("role", "memory-node", "ready", true, "node_id", 7L, "incarnation", 3L,
+            "meta_server", "reached", "state", "READY", "memory_bytes", 2048 * MIB, "free_bytes", 1024 * MIB,
+            "record_bytes", MIB / 2, "index_bytes", 3 * MIB, "orphan_bytes", 0L, "node_carriers", map(),
+            "checkpoint_finished_ms", SystemEpochClock.INSTANCE.time() - 5_500, "checkpoint_records", 12_345L,
+            "checkpoint_failure", "", "checkpoint_failed_ms", 0L));
+    }
+
+    private Map<String, Object> computeNode()
+    {
+        return process("compute-1", true, map("role", "compute-node", "ready", true, "node_id", 9L, "incarnation", 1L,
+            "meta_server", "reached", "state", "SERVING", "clients", 2L, "carriers", map("shared-memory", 1L, "dc", 1L),
+            "node_carriers", map("shared-memory", 2L), "requests", 1_000_000L, "operations", 999L, "failure", ""));
+    }
+
+    /** Through JSON, as the command has it. */
+    private String text()
+    {
+        final Map<String, Object> all =
+            map("address", "verbena://a:1", "ready", true, "processes", processes, "tables", tables);
+        return StatusText.of(JsonReader.object(HealthServer.json(all)));
+    }
+
+    @Test
+    void shouldShowTheFiguresOfEachRoleInColumnsWithTheirUnits()
+    {
+        metaServer();
+        memoryNode();
+        computeNode();
+        tables = List.of(map("table", "default", "records", 12_345L, "fill", 0.5, "record_bytes", 3 * MIB,
+            "index_bytes", 2 * MIB));
+        assertThat(text()).isEqualTo("""
+            verbena://a:1  ready
+
+              PROCESS       PID   STATE   NODE   INCARNATION   LEASE ms
+              meta-server   100   ready      -             -          -
+              memory-1      101   ready      7             3      4,321
+              compute-1     102   ready      9             1          -
+
+              META SERVER   EPOCH   SAFE EPOCH   MEMORY NODES   COMPUTE NODES   TABLES   NODE TRANSPORTS
+              meta-server   1,234        1,233              2               1        1   3 shared-memory
+
+              MEMORY NODE   MEMORY MiB   FREE MiB   RECORDS MiB   INDEX MiB   CHECKPOINT AGE s   \
+            CHECKPOINT RECORDS   NODE TRANSPORTS
+              memory-1         2,048.0    1,024.0           0.5         3.0                  5   \
+                        12,345                 -
+
+              COMPUTE NODE   CLIENTS    REQUESTS   OPERATIONS   HELD MiB       CLIENT TRANSPORTS   NODE TRANSPORTS
+              compute-1            2   1,000,000          999          -   1 shared-memory, 1 dc   2 shared-memory
+
+              TABLE     RECORDS   FILL %   RECORDS MiB   INDEX MiB
+              default    12,345     50.0           3.0         2.0
+            """);
+    }
+
+    @Test
+    void shouldShowEachFaultInALineOfItsOwnBelowTheProcesses()
+    {
+        final Map<String, Object> metaServer = metaServer();
+        metaServer.put("lost_memory_nodes", 1L);
+        metaServer.put("refused_handshakes", 2L);
+        final Map<String, Object> memoryNode = memoryNode();
+        memoryNode.put("checkpoint_failure", "no space left");
+        memoryNode.put("meta_server", "away");
+        final Map<String, Object> computeNode = computeNode();
+        computeNode.put("ready", false);
+        computeNode.put("state", "FAILED");
+        computeNode.put("failure", "out of memory");
+        computeNode.put("errors", List.of("too many of these", "and of those"));
+        process("compute-2", false, null);
+        process("compute-3", true, null);
+        assertThat(text()).containsSubsequence("compute-1     102   failed", "compute-2     103     dead",
+            "compute-3     104   silent", """
+            error: meta-server: memory nodes that are lost: 1; reads and writes of their records fail
+            error: meta-server: connections that were refused: 2; the log names their addresses and the reasons, \
+            such as a wrong token
+            error: memory-1: cannot reach the meta server; is it dead, or stopped?
+            error: memory-1: the last checkpoint failed, the one before stays good: no space left
+            error: compute-1: failed: out of memory
+            error: compute-1: too many of these
+            error: compute-1: and of those
+            error: compute-2: process 103 is dead; './verbena up' starts it again
+            error: compute-3: process 104 does not answer at its health endpoint; its log may say why
+
+              META SERVER""");
+    }
+
+    @Test
+    void shouldShowFiguresWithoutAColumnUnlessTheyAreAsExpected()
+    {
+        metaServer().put("fencing_nodes", 1L);
+        final Map<String, Object> memoryNode = memoryNode();
+        memoryNode.put("unheard_of", map("a", 1L));
+        memoryNode.put("orphan_bytes", 65_536L);
+        computeNode().put("reclaiming", false);
+        assertThat(text()).endsWith("""
+
+              PROCESS              FIGURE    VALUE
+              meta-server   fencing_nodes        1
+              memory-1       orphan_bytes   65,536
+              memory-1         unheard_of      1 a
+            """).doesNotContain("reclaiming", "error:");
+    }
+
+    @Test
+    void shouldShowNoTablesWhenNobodyCountedThem()
+    {
+        metaServer();
+        assertThat(text()).doesNotContain("TABLE ", "FIGURE").contains("\n\n  META SERVER");
+    }
+}
