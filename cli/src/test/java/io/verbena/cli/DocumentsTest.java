@@ -3,6 +3,7 @@ package io.verbena.cli;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,6 +29,7 @@ class DocumentsTest
     /** A name of Java: with a capital letter inside, as {@code postSend} and {@code QueuePair}; no flag of a JVM. */
     private static final Pattern NAME = Pattern.compile("(?<![-:+\\w])[A-Za-z][a-z0-9]*[a-z][A-Z]\\w*");
     private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z-]*");
+    private static final Pattern PAGE = Pattern.compile("\\bdocs/[a-z][\\w/-]*\\.md\\b");
     private static final String LAUNCHER = "./verbena ";
     private static final CommandLine VERBENA = VerbenaCommand.commandLine(false);
     /** Their arguments are those of other programs. */
@@ -141,6 +143,18 @@ class DocumentsTest
                 }
             }
         }));
+        assertThat(offences).isEmpty();
+    }
+
+    /** As comments of the code name them. */
+    @Test
+    void shouldBeWhereTheCodeNamesThem()
+    {
+        final List<String> offences = new ArrayList<>();
+        List.of(".java", ".xml", ".sh", ".txt").stream().flatMap((suffix) -> SourceTree.files(suffix).stream())
+            .forEach((file) -> PAGE.matcher(SourceTree.text(file)).results()
+                .filter((page) -> !Files.exists(SourceTree.root().resolve(page.group())))
+                .forEach((page) -> offences.add(where(file) + ": no " + page.group())));
         assertThat(offences).isEmpty();
     }
 

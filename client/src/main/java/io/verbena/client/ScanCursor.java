@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Where a walk over a table stands, as text that any process can go on from: version, number of the table, position,
- * and a checksum of these, as hex digits. Positions are those of {@code docs/protocol/growth.md}: they hold at every
+ * and a checksum of these, as hex digits. Positions are those of {@code docs/protocol/scans.md}: they hold at every
  * compute node, and after splits and merges. Stateless.
  */
 final class ScanCursor

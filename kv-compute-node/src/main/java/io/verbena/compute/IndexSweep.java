@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 
 /**
  * Returns index chunks of one memory node that no table uses and that nobody else returns, see
- * {@code docs/protocol/reclamation.md}: those whose owner has ended, and those of this node that none of its requests
+ * {@code docs/protocol/index-sweep.md}: those whose owner has ended, and those of this node that none of its requests
  * under way is about. Nobody but their owner could make them part of a table.
  *
  * <pre>
