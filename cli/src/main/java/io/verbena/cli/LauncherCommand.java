@@ -97,7 +97,7 @@ abstract class LauncherCommand implements Callable<Integer>
     @Command(
         name = "guest",
         description = "Run a command in a small virtual machine that has a Soft-RoCE device, rxe0; " +
-            "./verbena dev guest --help tells more.",
+            "./verbena dev guest --help prints more.",
         footer = {"", "Example: ./verbena dev guest -- ibv_devinfo"})
     static final class GuestCommand extends LauncherCommand
     {

@@ -45,7 +45,8 @@ final class Arguments
         if (expectedVersion < 1)
         {
             throw new KvInvalidRequestException(
-                "expectedVersion must be 1 or more, as a read or a write told it: expectedVersion=" + expectedVersion);
+                "expectedVersion must be 1 or more, as a read or a write returned it: expectedVersion=" +
+                    expectedVersion);
         }
     }
 

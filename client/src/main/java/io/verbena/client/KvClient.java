@@ -28,7 +28,7 @@ public interface KvClient extends AutoCloseable
 
     /**
      * Connects to a cluster in other processes. The client is thin: its operations go to compute nodes, are spread over
-     * them by key, and go to others when nodes come, leave or die; while the meta server is away it goes on with the
+     * them by key, and go to others when nodes come, leave or die; while the meta server is unreachable it uses the
      * nodes it knows.
      *
      * @param address {@code verbena://host:port}.
@@ -66,7 +66,7 @@ public interface KvClient extends AutoCloseable
      * @return a handle as {@link #table(String)} gives it.
      * @throws KvTableExistsException   when there is one of this name already, whatever its options.
      * @throws KvOutOfMemoryException   when the memory nodes cannot hold its buckets.
-     * @throws KvOutcomeUnknownException when the meta server did not answer in time; {@link #tables()} tells.
+     * @throws KvOutcomeUnknownException when the meta server did not answer in time; {@link #tables()} shows.
      */
     KvTable createTable(String name, TableOptions options);
 
@@ -76,7 +76,7 @@ public interface KvClient extends AutoCloseable
     /**
      * Drops a table. Operations on it that overlap the drop may still succeed; later ones fail with
      * {@link KvNoSuchTableException} as soon as their compute node has heard of it, and a new table of the same name
-     * never shows this one's records. In this version the memory of a dropped table is not given back.
+     * never shows this one's records. Its memory is reclaimed some epochs later.
      *
      * @param name of the table.
      * @throws KvNoSuchTableException when there is none of this name.

@@ -337,7 +337,7 @@ public interface KvTable
      *
      * @param key             to write.
      * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @return what happened.
      * @throws KvOutcomeUnknownException when it may have been applied.
      * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
@@ -349,7 +349,7 @@ public interface KvTable
      *
      * @param key             to write.
      * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @param timeoutNs       until the deadline, 1 or more.
      * @return what happened.
      */
@@ -360,7 +360,7 @@ public interface KvTable
      *
      * @param key             to write.
      * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @return future of what happened.
      */
     CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value, long expectedVersion);
@@ -370,7 +370,7 @@ public interface KvTable
      *
      * @param key             to write.
      * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @param timeoutNs       until the deadline, 1 or more.
      * @return future of what happened.
      */
@@ -390,7 +390,7 @@ public interface KvTable
      * with {@link #ANY_VERSION}.)
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
      * @return what happened.
      * @throws KvOutcomeUnknownException when it may have been applied.
      */
@@ -400,7 +400,7 @@ public interface KvTable
      * As {@link #delete(byte[], long)}.
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
      * @param timeoutNs       until the deadline, 1 or more.
      * @return what happened.
      */
@@ -418,7 +418,7 @@ public interface KvTable
      * As {@link #delete(byte[], long)}, later.
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
      * @return future of what happened.
      */
     CompletableFuture<DeleteResult> deleteAsync(byte[] key, long expectedVersion);
@@ -427,7 +427,7 @@ public interface KvTable
      * As {@link #delete(byte[], long, long)}, later.
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write told it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
      * @param timeoutNs       until the deadline, 1 or more.
      * @return future of what happened.
      */

@@ -43,7 +43,7 @@ final class ScanCursor
             !fields[FIELDS - 1].equals(checksum(cursor.substring(0, cursor.lastIndexOf(SEPARATOR)))))
         {
             throw new KvInvalidRequestException("cursor=" + cursor + ": not a cursor of a scan, or not whole; " +
-                "give it as a scan told it");
+                "give it as a scan returned it");
         }
         final int ofTable = Integer.parseUnsignedInt(fields[1], RADIX);
         if (ofTable != tableId)

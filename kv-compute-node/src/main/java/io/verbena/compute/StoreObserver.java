@@ -71,7 +71,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
             if (ComputeNode.State.FAILED == node.state() || clock.nanoTime() - deadlineNs >= 0)
             {
                 node.onClose();
-                throw new ComputeNodeException("cannot join the cluster to look at it: " + node.failure());
+                throw new ComputeNodeException("cannot join the cluster to read it: " + node.failure());
             }
         }
         observer.session = node.session();

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 /** {@code verbena status}. */
 @Command(
     name = "status",
-    description = "Show the processes of the cluster on this host, what each says of itself, and the tables.",
+    description = "Show the processes of the cluster on this host, the figures of each, and the tables.",
     footer = {"", "Exit status 0: all of them are ready; 1: one is dead, or not ready; 69: no cluster is up."},
     defaultValueProvider = SettingsProvider.class)
 public final class StatusCommand implements Callable<Integer>

@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code verbena fabric}: what a verbs provider is, can and costs. */
 @Command(
     name = "fabric",
-    description = "Look at verbs devices, check them against the contract, measure them.",
+    description = "List verbs devices, check them against the contract, measure them.",
     subcommands = {
         FabricListCommand.class,
         FabricInfoCommand.class,

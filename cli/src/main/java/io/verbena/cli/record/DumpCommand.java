@@ -65,7 +65,7 @@ public final class DumpCommand implements Callable<Integer>
     private Long limit;
 
     @Option(names = "--cursor", paramLabel = "C",
-        description = "Go on where another dump or scan of this table ended, as it told.")
+        description = "Resume where another dump or scan of this table ended: the cursor it printed.")
     private String cursor;
 
     @Parameters(paramLabel = "FILE", description = "Made, or replaced when all records are in it; what " +

@@ -79,7 +79,7 @@ final class RecordLoader
         }
         catch (final CommandFailedException | IOException ex)
         {
-            failure.compareAndSet(null, new IllegalStateException("not told"));
+            failure.compareAndSet(null, new IllegalStateException("no result"));
             throw ex;
         }
         finally

@@ -51,8 +51,8 @@ public final class ScanCommand implements Callable<Integer>
     private Long limit;
 
     @Option(names = "--cursor", paramLabel = "C",
-        description = "Go on where another scan of this table ended, as it told. At the end of the table nothing is " +
-            "printed any more.")
+        description = "Resume where another scan of this table ended: the cursor it printed. At the end of the table " +
+            "nothing is printed any more.")
     private String cursor;
 
     @Override

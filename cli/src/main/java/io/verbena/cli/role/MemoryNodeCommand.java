@@ -49,7 +49,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
     private Integer memoryMib;
 
     @Option(names = "--data", paramLabel = "DIR",
-        description = "Folder that says who the node is: its next process finds the memory of this one, also after " +
+        description = "Folder with the node's identity: its next process finds the memory of this one, also after " +
             "kill -9. Default: none, the memory ends with the process.")
     private Path data;
 

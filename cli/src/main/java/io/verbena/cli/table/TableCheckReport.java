@@ -81,7 +81,7 @@ record TableCheckReport(
         problems.stream().limit(MAX_LINES).forEach((problem) -> text.append("  ").append(problem).append('\n'));
         if (problems.size() > MAX_LINES)
         {
-            text.append("  and ").append(problems.size() - MAX_LINES).append(" more: --json tells them\n");
+            text.append("  and ").append(problems.size() - MAX_LINES).append(" more: --json prints them\n");
         }
         return text.append(verdict(problems.size())).append('\n').toString();
     }

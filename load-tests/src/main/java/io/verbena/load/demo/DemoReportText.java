@@ -149,7 +149,7 @@ public final class DemoReportText
     {
         return Units.count(check.records()) + " records, " + Units.count(check.violations()) + " violations" +
             (TableCheckFigures.NOT_KNOWN == check.lostBytes() ? "" :
-            ", " + Units.count(check.lostBytes()) + " bytes in no hand");
+            ", " + Units.count(check.lostBytes()) + " bytes lost");
     }
 
     private void particulars(final String particulars)
