@@ -26,6 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,6 +43,8 @@ class ClientLimitTest
     private static final long SHORT_NS = TimeUnit.SECONDS.toNanos(2);
     /** With pauses that double from 50 ms; 40 where they do not. */
     private static final long MOST_REFUSALS = 12;
+    private static final int SERVED = 5;
+    private static final int REFUSED = 25;
     private static final byte[] KEY = {1};
 
     @TempDir
@@ -139,6 +144,60 @@ class ClientLimitTest
         assertThat(second.table("t").get(KEY).orElseThrow().value()).isEqualTo(KEY);
         assertThat(compute.health().get("clients")).isEqualTo(2);
         return client(SHORT_NS);
+    }
+
+    /** Who is refused, by the meta server or by the compute node, asks less and less often, and disturbs nobody. */
+    @Test
+    void shouldServeThoseWhoAreConnectedWhileManyOthersAreRefused() throws Exception
+    {
+        startMeta(2 * SERVED);
+        final ComputeNodeRole compute = startComputeNode(SERVED);
+        final List<KvClient> clients = new ArrayList<>();
+        try (ExecutorService others = Executors.newCachedThreadPool())
+        {
+            for (int i = 0; i < SERVED; i++)
+            {
+                clients.add(client(STEP_NS));
+                if (0 == i)
+                {
+                    clients.getFirst().createTable("t", new TableOptions(100)).put(KEY, KEY);
+                }
+                assertThat(clients.get(i).table("t").get(KEY)).isPresent();
+            }
+            final List<Future<String>> answers = new ArrayList<>();
+            for (int i = 0; i < REFUSED; i++)
+            {
+                answers.add(others.submit(this::refusal));
+            }
+            int rounds = 0;
+            for (; !answers.stream().allMatch(Future::isDone); rounds++)
+            {
+                clients.forEach((client) -> assertThat(client.table("t").get(KEY)).isPresent());
+            }
+            assertThat(rounds).as("while others are refused").isGreaterThan(1);
+            for (final Future<String> answer : answers)
+            {
+                assertThat(answer.get()).contains("no room for another", "raise --max-clients");
+            }
+            assertThat((long)compute.health().get("refused_connections")).isBetween(1L, REFUSED * MOST_REFUSALS);
+            assertThat((long)meta.health().get("refused_connections")).isBetween(1L, REFUSED * MOST_REFUSALS);
+        }
+        finally
+        {
+            clients.forEach(KvClient::close);
+        }
+    }
+
+    private String refusal()
+    {
+        try (KvClient client = client(SHORT_NS))
+        {
+            return "served: " + client.table("t").get(KEY);
+        }
+        catch (final KvUnavailableException ex)
+        {
+            return ex.getMessage();
+        }
     }
 
     private static byte[] valueOrNull(final KvClient client)
