@@ -4,9 +4,10 @@ import io.verbena.raas.Admission;
 import io.verbena.raas.ConnectionAcceptor;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
-import io.verbena.raas.RpcServer;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
+
+import java.util.function.IntSupplier;
 
 /**
  * Who gets a connection to the meta server. Clients, nodes, and the server's own connections to memory nodes, over
@@ -22,7 +23,8 @@ final class LinkPlaces implements ConnectionAcceptor
     private final String clientSetting;
     private final String nodeSetting;
     private Admission admission;
-    private RpcServer server;
+    private IntSupplier clientCount;
+    private IntSupplier connectionCount;
 
     LinkPlaces(final MetaServerConfiguration configuration, final DeviceAttributes device)
     {
@@ -60,16 +62,20 @@ final class LinkPlaces implements ConnectionAcceptor
         admission = given;
     }
 
-    /** @param counted whose connections are counted. */
-    void count(final RpcServer counted)
+    /**
+     * @param ofClients connections of clients that are open.
+     * @param ofAll     connections of clients and nodes that are open.
+     */
+    void count(final IntSupplier ofClients, final IntSupplier ofAll)
     {
-        server = counted;
+        clientCount = ofClients;
+        connectionCount = ofAll;
     }
 
     /** @return clients connected now. */
     int clients()
     {
-        return server.connections(PeerIdentity.CLIENT);
+        return clientCount.getAsInt();
     }
 
     @Override
@@ -81,7 +87,7 @@ final class LinkPlaces implements ConnectionAcceptor
             return clients < clientPlaces ? admission : Admission.refuse(
                 "the meta server has no room for another client: " + clients + " are connected; " + clientSetting);
         }
-        final int nodes = server.connections() - clients;
+        final int nodes = connectionCount.getAsInt() - clients;
         return nodes < nodePlaces ? admission : Admission.refuse(
             "the meta server has no room for another node: " + nodes + " connections are open; " + nodeSetting);
     }

@@ -93,7 +93,7 @@ public final class MetaServer implements Agent, AutoCloseable
 
         places.open(Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
         server = raas.serve(configuration.servicePort(), places, new MetaDispatcher(answers));
-        places.count(server);
+        places.count(() -> server.connections(PeerIdentity.CLIENT), server::connections);
     }
 
     /**
