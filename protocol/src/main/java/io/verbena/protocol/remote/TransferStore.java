@@ -77,6 +77,12 @@ final class TransferStore
         return usedBytes;
     }
 
+    /** @return connections of which something is held. */
+    int connections()
+    {
+        return connections.size();
+    }
+
     /**
      * Takes one part. Parts may come in any order, each once.
      *
