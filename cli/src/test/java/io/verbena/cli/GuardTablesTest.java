@@ -23,20 +23,21 @@ class GuardTablesTest
 {
     private static final Pattern ROW = Pattern.compile("^\\|(.+)\\|$", Pattern.MULTILINE);
     private static final Pattern GUARD = Pattern.compile("`([A-Z][A-Z_]+)`");
-    private static final Pattern CONSTANT = Pattern.compile("static final int ([A-Z_]+) =");
+    private static final Pattern CONSTANT =
+        Pattern.compile("static final int ([A-Z_]+) =|^    ([A-Z][A-Z_]+)\\(", Pattern.MULTILINE);
     private static final Pattern TEST = Pattern.compile("`(\\w+Test)(?:\\.(\\w+))?`");
     private static final Pattern COMMENT = Pattern.compile("//.*|/\\*(?s:.*?)\\*/");
     private static final Pattern TEST_METHOD =
         Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
     /** How a test comes from the name of a guard, in its annotation, to the guard. */
-    private static final Pattern BY_NAME =
-        Pattern.compile("Guards?\\.class(?:\\.get\\w*Field\\(|, )(?:guard|name)\\)|Flaw flaw");
+    private static final Pattern BY_NAME = Pattern.compile(
+        "Guards?\\.class(?:\\.get\\w*Field\\(|, )(?:guard|name)\\)|Flaw flaw|TableMutation\\.named\\(name\\)");
     /** What makes a test fail, by itself or in the class that it hands its shape to. */
-    private static final Pattern ASSERTION = Pattern.compile("assert|\\bGuardMutation\\.shouldShow\\(");
+    private static final Pattern ASSERTION = Pattern.compile("assert|\\bMutationSearch\\.shouldShow\\(");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of();
     /** Switches for tests, no guards. */
-    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "SLOW_CATALOG", "WHOLE_CHUNKS", "SHORT_ORDER");
+    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "SLOW_CATALOG", "WHOLE_CHUNKS");
 
     private static Map<String, String> tests()
     {
@@ -57,7 +58,7 @@ class GuardTablesTest
         final Matcher constant = CONSTANT.matcher(SourceTree.text(found));
         while (constant.find())
         {
-            names.add(constant.group(1));
+            names.add(constant.group(1) == null ? constant.group(2) : constant.group(1));
         }
         names.removeAll(FAULTS);
         return names;
@@ -85,7 +86,7 @@ class GuardTablesTest
     private static boolean leavesOut(final String text, final String guard)
     {
         final Matcher test = TEST_METHOD.matcher(COMMENT.matcher(text).replaceAll("") + "\n    }\n");
-        final Pattern inCode = Pattern.compile("(?:Guard|Guards|Flaw|DurableNodes)\\." + guard + "\\b");
+        final Pattern inCode = Pattern.compile("(?:TableMutation|Guard|Guards|Flaw|DurableNodes)\\." + guard + "\\b");
         final Pattern inAnnotation = Pattern.compile("\"[^\"]*\\b" + guard + "\\b[^\"]*\"");
         while (test.find())
         {
@@ -171,16 +172,13 @@ class GuardTablesTest
     void shouldNameATestForEachGuardThatLeavesItOut()
     {
         final List<String> offences = new ArrayList<>();
-        final Set<String> guards = constants("Guard.java");
-        assertThat(guards).hasSizeGreaterThan(20);
-        guards.addAll(constants("CombinerGuard.java"));
-        guards.addAll(constants("MergeGuard.java"));
-        check(guards, offences, "point-operations-tests.md", "growth-tests.md");
+        final Set<String> mutations = constants("TableMutation.java");
+        assertThat(mutations).hasSizeGreaterThan(40);
+        check(mutations, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimGuard.java"), offences, "reclamation-tests.md");
         checkUse("FenceGuard.java", offences);
         check(constants("DurabilityGuard.java"), offences, "durability-tests.md");
-        List.of("Guard.java", "CombinerGuard.java", "MergeGuard.java", "ReclaimGuard.java", "DurabilityGuard.java")
-            .forEach((file) -> checkUse(file, offences));
+        List.of("ReclaimGuard.java", "DurabilityGuard.java").forEach((file) -> checkUse(file, offences));
         assertThat(offences).isEmpty();
     }
 
@@ -190,17 +188,17 @@ class GuardTablesTest
     {
         final String head = "class T\n{\n    @Test\n    void shouldX()\n    {\n        ";
         final String end = "\n    }\n}\n";
-        assertThat(leavesOut(head + "assertThat(run(Guard.KILL)).isNotNull();" + end, "KILL")).isTrue();
-        assertThat(leavesOut(head + "assertThat(run(Guard.KILLED)).isNotNull();" + end, "KILL")).isFalse();
-        assertThat(leavesOut(head + "// Guard.KILL\n        assertThat(run(0));" + end, "KILL")).isFalse();
-        assertThat(leavesOut(head + "run(Guard.KILL);" + end, "KILL")).isFalse();
+        assertThat(leavesOut(head + "assertThat(run(TableMutation.KILL)).isNotNull();" + end, "KILL")).isTrue();
+        assertThat(leavesOut(head + "assertThat(run(TableMutation.KILLED)).isNotNull();" + end, "KILL")).isFalse();
+        assertThat(leavesOut(head + "// TableMutation.KILL\n        assertThat(run(0));" + end, "KILL")).isFalse();
+        assertThat(leavesOut(head + "run(TableMutation.KILL);" + end, "KILL")).isFalse();
         final String csv = "class T\n{\n    @ParameterizedTest\n    @CsvSource({\"KILL, 1\"})\n" +
-            "    void shouldX(final String guard)\n    {\n        ";
-        assertThat(leavesOut(csv + "assertThat(run(guard));" + end, "KILL")).isFalse();
-        assertThat(leavesOut(csv + "assertThat(run(Guard.class.getDeclaredField(guard)));" + end, "KILL")).isTrue();
-        assertThat(leavesOut(csv + "run(GuardMutation.bits(Guard.class, guard));" + end, "KILL")).isFalse();
+            "    void shouldX(final String name)\n    {\n        ";
+        assertThat(leavesOut(csv + "assertThat(run(name));" + end, "KILL")).isFalse();
+        assertThat(leavesOut(csv + "assertThat(run(TableMutation.named(name)));" + end, "KILL")).isTrue();
+        assertThat(leavesOut(csv + "run(TableMutation.named(name));" + end, "KILL")).isFalse();
         assertThat(leavesOut(
-            csv + "GuardMutation.shouldShow(GuardMutation.bits(Guard.class, guard));" + end, "KILL")).isTrue();
+            csv + "MutationSearch.shouldShow(TableMutation.named(name));" + end, "KILL")).isTrue();
     }
 
     @Test

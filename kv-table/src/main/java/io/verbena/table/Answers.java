@@ -10,20 +10,22 @@ final class Answers
     static final int NONE = -1;
 
     private final OperationRunner runner;
-    private final int droppedGuards;
 
-    Answers(final OperationRunner runner, final int droppedGuards)
+    Answers(final OperationRunner runner)
     {
         this.runner = runner;
-        this.droppedGuards = droppedGuards;
     }
 
     /** @return what a waiter is told right behind a leader that has ended, or {@link #NONE}; also if there is none. */
     int of(final Operation leader, final Operation waiter)
     {
-        final boolean isInTime = waiter != null &&
-            (waiter.turn <= leader.turn || isDropped(CombinerGuard.ANSWERED_IN_TIME));
-        return isInTime ? behind(leader, waiter) : NONE;
+        return waiter != null && isInTime(leader, waiter) ? behind(leader, waiter) : NONE;
+    }
+
+    /** Whether an operation waited before a leader had read anything. */
+    private static boolean isInTime(final Operation leader, final Operation waiter)
+    {
+        return waiter.turn <= leader.turn;
     }
 
     /** Ends a waiter, which waits no more. */
@@ -35,21 +37,20 @@ final class Answers
         runner.release(waiter);
     }
 
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
-    }
-
     private int behind(final Operation leader, final Operation waiter)
     {
         return switch (leader.fate)
         {
-            case OperationResult.STORED, OperationResult.DELETED -> behindChange(leader, waiter);
             case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> whereThere(waiter, leader.version);
             case OperationResult.NOT_FOUND -> whereAbsent(waiter);
-            // Nothing is certain, or it was not the key that was in the way.
-            default -> isDropped(CombinerGuard.ANSWERED_BY_CERTAINTY) ? behindChange(leader, waiter) : NONE;
+            // Otherwise nothing is certain, or it was not the key that was in the way.
+            default -> tookEffect(leader) ? behindChange(leader, waiter) : NONE;
         };
+    }
+
+    private static boolean tookEffect(final Operation leader)
+    {
+        return leader.fate == OperationResult.STORED || leader.fate == OperationResult.DELETED;
     }
 
     private int behindChange(final Operation leader, final Operation waiter)
@@ -69,9 +70,13 @@ final class Answers
         {
             return OperationResult.EXISTS;
         }
-        final boolean isOther =
-            waiter.expectedVersion != version || isDropped(CombinerGuard.ANSWERED_BY_VERSION);
-        return OperationKind.isByVersion(waiter.kind) && isOther ? OperationResult.VERSION_MISMATCH : NONE;
+        return OperationKind.isByVersion(waiter.kind) && isMismatch(waiter, version) ?
+            OperationResult.VERSION_MISMATCH : NONE;
+    }
+
+    private static boolean isMismatch(final Operation waiter, final long version)
+    {
+        return waiter.expectedVersion != version;
     }
 
     private static int whereAbsent(final Operation waiter)

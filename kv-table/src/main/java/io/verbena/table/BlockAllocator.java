@@ -22,7 +22,6 @@ public final class BlockAllocator
 
     private final EpochTracker epochs;
     private final long maxQuarantineBytes;
-    private final boolean quarantines;
     private final LongArrayQueue[] free = new LongArrayQueue[SizeClasses.COUNT];
     private final long[] slabNext = new long[SizeClasses.COUNT];
     private final long[] slabEnd = new long[SizeClasses.COUNT];
@@ -46,11 +45,10 @@ public final class BlockAllocator
     private boolean requested;
     private boolean refusedLately;
 
-    BlockAllocator(final EpochTracker epochs, final long maxQuarantineBytes, final boolean quarantines)
+    BlockAllocator(final EpochTracker epochs, final long maxQuarantineBytes)
     {
         this.epochs = epochs;
         this.maxQuarantineBytes = maxQuarantineBytes;
-        this.quarantines = quarantines;
         for (int i = 0; i < free.length; i++)
         {
             free[i] = new LongArrayQueue(Long.MIN_VALUE);
@@ -159,11 +157,6 @@ public final class BlockAllocator
         if (isClosed(SlotWord.blockOffset(word)))
         {
             leftBytes += SizeClasses.lengthBytes(sizeClass);
-            return;
-        }
-        if (!quarantines)
-        {
-            addFree(SlotWord.blockOffset(word), sizeClass);
             return;
         }
         retiredWords.addLong(word);

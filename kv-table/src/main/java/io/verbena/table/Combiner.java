@@ -24,32 +24,16 @@ final class Combiner
     private final OperationRunner runner;
     /** Heads of chains, by hash: indexes of operations, see {@link NodeLink}. */
     private final int[] leaders;
-    private final int droppedGuards;
     private final Answers answers;
     /** Counts those that have waited. */
     private long turns;
 
-    Combiner(final OperationRunner runner, final int operationSlots, final int droppedGuards)
+    Combiner(final OperationRunner runner, final int operationSlots)
     {
         this.runner = runner;
-        this.droppedGuards = droppedGuards;
-        answers = new Answers(runner, droppedGuards);
+        answers = new Answers(runner);
         leaders = new int[Integer.highestOneBit(operationSlots) * 2];
         Arrays.fill(leaders, Batch.NONE);
-    }
-
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
-    }
-
-    /** The decisive batch of a leader is posted; nothing follows from that. */
-    void onPosted(final Operation leader)
-    {
-        if (isDropped(CombinerGuard.MEMBERS_TOLD_LAST))
-        {
-            finish(leader, OperationResult.STORED);
-        }
     }
 
     /** Whether an operation can take others of its kind along, with one block. */
@@ -94,16 +78,21 @@ final class Combiner
         return leader;
     }
 
+    private static boolean isOfOneKind(final Operation one, final Operation other)
+    {
+        return one.kind == other.kind;
+    }
+
     /** Whoever does not need what a leader waits for goes past it, as the writer of another engine would. */
-    private boolean isHeldUp(final Operation leader, final Operation op)
+    private static boolean isHeldUp(final Operation leader, final Operation op)
     {
         return leader.step != Step.START || needsTheSame(leader, op);
     }
 
-    private boolean needsTheSame(final Operation leader, final Operation op)
+    private static boolean needsTheSame(final Operation leader, final Operation op)
     {
-        return isDropped(CombinerGuard.GOES_PAST) || (leader.wantsMemory ? OperationKind.storesValue(op.kind) :
-            leader.fullGroupsOffset == 0 || OperationKind.inserts(op.kind));
+        return leader.wantsMemory ? OperationKind.storesValue(op.kind) :
+            leader.fullGroupsOffset == 0 || OperationKind.inserts(op.kind);
     }
 
     /** A leader waits for memory, or for a split: it is none of the writers under way, and holds up who needs that. */
@@ -259,8 +248,7 @@ final class Combiner
         }
         Operation last = first;
         Operation before = null;
-        while (last.next != null && carries(first) &&
-            (last.next.kind == first.kind || isDropped(CombinerGuard.ONE_KIND)))
+        while (last.next != null && carries(first) && isOfOneKind(first, last.next))
         {
             before = last;
             last = last.next;
@@ -335,15 +323,19 @@ final class Combiner
             return;
         }
         final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
-        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats &&
-            !isDropped(CombinerGuard.MEMBER_NOTED))
+        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats)
         {
-            // Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with
-            // it. One that looks for its own lost attempt was noted with all of its members.
-            runner.attempts.noteMember(op, op.leader, Attempts.PENDING);
+            // One that looks for its own lost attempt was noted with all of its members.
+            notePending(op);
         }
         // Its slot becomes free with the outcome of the leader.
         runner.report(op, result);
+    }
+
+    /** Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with it. */
+    private void notePending(final Operation member)
+    {
+        runner.attempts.noteMember(member, member.leader, Attempts.PENDING);
     }
 
     /** @return what can be told of an operation that waits before its leader has ended. */
@@ -412,7 +404,7 @@ final class Combiner
         while (member != null)
         {
             final Operation next = member.next;
-            if (member.reported && !isDropped(CombinerGuard.AGAIN_WITHOUT_TOLD))
+            if (member.reported)
             {
                 leader.firstMember = before == null ? next : leader.firstMember;
                 if (before != null)

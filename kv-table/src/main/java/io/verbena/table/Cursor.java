@@ -30,9 +30,6 @@ import io.verbena.table.format.SubtableDescriptor;
  */
 final class Cursor
 {
-    /** Of 64 bits of the order, what a position may keep where {@link MergeGuard#SHORT_ORDER} says so. */
-    static final int SHORT_ORDER_BITS = SlotWord.FINGERPRINT_BITS + 2;
-
     private static final int MAX_DEPTH = BucketDescriptor.MAX_DEPTH;
     private static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
     private static final int SLOTS_BITS = 5;
@@ -43,7 +40,6 @@ final class Cursor
     private static final long MARK = 1L << DEPTH_SHIFT + DEPTH_BITS;
     private static final int FINGERPRINT_SHIFT = Long.SIZE - SlotWord.FINGERPRINT_BITS;
 
-    private final int droppedGuards;
     private int groupCount;
     private int from;
     private int intervalDepth;
@@ -58,12 +54,6 @@ final class Cursor
     private long splitLink;
     private int siblingSide;
     private long bucketHeader;
-
-    /** @param droppedGuards of {@link MergeGuard}. */
-    Cursor(final int droppedGuards)
-    {
-        this.droppedGuards = droppedGuards;
-    }
 
     static long slotsPerSubtable(final OpenTable table)
     {
@@ -83,12 +73,7 @@ final class Cursor
 
     private int orderBits(final int atDepth)
     {
-        if ((droppedGuards & MergeGuard.HASH_ORDER) != 0)
-        {
-            return 0;
-        }
-        final int bits = PLACE_BITS - atDepth - groupBits(groupCount);
-        return (droppedGuards & MergeGuard.SHORT_ORDER) != 0 ? Math.min(bits, SHORT_ORDER_BITS) : bits;
+        return PLACE_BITS - atDepth - groupBits(groupCount);
     }
 
     private static long prefix(final long order, final int bits)
@@ -164,7 +149,7 @@ final class Cursor
         splitLink = directory.splitLink(entry);
         siblingSide = 1 - (entry >>> depth & 1);
         bucketHeader = directory.bucketHeader(entry);
-        if (takesAllOfIt || depth >= intervalDepth || (droppedGuards & MergeGuard.WALK_AGAIN) != 0)
+        if (takesAllOfIt || !isMerged())
         {
             from = reversed(suffix);
             intervalDepth = depth;
@@ -174,6 +159,12 @@ final class Cursor
             // Nothing of it was met: the longest of the subtable that begins there.
             intervalDepth = Math.max(depth, MAX_DEPTH - Integer.numberOfTrailingZeros(from));
         }
+    }
+
+    /** Whether the interval is only a part of the present subtable, which is walked again for what is behind it. */
+    private boolean isMerged()
+    {
+        return depth < intervalDepth;
     }
 
     /** Takes note of a split or merge of the present subtable. */

@@ -12,8 +12,6 @@ public final class EngineSplits
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int groupsUnderWay;
-    private final int droppedGuards;
-    private final int droppedMergeGuards;
     private final SplitSource source;
     private Scratch scratch;
     private SubtableWork work;
@@ -28,8 +26,6 @@ public final class EngineSplits
         this.attributes = attributes;
         this.epochs = epochs;
         groupsUnderWay = configuration.splitGroupsUnderWay();
-        droppedGuards = configuration.droppedGuards();
-        droppedMergeGuards = configuration.droppedMergeGuards();
         source = configuration.splitSource();
     }
 
@@ -49,7 +45,7 @@ public final class EngineSplits
     {
         prepare();
         return begun(new TableSplit(
-            table, suffix, offset0, offset1, scratch, groupsUnderWay, droppedGuards, epochs.epoch(), deadlineNs));
+            table, suffix, offset0, offset1, scratch, groupsUnderWay, epochs.epoch(), deadlineNs));
     }
 
     /**
@@ -78,8 +74,7 @@ public final class EngineSplits
         final OpenTable table, final int suffix, final long offset, final boolean isAlone, final long deadlineNs)
     {
         prepare();
-        return begun(
-            new TableMerge(table, suffix, offset, scratch, droppedMergeGuards, epochs, isAlone, deadlineNs));
+        return begun(new TableMerge(table, suffix, offset, scratch, epochs, isAlone, deadlineNs));
     }
 
     /**

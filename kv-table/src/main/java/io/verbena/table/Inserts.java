@@ -42,16 +42,14 @@ final class Inserts
             runner.go(op, Step.CLAIM);
             return;
         }
-        for (int i = 0, slots = op.slotsRead(); i < slots; i++)
+        final int tentative = tentativeSlot(op);
+        if (tentative >= 0)
         {
-            if (SlotWord.isTentative(op.slotWord(i)) && !runner.isDropped(Guard.KILL_WHEN_FULL))
-            {
-                op.victimCount = 1;
-                op.victims[0] = op.slotWord(i);
-                op.victimOffsets[0] = op.slotOffset(i);
-                runner.go(op, Step.MAKE_ROOM);
-                return;
-            }
+            op.victimCount = 1;
+            op.victims[0] = op.slotWord(tentative);
+            op.victimOffsets[0] = op.slotOffset(tentative);
+            runner.go(op, Step.MAKE_ROOM);
+            return;
         }
         if (splitSource.requestSplit(op.table, op.subtable()))
         {
@@ -111,18 +109,36 @@ final class Inserts
         return true;
     }
 
+    /** @return the first slot with a tentative word, or -1. */
+    private static int tentativeSlot(final Operation op)
+    {
+        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        {
+            if (SlotWord.isTentative(op.slotWord(slot)))
+            {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
     /** Keeps the tentative word that this operation lost to only if it is still there: then it is killed on the way. */
-    private void forgetRivalThatLeft(final Operation op)
+    private static void forgetRivalThatLeft(final Operation op)
+    {
+        if (!rivalStands(op))
+        {
+            op.rivalOffset = 0;
+        }
+    }
+
+    private static boolean rivalStands(final Operation op)
     {
         boolean stands = false;
         for (int slot = 0, slots = op.slotsRead(); slot < slots && op.rivalOffset != 0; slot++)
         {
             stands |= op.slotOffset(slot) == op.rivalOffset && op.slotWord(slot) == op.rivalWord;
         }
-        if (!stands || runner.isDropped(Guard.KILL_SEEN_AGAIN))
-        {
-            op.rivalOffset = 0;
-        }
+        return stands;
     }
 
     /** First empty slot, main bucket before overflow, of the pair with more of them. */
@@ -183,11 +199,16 @@ final class Inserts
             runner.counters.kills++;
         }
         runner.lookups().slotMoves().stageMoves(op, FIRST_MOVE);
-        op.claimWord = runner.isDropped(Guard.TENTATIVE) ?
-            op.ownWord : SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
+        op.claimWord = claimWord(op);
         runner.batch.swap(0, op.claimOffset, SlotWord.EMPTY, op.claimWord);
         runner.batch.readsFollowAtomics();
         runner.lookups().stageBuckets(op);
+    }
+
+    /** What readers take for absent until the operation has looked for rivals. */
+    private static long claimWord(final Operation op)
+    {
+        return SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
     }
 
     boolean claimTook(final Operation op)
@@ -201,15 +222,20 @@ final class Inserts
         op.rivalOffset = 0;
         op.slotsPending = 0;
         op.claimStands = claimTook(op);
-        if (!op.claimStands)
+        if (op.claimStands)
+        {
+            judgeReRead(op);
+        }
+        else
         {
             lookAtReRead(op);
         }
-        else if (runner.isDropped(Guard.RE_READ))
-        {
-            runner.go(op, Step.COMMIT);
-        }
-        else if (!ownWordStands(op))
+    }
+
+    /** Whether nobody else inserts the key: what was read behind the own tentative word tells. */
+    private void judgeReRead(final Operation op)
+    {
+        if (!ownWordStands(op))
         {
             // a: killed, and never visible.
             op.claimStands = false;
@@ -255,12 +281,6 @@ final class Inserts
     /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
     void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
     {
-        if (slotOffset == op.claimOffset)
-        {
-            // Its own word stands as committed only where a mutation check has it so.
-            judge(op);
-            return;
-        }
         if (op.kind == OperationKind.APPEND)
         {
             // It may need another block than the one that the own word names.
@@ -308,7 +328,7 @@ final class Inserts
             }
         }
         // e
-        runner.go(op, op.victimCount == 0 || runner.isDropped(Guard.KILL) ? Step.COMMIT : Step.KILL);
+        killOrCommit(op);
     }
 
     private void withdraw(final Operation op)
@@ -333,18 +353,35 @@ final class Inserts
         for (int i = 0; i < kills; i++)
         {
             final long found = op.swapResult(i);
-            runner.counters.kills += found == op.victims[op.victimCount - 1 - i] ? 1 : 0;
-            allDead &= found == op.victims[op.victimCount - 1 - i] || found == SlotWord.EMPTY;
+            final long victim = op.victims[op.victimCount - 1 - i];
+            runner.counters.kills += found == victim ? 1 : 0;
+            allDead &= isDead(victim, found);
         }
         op.victimCount -= kills;
-        if (!allDead && !runner.isDropped(Guard.FAILED_KILL))
+        if (allDead)
         {
-            withdraw(op);
+            killOrCommit(op);
         }
         else
         {
-            runner.go(op, op.victimCount == 0 ? Step.COMMIT : Step.KILL);
+            withdraw(op);
         }
+    }
+
+    private void killOrCommit(final Operation op)
+    {
+        runner.go(op, hasVictims(op) ? Step.KILL : Step.COMMIT);
+    }
+
+    private static boolean hasVictims(final Operation op)
+    {
+        return op.victimCount > 0;
+    }
+
+    /** @param found by the compare-and-swap that was to take the victim away. */
+    private static boolean isDead(final long victim, final long found)
+    {
+        return found == victim || found == SlotWord.EMPTY;
     }
 
     void stageCommit(final Operation op)

@@ -34,19 +34,14 @@ final class Lookups
     void stageCachedRead(final Operation op)
     {
         readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.targetWord);
-        if (!runner.isDropped(Guard.SLOT_READ))
-        {
-            runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.targetOffset);
-        }
+        stageSlotRead(op);
     }
 
     void onCachedRead(final Operation op)
     {
         final int block = op.base + Scratch.BLOCKS_OFFSET;
-        final long word = runner.isDropped(Guard.SLOT_READ) ?
-            op.targetWord : op.scratch.word(op.base + Scratch.SLOT_OFFSET);
-        if (word == op.targetWord ||
-            runner.isDropped(Guard.FROZEN_IS_NO_VALUE) && word == SlotWord.frozen(op.targetWord))
+        final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        if (isCurrent(op, word))
         {
             if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
             {
@@ -65,11 +60,17 @@ final class Lookups
         runner.go(op, Step.LOOK);
     }
 
+    /** Whether what was cached is what stands in the slot; a frozen word is nobody's value. */
+    private static boolean isCurrent(final Operation op, final long word)
+    {
+        return word == op.targetWord;
+    }
+
     private void foundCached(final Operation op, final long word, final int block)
     {
-        if (word != op.targetWord || op.bypassedWord != 0)
+        if (op.bypassedWord != 0)
         {
-            // Frozen, which is only without the guard against it; or passed by once.
+            // Passed by once.
             runner.learn(op, true);
             found(op, op.targetOffset, word, block);
             return;
@@ -128,17 +129,14 @@ final class Lookups
      */
     void stageHintedRead(final Operation op)
     {
-        final long bucket = op.targetOffset & -BucketDescriptor.BUCKET_BYTES;
-        final boolean isBlockFirst = runner.isDropped(Guard.BUCKET_BEFORE_BLOCK);
-        if (isBlockFirst)
-        {
-            stageFollow(op);
-        }
-        runner.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES, bucket);
-        if (!isBlockFirst)
-        {
-            stageFollow(op);
-        }
+        stageHintedBucket(op);
+        stageFollow(op);
+    }
+
+    void stageHintedBucket(final Operation op)
+    {
+        runner.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES,
+            op.targetOffset & -BucketDescriptor.BUCKET_BYTES);
     }
 
     void onHintedRead(final Operation op)
@@ -504,10 +502,6 @@ final class Lookups
     /** Whether the words seen are not enough for the answer "absent", nor to insert. */
     boolean seesSplit(final Operation op)
     {
-        if (runner.isDropped(Guard.RESTRUCTURING))
-        {
-            return false;
-        }
         boolean sees = op.sawLink;
         final boolean isPeek = op.peeked && (OperationKind.isRead(op.kind) ||
             !OperationKind.inserts(op.kind) && !op.isMerging());

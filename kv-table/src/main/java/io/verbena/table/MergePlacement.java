@@ -28,31 +28,29 @@ public final class MergePlacement
     /**
      * Places the words of a group.
      *
-     * @param old           words, frozen; others are taken as what they become when they are frozen now.
-     * @param newDepth      of the merged subtable.
-     * @param suffix        of the merged subtable.
-     * @param droppedGuards of {@link MergeGuard}.
-     * @param placed        what each slot of the merged group becomes.
+     * @param old      words, frozen; others are taken as what they become when they are frozen now.
+     * @param newDepth of the merged subtable.
+     * @param suffix   of the merged subtable.
+     * @param placed   what each slot of the merged group becomes.
      * @return whether there is room for all; always, if slots were reserved.
      */
-    static boolean place(
-        final long[] old, final int newDepth, final int suffix, final int droppedGuards, final long[] placed)
+    static boolean place(final long[] old, final int newDepth, final int suffix, final long[] placed)
     {
         for (int slot = 0; slot < SLOTS; slot++)
         {
             final int side = SlotWord.namesBlock(old[slot]) ? 0 : 1;
-            placed[slot] = merged(old[side * SLOTS + slot], side, newDepth, suffix, droppedGuards);
+            placed[slot] = merged(old[side * SLOTS + slot], side, newDepth, suffix);
         }
         boolean fits = true;
         for (int slot = 0; slot < SLOTS; slot++)
         {
             if (SlotWord.namesBlock(old[slot]) && SlotWord.namesBlock(old[SLOTS + slot]))
             {
-                final int to = freeSlot(placed, slot, droppedGuards);
+                final int to = freeSlot(placed, slot);
                 fits &= to >= 0;
                 if (to >= 0)
                 {
-                    placed[to] = merged(old[SLOTS + slot], 1, newDepth, suffix, droppedGuards);
+                    placed[to] = merged(old[SLOTS + slot], 1, newDepth, suffix);
                 }
             }
         }
@@ -74,7 +72,8 @@ public final class MergePlacement
             return slot;
         }
         final long[] placed = new long[SLOTS];
-        place(old, 0, 0, MergeGuard.WINDOW_BACK, placed);
+        // At this depth words keep their windows.
+        place(old, 0, 0, placed);
         for (int to = 0; to < SLOTS; to++)
         {
             if (placed[to] == SlotWord.withKind(old[from], SlotWord.KIND_COMMITTED))
@@ -86,15 +85,14 @@ public final class MergePlacement
     }
 
     /** @return what a word becomes in the merged subtable. */
-    static long merged(
-        final long old, final int side, final int newDepth, final int suffix, final int droppedGuards)
+    static long merged(final long old, final int side, final int newDepth, final int suffix)
     {
         if (!SlotWord.namesBlock(old))
         {
             return SlotWord.EMPTY;
         }
         final long word = SlotWord.withKind(old, SlotWord.KIND_COMMITTED);
-        if (!SlotWord.beginsWindow(newDepth + 1) || (droppedGuards & MergeGuard.WINDOW_BACK) != 0)
+        if (!SlotWord.beginsWindow(newDepth + 1))
         {
             return word;
         }
@@ -104,16 +102,10 @@ public final class MergePlacement
             oldSuffix >>> newDepth + 1 - SlotWord.WINDOW_BITS & (1 << SlotWord.WINDOW_BITS) - 1);
     }
 
-    private static int freeSlot(final long[] placed, final int slot, final int droppedGuards)
+    private static int freeSlot(final long[] placed, final int slot)
     {
-        final boolean isAnywhere = (droppedGuards & MergeGuard.OWN_BUCKETS) != 0;
-        final int bucket = slot / PER_BUCKET * PER_BUCKET;
-        int free = isAnywhere ? -1 : freeOf(placed, bucket, PER_BUCKET);
-        if (free < 0)
-        {
-            free = isAnywhere ? freeOf(placed, 0, SLOTS) : freeOf(placed, OVERFLOW_SLOT, PER_BUCKET);
-        }
-        return free;
+        final int free = freeOf(placed, slot / PER_BUCKET * PER_BUCKET, PER_BUCKET);
+        return free < 0 ? freeOf(placed, OVERFLOW_SLOT, PER_BUCKET) : free;
     }
 
     private static int freeOf(final long[] placed, final int from, final int count)

@@ -53,7 +53,6 @@ final class MergeUnit
     private static final int NEW = 2;
 
     private final int tableId;
-    private final int droppedGuards;
     private final long[] offsets = new long[3];
     private final long[] headers = new long[3];
     private final long[] links = new long[2];
@@ -68,10 +67,9 @@ final class MergeUnit
     private int staged;
     private String failure;
 
-    MergeUnit(final int tableId, final int droppedGuards)
+    MergeUnit(final int tableId)
     {
         this.tableId = tableId;
-        this.droppedGuards = droppedGuards;
     }
 
     /**
@@ -140,11 +138,6 @@ final class MergeUnit
         return records;
     }
 
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
-    }
-
     void stage(final Requests requests)
     {
         switch (step)
@@ -210,22 +203,20 @@ final class MergeUnit
 
     private void freezeOrPlace(final Requests requests)
     {
-        boolean isFrozen = true;
         for (int slot = 0; slot < 2 * SLOTS; slot++)
         {
             old[slot] = requests.word(wordAt(slot));
-            if (old[slot] == SlotWord.UNINITIALISED && !isDropped(MergeGuard.WHOLE_BEFORE_MERGE))
+            if (isMissing(old[slot]))
             {
                 failure = "a slot of a subtable that is merged is not initialised: group=" + group + " slot=" + slot;
                 return;
             }
-            isFrozen &= SlotWord.isFrozen(old[slot]);
         }
-        if (!isFrozen && !(isDropped(MergeGuard.UNIT_FROZEN) && step == Step.FREEZE))
+        if (!isFrozen())
         {
             step = Step.FREEZE;
         }
-        else if (!MergePlacement.place(old, newDepth, suffix, droppedGuards, placed))
+        else if (!MergePlacement.place(old, newDepth, suffix, placed))
         {
             failure = "there is no room for the records of two groups: group=" + group;
         }
@@ -234,6 +225,22 @@ final class MergeUnit
             done = 0;
             step = Step.PLACE;
         }
+    }
+
+    private static boolean isMissing(final long word)
+    {
+        return word == SlotWord.UNINITIALISED;
+    }
+
+    /** Whether all slots of both groups are. */
+    private boolean isFrozen()
+    {
+        boolean isFrozen = true;
+        for (final long word : old)
+        {
+            isFrozen &= SlotWord.isFrozen(word);
+        }
+        return isFrozen;
     }
 
     /** Links first: whoever sees a frozen word finds the way. Items are buckets (negative) and slots. */

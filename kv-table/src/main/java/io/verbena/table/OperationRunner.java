@@ -19,8 +19,6 @@ final class OperationRunner
     final Contention contention;
     final Attempts attempts = new Attempts();
     final Combiner combiner;
-    final int droppedGuards;
-    final int droppedMergeGuards;
     private final boolean controlsContention;
     private final boolean repeatsLost;
     private final Repeats repeats;
@@ -49,15 +47,13 @@ final class OperationRunner
     {
         this.operations = operations;
         this.epochs = epochs;
-        batch = new Batch(memory.scratch(), fencesReads && (configuration.droppedGuards() & Guard.FENCE) == 0, this);
+        batch = new Batch(memory.scratch(), fencesReads, this);
         cache = memory.cache();
         records = new Records(memory.scratch(), configuration);
         contention = new Contention(
             configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
         controlsContention = configuration.controlsContention();
-        combiner = new Combiner(this, operations.length, configuration.droppedCombinerGuards());
-        droppedGuards = configuration.droppedGuards();
-        droppedMergeGuards = configuration.droppedMergeGuards();
+        combiner = new Combiner(this, operations.length);
         inserts = new Inserts(this, configuration.splitSource());
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
@@ -71,11 +67,6 @@ final class OperationRunner
         {
             freeSlots[freeSlotCount++] = i;
         }
-    }
-
-    boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
     }
 
     Lookups lookups()
@@ -336,15 +327,6 @@ final class OperationRunner
         {
             // Nothing was posted: as if the room had been seen to be missing.
             park(op);
-        }
-        else if (op.step == Step.COMMIT && isDropped(Guard.COMMIT))
-        {
-            op.version = op.ownVersion;
-            report(op, OperationResult.STORED);
-        }
-        else if (op.firstMember != null && Step.isDecisive(op.step))
-        {
-            combiner.onPosted(op);
         }
     }
 

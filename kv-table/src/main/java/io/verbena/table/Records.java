@@ -15,7 +15,6 @@ final class Records
     private final UnsafeBuffer buffer;
     private final int writerNumber;
     private final int clientId;
-    private final int droppedGuards;
     private long lastIssued;
     long clockNs;
 
@@ -24,7 +23,6 @@ final class Records
         buffer = scratch.buffer;
         writerNumber = configuration.writerNumber();
         clientId = configuration.clientId();
-        droppedGuards = configuration.droppedGuards();
     }
 
     /**
@@ -40,8 +38,7 @@ final class Records
             member.ownVersion = nextVersion(replacedVersion);
         }
         op.ownVersion = nextVersion(replacedVersion);
-        final int versionBits =
-            (droppedGuards & Guard.VERSION_BITS) != 0 ? 0 : BlockVersion.slotBits(op.ownVersion);
+        final int versionBits = BlockVersion.slotBits(op.ownVersion);
         // The slot may be one of a subtable that is split already, at a depth whose windows begin elsewhere.
         final int window = predecessor == SlotWord.EMPTY ? op.window : SlotWord.window(predecessor);
         op.ownWord = SlotWord.committed(op.fingerprint, window, versionBits, op.blockClass, op.blockOffset);
@@ -54,10 +51,6 @@ final class Records
 
     private long nextVersion(final long replacedVersion)
     {
-        if ((droppedGuards & Guard.UNIQUE_VERSIONS) != 0)
-        {
-            return replacedVersion + 1;
-        }
         lastIssued = BlockVersion.next(lastIssued, clockNs, replacedVersion, writerNumber);
         return lastIssued;
     }
@@ -73,10 +66,6 @@ final class Records
     /** @return whether a valid block holds the operation's key, of the operation's table. */
     boolean holdsKey(final Operation op, final int blockAt)
     {
-        if ((droppedGuards & Guard.KEY_CHECK) != 0)
-        {
-            return true;
-        }
         return BlockDescriptor.keyLength(buffer, blockAt) == op.keyLength &&
             BlockDescriptor.tableId(buffer, blockAt) == op.table.tableId &&
             bytesEqual(blockAt + BlockDescriptor.KEY_OFFSET, op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
@@ -112,8 +101,7 @@ final class Records
     /** @return the word that a delete of this engine leaves in the place of another. */
     long tombstone(final long deletedWord)
     {
-        return (droppedGuards & Guard.TOMBSTONE) != 0 ?
-            SlotWord.EMPTY : SlotWord.tombstone(writerNumber, deletedWord);
+        return SlotWord.tombstone(writerNumber, deletedWord);
     }
 
     /** @return the value of a counter in a block, own or read; its value has 8 bytes. */

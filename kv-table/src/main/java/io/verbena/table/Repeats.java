@@ -22,21 +22,17 @@ final class Repeats
     void start(final Operation op)
     {
         final int entry = attempts.find(op);
-        if (runner.isDropped(Guard.REPEAT_LOOKS))
-        {
-            goOn(op);
-        }
-        else if (entry == Attempts.NONE)
+        if (entry == Attempts.NONE)
         {
             runner.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else
         {
-            start(op, entry);
+            startFrom(op, entry);
         }
     }
 
-    private void start(final Operation op, final int entry)
+    private void startFrom(final Operation op, final int entry)
     {
         switch (attempts.state(entry))
         {
@@ -78,7 +74,7 @@ final class Repeats
         }
         else if (attempts.state(entry) != Attempts.LOST)
         {
-            start(op, entry);
+            startFrom(op, entry);
         }
         else if (word == attempts.desiredWord(entry))
         {
@@ -107,7 +103,7 @@ final class Repeats
      */
     private void onOwnWord(final Operation op, final int entry, final long word)
     {
-        final boolean isOwn = OperationKind.storesValue(op.kind) || runner.isDropped(Guard.ONE_TAKER);
+        final boolean isOwn = leavesOwnWord(op);
         if (!isOwn && runner.tombstones().isKnown(op.link, attempts.slotOffset(entry), word))
         {
             goOn(op);
@@ -131,6 +127,12 @@ final class Repeats
         {
             applied(op, entry);
         }
+    }
+
+    /** Whether no other operation can leave the word that this one leaves. */
+    private static boolean leavesOwnWord(final Operation op)
+    {
+        return OperationKind.storesValue(op.kind);
     }
 
     private void follow(final Operation op, final long word)
@@ -169,7 +171,7 @@ final class Repeats
         }
         else if (attempts.state(entry) != Attempts.LOST)
         {
-            start(op, entry);
+            startFrom(op, entry);
         }
         else if (attempts.blockVersion(entry) == 0 ? runner.records.isOwnBlockOf(op, block) :
             attempts.blockVersion(entry) == runner.records.version(block))
@@ -201,7 +203,7 @@ final class Repeats
     }
 
     /** The first attempt had no effect. */
-    private void goOn(final Operation op)
+    void goOn(final Operation op)
     {
         final int entry = attempts.find(op);
         if (entry != Attempts.NONE)

@@ -31,23 +31,15 @@ final class SlotMoves
     }
 
     /** @return word to which a split turns another one. */
-    static long frozen(final long word, final int droppedGuards)
+    static long frozen(final long word)
     {
-        if ((droppedGuards & Guard.FREEZE_EMPTY) != 0 && word == SlotWord.EMPTY)
-        {
-            return SlotWord.EMPTY;
-        }
-        if ((droppedGuards & Guard.FREEZE_KILLS) != 0 && SlotWord.isTentative(word))
-        {
-            return SlotWord.withKind(word, SlotWord.KIND_FROZEN);
-        }
         return SlotWord.frozen(word);
     }
 
     /** @return whether there is nothing to freeze any more. */
-    static boolean isFrozen(final long word, final int droppedGuards)
+    static boolean isFrozen(final long word)
     {
-        return SlotWord.isFrozen(word) || word == SlotWord.EMPTY && (droppedGuards & Guard.FREEZE_EMPTY) != 0;
+        return SlotWord.isFrozen(word);
     }
 
     /**
@@ -98,7 +90,7 @@ final class SlotMoves
      */
     int mixedPairs(final Operation op)
     {
-        if (!op.isMerging() || (runner.droppedMergeGuards & MergeGuard.UNIT_AT_ONCE) != 0)
+        if (!op.isMerging())
         {
             return 0;
         }
@@ -137,7 +129,7 @@ final class SlotMoves
         }
         if (op.unit == null || op.unit.tableId() != op.table.tableId)
         {
-            op.unit = new MergeUnit(op.table.tableId, runner.droppedMergeGuards);
+            op.unit = new MergeUnit(op.table.tableId);
         }
         final long own = op.predecessor - SubtableDescriptor.GROUPS_OFFSET;
         final long sibling = MergeLink.sibling(op.splitLink);
@@ -189,18 +181,24 @@ final class SlotMoves
         return header == op.splitLink || header == TableDirectory.parentHeader(op.bucketHeader);
     }
 
+    /** Whether those who see a frozen word of a bucket find their way from its header. */
+    private static boolean isLinked(final Operation op, final int bucket)
+    {
+        return op.oldBucketHeader(bucket) == op.splitLink;
+    }
+
     /** Freezes one slot, the link first; the results are the first two. */
     void stageFreeze(final Operation op, final int slot)
     {
         final int bucket = slot / BucketDescriptor.SLOTS_PER_BUCKET;
         final long old = op.oldWord(slot);
-        if (op.oldBucketHeader(bucket) != op.splitLink && !runner.isDropped(Guard.LINK_FIRST))
+        if (!isLinked(op, bucket))
         {
             runner.batch.swap(1, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
         }
-        if (!isFrozen(old, runner.droppedGuards))
+        if (!isFrozen(old))
         {
-            runner.batch.swap(0, op.oldSlotOffset(slot), old, frozen(old, runner.droppedGuards));
+            runner.batch.swap(0, op.oldSlotOffset(slot), old, frozen(old));
         }
     }
 
@@ -208,8 +206,7 @@ final class SlotMoves
     boolean isFrozenNow(final Operation op, final int slot)
     {
         final long old = op.oldWord(slot);
-        return isFrozen(old, runner.droppedGuards) || op.swapResult(0) == old ||
-            op.swapResult(0) == frozen(old, runner.droppedGuards);
+        return isFrozen(old) || op.swapResult(0) == old || op.swapResult(0) == frozen(old);
     }
 
     /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
@@ -277,7 +274,7 @@ final class SlotMoves
                     runner.end(op, OperationResult.RESTRUCTURING);
                     return;
                 }
-                isFrozen &= isFrozen(old, runner.droppedGuards);
+                isFrozen &= isFrozen(old);
             }
         }
         if (!isFrozen)
@@ -329,9 +326,9 @@ final class SlotMoves
         return op.slotWord(slot) == SlotWord.UNINITIALISED && op.slotCounts(slot);
     }
 
-    private boolean renews(final Operation op)
+    private static boolean renews(final Operation op)
     {
-        return SlotWord.beginsWindow(op.subtableDepth) && !runner.isDropped(Guard.RENEW_WINDOW);
+        return SlotWord.beginsWindow(op.subtableDepth);
     }
 
     private int room(final Operation op)
@@ -347,22 +344,21 @@ final class SlotMoves
     {
         final int room = room(op);
         op.victimCount = 0;
-        for (int bucket = 0; bucket < 2 * op.pairCount && !runner.isDropped(Guard.LINK_FIRST); bucket++)
+        for (int bucket = 0; bucket < 2 * op.pairCount; bucket++)
         {
-            final long header = op.oldBucketHeader(bucket);
-            if (header != op.splitLink && bucket != op.skippedBucket)
+            if (!isLinked(op, bucket) && bucket != op.skippedBucket)
             {
-                runner.batch.swap(op.victimCount, op.oldBucketOffset(bucket), header, op.splitLink);
+                runner.batch.swap(
+                    op.victimCount, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
                 op.victims[op.victimCount++] = -1 - bucket;
             }
         }
         for (int slot = 0, slots = op.slotsRead(); slot < slots && op.victimCount < room; slot++)
         {
             final long word = op.oldWord(slot);
-            if (isPending(op, slot) && !isFrozen(word, runner.droppedGuards))
+            if (isPending(op, slot) && !isFrozen(word))
             {
-                runner.batch.swap(
-                    op.victimCount, op.oldSlotOffset(slot), word, frozen(word, runner.droppedGuards));
+                runner.batch.swap(op.victimCount, op.oldSlotOffset(slot), word, frozen(word));
                 op.victims[op.victimCount++] = slot;
             }
         }
@@ -391,7 +387,7 @@ final class SlotMoves
             {
                 final int slot = (int)op.victims[i];
                 final long expected = op.oldWord(slot);
-                final long frozen = frozen(expected, runner.droppedGuards);
+                final long frozen = frozen(expected);
                 op.oldWord(slot, found == expected ? frozen : found);
                 op.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
             }
@@ -478,19 +474,16 @@ final class SlotMoves
         for (int slots = op.slotsPending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
         {
             final int slot = Integer.numberOfTrailingZeros(slots);
-            runner.batch.swap(
-                swaps++, op.slotOffset(targetSlot(slot)), SlotWord.UNINITIALISED, op.slotWord(slot));
+            runner.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
             staged |= 1 << slot;
         }
         return staged;
     }
 
-    /** Without the guard: the next slot of the bucket. */
-    private int targetSlot(final int slot)
+    /** A word goes to the same slot, whoever moves it. */
+    private static long newOffset(final Operation op, final int slot)
     {
-        final int inBucket = slot % BucketDescriptor.SLOTS_PER_BUCKET;
-        return runner.isDropped(Guard.SAME_SLOT) ?
-            slot - inBucket + (inBucket + 1) % BucketDescriptor.SLOTS_PER_BUCKET : slot;
+        return op.slotOffset(slot);
     }
 
     private void onMove(final Operation op)

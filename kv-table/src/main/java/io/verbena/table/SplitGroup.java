@@ -28,7 +28,6 @@ final class SplitGroup
     private final SplitBatch batch;
     private final int memoryAt;
     private final int tableId;
-    private final int droppedGuards;
     private Step step = Step.DONE;
     private long oldOffset;
     private long oldHeader;
@@ -40,12 +39,11 @@ final class SplitGroup
     private int doneBefore;
     private String failure;
 
-    SplitGroup(final SplitBatch batch, final int tableId, final int droppedGuards)
+    SplitGroup(final SplitBatch batch, final int tableId)
     {
         this.batch = batch;
         memoryAt = batch.groupAt();
         this.tableId = tableId;
-        this.droppedGuards = droppedGuards;
     }
 
     /** @param isFresh whether nobody else can have moved slots of it but operations that needed them. */
@@ -90,11 +88,6 @@ final class SplitGroup
             records += SlotWord.namesBlock(oldWord(slot)) ? 1 : 0;
         }
         return records;
-    }
-
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
     }
 
     void stage()
@@ -164,12 +157,12 @@ final class SplitGroup
         for (int slot = 0; slot < SLOTS; slot++)
         {
             final long word = oldWord(slot);
-            if (word == SlotWord.UNINITIALISED && !isDropped(Guard.WHOLE_BEFORE_SPLIT))
+            if (isMissing(word))
             {
                 failure = "a slot of the subtable that is split is not initialised: group=" + group + " slot=" + slot;
                 return;
             }
-            isFrozen &= SlotMoves.isFrozen(word, droppedGuards);
+            isFrozen &= SlotMoves.isFrozen(word);
         }
         done = 0;
         if (!isFrozen)
@@ -186,12 +179,23 @@ final class SplitGroup
         }
     }
 
+    private static boolean isMissing(final long word)
+    {
+        return word == SlotWord.UNINITIALISED;
+    }
+
+    /** Whether those who see a frozen word of a bucket find their way from its header. */
+    private boolean isLinked(final long header)
+    {
+        return header == link;
+    }
+
     private void stageFreeze()
     {
-        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP && !isDropped(Guard.LINK_FIRST); bucket++)
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
         {
             final long header = batch.word(headerAt(bucket));
-            if (header != link)
+            if (!isLinked(header))
             {
                 batch.swap(-1 - bucket,
                     groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES, header, link);
@@ -200,9 +204,9 @@ final class SplitGroup
         for (int slot = 0; slot < SLOTS && batch.hasRoom(); slot++)
         {
             final long word = oldWord(slot);
-            if (!SlotMoves.isFrozen(word, droppedGuards))
+            if (!SlotMoves.isFrozen(word))
             {
-                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMoves.frozen(word, droppedGuards));
+                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMoves.frozen(word));
             }
         }
     }
@@ -221,7 +225,7 @@ final class SplitGroup
             else
             {
                 final long expected = oldWord(slot);
-                batch.word(wordAt(slot), found == expected ? SlotMoves.frozen(expected, droppedGuards) : found);
+                batch.word(wordAt(slot), found == expected ? SlotMoves.frozen(expected) : found);
             }
         }
         freezeOrMove();
@@ -229,7 +233,7 @@ final class SplitGroup
 
     private boolean renews()
     {
-        return SlotWord.beginsWindow(newDepth) && !isDropped(Guard.RENEW_WINDOW);
+        return SlotWord.beginsWindow(newDepth);
     }
 
     /** @return the next slot from {@link #done} on whose hash is needed, or all slots. */

@@ -34,7 +34,7 @@ final class SplitLanes
     private String failure;
 
     /** @param lanes groups under way at a time, 1 to {@link SplitBatch#MAX_LANES}. */
-    SplitLanes(final Scratch scratch, final int lanes, final int tableId, final int droppedGuards)
+    SplitLanes(final Scratch scratch, final int lanes, final int tableId)
     {
         batches = new SplitBatch[lanes];
         groups = new SplitGroup[lanes];
@@ -43,7 +43,7 @@ final class SplitLanes
         for (int lane = 0; lane < lanes; lane++)
         {
             batches[lane] = SplitBatch.ofLane(scratch, lane);
-            groups[lane] = new SplitGroup(batches[lane], tableId, droppedGuards);
+            groups[lane] = new SplitGroup(batches[lane], tableId);
         }
     }
 

@@ -54,10 +54,7 @@ final class Starts
         {
             return;
         }
-        if (!op.wantsMemory || !runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH))
-        {
-            op.beginEpoch = runner.epochs.epoch();
-        }
+        op.beginEpoch = runner.epochs.epoch();
         // An append knows only from the value there is which block it needs.
         final boolean needsBlock =
             OperationKind.storesValue(op.kind) && (op.kind != OperationKind.APPEND || op.needsBlock);
@@ -77,7 +74,7 @@ final class Starts
         {
             startCold(op);
         }
-        else if (!runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)) && !runner.isDropped(Guard.CACHE_EPOCH))
+        else if (!runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)))
         {
             startExpired(op, entry);
         }

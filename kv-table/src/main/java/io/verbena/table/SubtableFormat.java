@@ -27,9 +27,9 @@ final class SubtableFormat
     }
 
     /** One of two; the slots hold the word given. */
-    void beginSplit(final int suffix, final int depth, final long at, final long old, final long word)
+    void beginSplit(final int suffix, final int depth, final long at, final long old)
     {
-        begin(suffix, depth, at, word);
+        begin(suffix, depth, at);
         SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
             table.groupCount, table.descriptor().hashSeed(), old);
     }
@@ -38,24 +38,30 @@ final class SubtableFormat
     void beginMerged(
         final int suffix, final int depth, final long at, final long old0, final long old1, final long epoch)
     {
-        begin(suffix, depth, at, SlotWord.UNINITIALISED);
+        begin(suffix, depth, at);
         SubtableDescriptor.write(batch.scratch.buffer, SplitBatch.HEADER_AT, table.tableId, suffix, depth,
             table.groupCount, table.descriptor().hashSeed(), old0, old1, epoch);
     }
 
-    private void begin(final int suffix, final int depth, final long at, final long word)
+    private void begin(final int suffix, final int depth, final long at)
     {
         final long header = BucketDescriptor.header(table.tableId, suffix, depth);
         for (int line = SplitBatch.FORMAT_AT; line < SplitBatch.SCRATCH_BYTES; line += BucketDescriptor.BUCKET_BYTES)
         {
-            batch.word(line + BucketDescriptor.HEADER_OFFSET, header);
-            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
-            {
-                batch.word(line + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES, word);
-            }
+            formatBucket(batch, line, header);
         }
         offset = at;
         group = 0;
+    }
+
+    private static void formatBucket(final SplitBatch batch, final int at, final long header)
+    {
+        batch.word(at + BucketDescriptor.HEADER_OFFSET, header);
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+        {
+            batch.word(
+                at + BucketDescriptor.SLOTS_OFFSET + slot * BucketDescriptor.SLOT_BYTES, SlotWord.UNINITIALISED);
+        }
     }
 
     /** The groups are alike, and all come from the same memory. */

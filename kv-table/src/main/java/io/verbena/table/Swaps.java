@@ -19,13 +19,21 @@ final class Swaps
      */
     void stageSwap(final Operation op)
     {
-        final boolean stores = OperationKind.storesValue(op.kind);
-        final boolean writes = stores && !op.blockWritten;
-        final boolean writesLate = runner.isDropped(Guard.WRITE_BEFORE_CAS);
-        if (writes && !writesLate)
+        stageBlock(op);
+        stageWords(op);
+    }
+
+    void stageBlock(final Operation op)
+    {
+        if (OperationKind.storesValue(op.kind) && !op.blockWritten)
         {
             runner.lookups().writeOwnBlock(op);
         }
+    }
+
+    void stageWords(final Operation op)
+    {
+        final boolean stores = OperationKind.storesValue(op.kind);
         if (op.claimStands)
         {
             runner.batch.swap(1, op.claimOffset, op.claimWord, SlotWord.EMPTY);
@@ -40,10 +48,6 @@ final class Swaps
         if (!stores)
         {
             runner.tombstones().stageClearing(op);
-        }
-        if (writes && writesLate)
-        {
-            runner.lookups().writeOwnBlock(op);
         }
     }
 
@@ -67,13 +71,12 @@ final class Swaps
             runner.counters.cacheStale++;
             runner.learn(op, false);
         }
-        final long returned = op.swapResult(0);
-        if (runner.isDropped(Guard.NEVER_RETURNED_WORD) && SlotWord.isCommitted(returned))
-        {
-            op.targetWord = returned;
-            runner.go(op, Step.SWAP);
-            return;
-        }
+        goOnFrom(op, op.swapResult(0));
+    }
+
+    /** The compare-and-swap was lost to the word that it returned. */
+    private void goOnFrom(final Operation op, final long returned)
+    {
         // A stale cached location is no contention: go on at once.
         final int doorstep = op.targetIsCached ? 2 : 0;
         if (Lookups.mayName(op, returned))
@@ -87,6 +90,12 @@ final class Swaps
         {
             runner.retry(op, doorstep);
         }
+    }
+
+    /** An attempt of unknown outcome that expected the same word did not take it away. */
+    private void noteTaken(final Operation op)
+    {
+        runner.attempts.onReplaced(op.hash.low(), op.targetOffset, op.targetWord);
     }
 
     /** As {@link #onSwap} for an operation that was reported before. @return whether it took effect. */
@@ -105,10 +114,7 @@ final class Swaps
             runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
             return false;
         }
-        if (!runner.isDropped(Guard.ONE_TAKER))
-        {
-            runner.attempts.onReplaced(op.hash.low(), op.targetOffset, op.targetWord);
-        }
+        noteTaken(op);
         // Who removes a committed word retires its block, nobody else.
         op.link.allocator.retire(op.targetWord);
         if (stores)

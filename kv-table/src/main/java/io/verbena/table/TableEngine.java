@@ -27,7 +27,6 @@ public final class TableEngine implements AutoCloseable
     private final NanoClock clock;
     private final EpochNanoClock versionClock;
     private final long maxQuarantineBytes;
-    private final boolean quarantines;
     private final EngineMemory memory;
     private final Scratch scratch;
     private final Operation[] operations;
@@ -52,7 +51,6 @@ public final class TableEngine implements AutoCloseable
         this.clock = clock;
         versionClock = configuration.versionClock();
         maxQuarantineBytes = configuration.maxQuarantineBytes();
-        quarantines = (configuration.droppedGuards() & Guard.QUARANTINE) == 0;
         epochs = new EpochTracker(configuration.initialEpoch());
         operations = new Operation[configuration.operationSlots()];
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
@@ -61,8 +59,7 @@ public final class TableEngine implements AutoCloseable
         {
             operations[i] = new Operation(i, scratch);
         }
-        scan = new TableScan(protectionDomain, attributes, epochs, configuration.droppedGuards(),
-            configuration.droppedMergeGuards());
+        scan = new TableScan(protectionDomain, attributes, epochs);
         splits = new EngineSplits(protectionDomain, attributes, epochs, configuration);
         runner = new OperationRunner(
             operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
@@ -454,16 +451,22 @@ public final class TableEngine implements AutoCloseable
         return epochs.isAwaited();
     }
 
+    /**
+     * One that waits for memory or for another writer has read nothing yet. It must not delay the very epoch it waits
+     * for.
+     */
+    private static boolean hasBegunToRead(final Operation op)
+    {
+        return op.step != Step.FREE && op.step != Step.COMBINED && op.step != Step.START;
+    }
+
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
         long oldest = Math.min(Math.min(epochs.heldEpoch(), scan.heldEpoch()), splits.heldEpoch());
         for (final Operation op : operations)
         {
-            // One that waits for memory or for another writer has read nothing yet. It must not hold up the very epoch
-            // it waits for.
-            if (op.step != Step.FREE && op.step != Step.COMBINED &&
-                (op.step != Step.START || runner.isDropped(Guard.WAIT_OUTSIDE_EPOCH)))
+            if (hasBegunToRead(op))
             {
                 oldest = Math.min(oldest, op.beginEpoch);
             }
@@ -518,7 +521,7 @@ public final class TableEngine implements AutoCloseable
         NodeLink link = links.get(memoryNodeId);
         if (link == null)
         {
-            link = new NodeLink(memoryNodeId, new BlockAllocator(epochs, maxQuarantineBytes, quarantines));
+            link = new NodeLink(memoryNodeId, new BlockAllocator(epochs, maxQuarantineBytes));
             links.put(memoryNodeId, link);
         }
         return link;

@@ -24,9 +24,6 @@ public final class TableEngineConfiguration
     private boolean controlsContention = true;
     private SplitSource splitSource = SplitSource.NONE;
     private int splitGroupsUnderWay = SplitBatch.MAX_LANES;
-    private int droppedGuards;
-    private int droppedCombinerGuards;
-    private int droppedMergeGuards;
 
     /** @return most operations under way at once, 1 to 4096. */
     public int operationSlots()
@@ -241,41 +238,6 @@ public final class TableEngineConfiguration
                 SplitBatch.MAX_LANES);
         }
         splitGroupsUnderWay = groups;
-        return this;
-    }
-
-    int droppedGuards()
-    {
-        return droppedGuards;
-    }
-
-    /** For mutation checks in tests only: {@link Guard} bits of protocol steps to leave out. */
-    TableEngineConfiguration dropGuards(final int guards)
-    {
-        droppedGuards = guards;
-        return this;
-    }
-
-    int droppedCombinerGuards()
-    {
-        return droppedCombinerGuards;
-    }
-
-    int droppedMergeGuards()
-    {
-        return droppedMergeGuards;
-    }
-
-    TableEngineConfiguration dropMergeGuards(final int guards)
-    {
-        droppedMergeGuards = guards;
-        return this;
-    }
-
-    /** As {@link #dropGuards}, with bits of {@link CombinerGuard}. */
-    TableEngineConfiguration dropCombinerGuards(final int guards)
-    {
-        droppedCombinerGuards = guards;
         return this;
     }
 

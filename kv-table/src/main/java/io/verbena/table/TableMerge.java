@@ -29,7 +29,6 @@ public final class TableMerge extends SubtableWork
     private final SubtableFormat format;
     private final MergeUnit unit;
     private final MergeRoom room;
-    private final int droppedGuards;
     private final long givenOffset;
     private final boolean isAlone;
     private final long[] offsets = new long[2];
@@ -55,7 +54,6 @@ public final class TableMerge extends SubtableWork
         final int entry,
         final long offset,
         final Scratch scratch,
-        final int droppedGuards,
         final EpochTracker epochs,
         final boolean isAlone,
         final long deadlineNs)
@@ -66,9 +64,8 @@ public final class TableMerge extends SubtableWork
         line = new HeaderLine(batch, SplitBatch.HEADER_AT);
         mergedLine = new HeaderLine(batch, SplitBatch.SECOND_HEADER_AT);
         format = new SubtableFormat(table, batch);
-        unit = new MergeUnit(table.tableId, droppedGuards);
+        unit = new MergeUnit(table.tableId);
         room = new MergeRoom(batch, table.groupCount);
-        this.droppedGuards = droppedGuards;
         givenOffset = offset;
     }
 
@@ -121,11 +118,6 @@ public final class TableMerge extends SubtableWork
     String progress()
     {
         return "phase=" + phase + " suffix=" + suffix + " depth=" + depth + " group=" + group;
-    }
-
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
     }
 
     @Override
@@ -245,11 +237,17 @@ public final class TableMerge extends SubtableWork
         {
             fail("it is split, or its sibling");
         }
-        else if (predecessor != 0 && !isDropped(MergeGuard.WHOLE_BEFORE_MERGE))
+        else if (!isWhole(predecessor))
         {
             fail("it is not whole, or its sibling: finish what it comes from first");
         }
         return state() != State.RUNNING;
+    }
+
+    /** Whether every slot of a subtable is initialised: only then its header names no predecessor. */
+    private static boolean isWhole(final long predecessor)
+    {
+        return predecessor == 0;
     }
 
     private void findSibling()
@@ -349,16 +347,16 @@ public final class TableMerge extends SubtableWork
         {
             // Taken back meanwhile, and used for something else.
             undecidedEpoch = epochs.epoch();
-            return isDropped(MergeGuard.STALE_ONLY);
+            return false;
         }
         undecidedEpoch = mergedLine.epoch(epochs.epoch()) + EpochTracker.REPEAT_EPOCHS;
-        return epochs.isReusable(undecidedEpoch) || isDropped(MergeGuard.STALE_ONLY);
+        return epochs.isReusable(undecidedEpoch);
     }
 
     /** Looks at everything before it changes anything. */
     private void onCount()
     {
-        final int full = isDropped(MergeGuard.ROOM_FIRST) ? MergeRoom.NONE : room.full();
+        final int full = room.full();
         if (full != MergeRoom.NONE)
         {
             noRoom(full);
@@ -381,12 +379,11 @@ public final class TableMerge extends SubtableWork
     /** Goes on until every group of the piece has enough reserved slots, whatever others have put there meanwhile. */
     private void reserve()
     {
-        final boolean isDropped = isDropped(MergeGuard.ROOM_FIRST);
-        if (!isDropped && room.full() != MergeRoom.NONE)
+        if (room.full() != MergeRoom.NONE)
         {
             noRoom(room.full());
         }
-        else if (!isDropped && room.needsMore())
+        else if (room.needsMore())
         {
             phase = Phase.RESERVE;
         }
@@ -411,11 +408,7 @@ public final class TableMerge extends SubtableWork
         final long found = batch.result(0);
         if (usesGivenMemory())
         {
-            phase = Phase.DECIDE;
-            if (isDropped(MergeGuard.SIBLING_DECIDES))
-            {
-                beginUnits();
-            }
+            onProposed();
         }
         else if (MergeLink.isLink(found))
         {
@@ -425,6 +418,12 @@ public final class TableMerge extends SubtableWork
         {
             fail("it was split, or its sibling");
         }
+    }
+
+    /** Only the link of the sibling makes it so. */
+    private void onProposed()
+    {
+        phase = Phase.DECIDE;
     }
 
     private void onDecide()
@@ -448,7 +447,7 @@ public final class TableMerge extends SubtableWork
         fail("a proposal is taken back: it was split, or its sibling, or nobody has decided it");
     }
 
-    private void beginUnits()
+    void beginUnits()
     {
         table.learn(suffix, depth + 1, offsets[0] + SubtableDescriptor.GROUPS_OFFSET, linkOf(0));
         group = 0;

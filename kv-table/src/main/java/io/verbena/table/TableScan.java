@@ -62,7 +62,6 @@ public final class TableScan
     private final ProtectionDomain protectionDomain;
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
-    private final int droppedGuards;
     private final Cursor cursor;
     private final ScanGroups groups;
     private final ScanBlocks blocks;
@@ -92,14 +91,12 @@ public final class TableScan
     TableScan(
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
-        final EpochTracker epochs,
-        final int droppedGuards, final int droppedMergeGuards)
+        final EpochTracker epochs)
     {
-        this.droppedGuards = droppedGuards;
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
-        cursor = new Cursor(droppedMergeGuards);
+        cursor = new Cursor();
         groups = new ScanGroups(cursor);
         blocks = new ScanBlocks(groups, ScanGroups.MEMORY_BYTES);
         counts = new ScanCounts(cursor, groups);
@@ -218,7 +215,7 @@ public final class TableScan
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
     long heldEpoch()
     {
-        return isBusy() && (droppedGuards & Guard.SCAN_IN_EPOCH) == 0 ? beginEpoch : Long.MAX_VALUE;
+        return isBusy() ? beginEpoch : Long.MAX_VALUE;
     }
 
     boolean isInFlightAt(final NodeLink node)
@@ -418,7 +415,7 @@ public final class TableScan
     {
         if (unit == null || unit.tableId() != table.tableId)
         {
-            unit = new MergeUnit(table.tableId, 0);
+            unit = new MergeUnit(table.tableId);
         }
         unit.begin(cursor.suffix(), cursor.depth(), cursor.merged(0), cursor.merged(1),
             cursor.groupsOffset() - SubtableDescriptor.GROUPS_OFFSET, group, ScanGroups.OLD_AT);
@@ -472,7 +469,7 @@ public final class TableScan
     {
         for (int i = begin; i < end; i++)
         {
-            if (!blocks.isValid(i, table.tableId) && (droppedGuards & Guard.SCAN_LOOKS_AGAIN) == 0)
+            if (!blocks.isValid(i, table.tableId))
             {
                 lookAgain(groups.slot(i), OperationResult.CORRUPT);
                 return false;
@@ -485,7 +482,7 @@ public final class TableScan
     private boolean take(final int met)
     {
         final long behind = groups.behind(met);
-        if (groups.isAhead(met, blocks.keyHash(met)) && !isLeftOut(met))
+        if (isAhead(met))
         {
             if (!sink.onRecord(scratch.buffer, blocks.at(met), behind))
             {
@@ -498,9 +495,9 @@ public final class TableScan
         return true;
     }
 
-    private boolean isLeftOut(final int met)
+    private boolean isAhead(final int met)
     {
-        return (droppedGuards & Guard.SCAN_LOOKS_AGAIN) != 0 && !blocks.isValid(met, table.tableId);
+        return groups.isAhead(met, blocks.keyHash(met));
     }
 
     /** What was read is not what was published: damaged, or this node was late. The groups are read again. */

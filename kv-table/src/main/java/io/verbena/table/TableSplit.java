@@ -2,7 +2,6 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
-import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 
@@ -30,7 +29,6 @@ public final class TableSplit extends SubtableWork
     private final HeaderLine line;
     private final SubtableFormat format;
     private final SplitLanes lanes;
-    private final int droppedGuards;
     private final long[] newOffsets;
     private Phase phase = Phase.INSPECT;
     private boolean isMerged;
@@ -52,15 +50,13 @@ public final class TableSplit extends SubtableWork
         final long offset1,
         final Scratch scratch,
         final int groups,
-        final int droppedGuards,
         final long beginEpoch,
         final long deadlineNs)
     {
         super(table, splitsEntry, scratch, beginEpoch, deadlineNs);
         line = new HeaderLine(batch, SplitBatch.HEADER_AT);
         format = new SubtableFormat(table, batch);
-        lanes = new SplitLanes(scratch, groups, table.tableId, droppedGuards);
-        this.droppedGuards = droppedGuards;
+        lanes = new SplitLanes(scratch, groups, table.tableId);
         newOffsets = new long[]{ offset0, offset1 };
         aimAt(wantedSuffix, wantedDepth, wantedOffset);
     }
@@ -117,11 +113,6 @@ public final class TableSplit extends SubtableWork
     String progress()
     {
         return "phase=" + phase + " suffix=" + oldSuffix + " depth=" + oldDepth + " groups=" + lanes.groupsDone();
-    }
-
-    private boolean isDropped(final int guard)
-    {
-        return (droppedGuards & guard) != 0;
     }
 
     private void aimAt(final int suffix, final int depth, final long offset)
@@ -189,7 +180,7 @@ public final class TableSplit extends SubtableWork
         {
             failMerged();
         }
-        else if (predecessor != 0 && !isDropped(Guard.WHOLE_BEFORE_SPLIT))
+        else if (!isWhole(predecessor))
         {
             aimAt(oldSuffix & (1 << oldDepth - 1) - 1, oldDepth - 1, predecessor);
         }
@@ -212,11 +203,16 @@ public final class TableSplit extends SubtableWork
         }
     }
 
+    /** Whether every slot of a subtable is initialised: only then its header names no predecessor. */
+    private static boolean isWhole(final long predecessor)
+    {
+        return predecessor == 0;
+    }
+
     private void beginFormat(final int side)
     {
         formattedSide = side;
-        format.beginSplit(oldSuffix | side << oldDepth, oldDepth + 1, newOffsets[side], oldOffset,
-            isDropped(Guard.UNINITIALISED) ? SlotWord.EMPTY : SlotWord.UNINITIALISED);
+        format.beginSplit(oldSuffix | side << oldDepth, oldDepth + 1, newOffsets[side], oldOffset);
         phase = Phase.FORMAT;
     }
 

@@ -217,7 +217,7 @@ final class TableWords
                 {
                     old[slot] = word(level + 2 + slot / MergePlacement.SLOTS, first, slot % MergePlacement.SLOTS);
                 }
-                MergePlacement.place(old, to.depth(), to.suffix(), 0, placed);
+                MergePlacement.place(old, to.depth(), to.suffix(), placed);
                 giveMerged(to, level + 1, first, placed);
             }
         }

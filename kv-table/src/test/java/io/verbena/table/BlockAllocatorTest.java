@@ -18,7 +18,7 @@ class BlockAllocatorTest
     private static final int SMALL = SizeClasses.classFor(64);
 
     private final EpochTracker epochs = new EpochTracker(1);
-    private final BlockAllocator allocator = new BlockAllocator(epochs, 1 << 20, true);
+    private final BlockAllocator allocator = new BlockAllocator(epochs, 1 << 20);
 
     private void epoch(final long epoch, final long safeEpoch)
     {
@@ -72,7 +72,7 @@ class BlockAllocatorTest
     @Test
     void shouldStopAtTheBoundOfTheQuarantine()
     {
-        final BlockAllocator bounded = new BlockAllocator(epochs, 128, true);
+        final BlockAllocator bounded = new BlockAllocator(epochs, 128);
         bounded.chunkLeased(4096, 1 << 16);
         for (int i = 0; i < 3; i++)
         {
@@ -157,7 +157,7 @@ class BlockAllocatorTest
     @Test
     void shouldAllocateNothingWhenAskedHowMuchItHolds()
     {
-        final BlockAllocator large = new BlockAllocator(epochs, 64 << 20, true);
+        final BlockAllocator large = new BlockAllocator(epochs, 64 << 20);
         large.chunkLeased(1 << 20, 8 << 20);
         for (int i = 0; i < 100_000; i++)
         {

@@ -58,9 +58,8 @@ class CombinedRaceSimTest
     @ParameterizedTest(name = "{0}")
     @CsvSource({"MEMBERS_TOLD_LAST, lost update", "ANSWERED_IN_TIME, stale answer",
         "ANSWERED_BY_CERTAINTY, a record is missed", "ANSWERED_BY_VERSION, lost update"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
+    void shouldFindViolationWhenMutated(final String name, final String symptom)
     {
-        GuardMutation.shouldShow(symptom, MOST_MUTATION_SEEDS, StepShape::combining,
-            shape -> shape.droppedCombinerGuards = GuardMutation.bits(CombinerGuard.class, guard));
+        MutationSearch.shouldShow(symptom, MOST_MUTATION_SEEDS, TableMutation.named(name), StepShape::combining);
     }
 }

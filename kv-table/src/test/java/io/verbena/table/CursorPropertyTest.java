@@ -21,7 +21,7 @@ class CursorPropertyTest
     private static final int MOST_GROUPS = 600_000_000;
 
     private final Random random = new Random(5);
-    private final Cursor cursor = new Cursor(0);
+    private final Cursor cursor = new Cursor();
 
     /** A table that nobody has made: where its subtables lie does not matter. */
     private static OpenTable table(final EngineFixture fixture, final int depth, final int groupCount)

@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -170,11 +171,20 @@ class EngineAnswersTest
 
     /** What another node did after the leader may have been told to somebody before the late one began. */
     @ParameterizedTest
-    @ValueSource(ints = {0, CombinerGuard.ANSWERED_IN_TIME})
-    void shouldNotAnswerWhoBeganBehindTheLeader(final int dropped)
+    @ValueSource(strings = {"", "ANSWERED_IN_TIME"})
+    void shouldNotAnswerWhoBeganBehindTheLeader(final String name)
     {
-        fixture.close();
-        open(settings -> settings.dropCombinerGuards(dropped));
+        try (Mutation.Opened _ = TableMutation.named(name).open())
+        {
+            deleteBehindTheLeader();
+        }
+        assertThat(ended.getFirst().result).isEqualTo(OperationResult.DELETED);
+        assertThat(ended.getLast().result)
+            .isEqualTo(name.isEmpty() ? OperationResult.DELETED : OperationResult.NOT_FOUND);
+    }
+
+    private void deleteBehindTheLeader()
+    {
         store("k");
         begin(OperationKind.DELETE, "k", null, 0);
         // Its compare-and-swap executes, and the answer is late.
@@ -188,9 +198,6 @@ class EngineAnswersTest
         }
         begin(OperationKind.DELETE, "k", null, 0);
         finish();
-        assertThat(ended.getFirst().result).isEqualTo(OperationResult.DELETED);
-        assertThat(ended.getLast().result)
-            .isEqualTo(dropped == 0 ? OperationResult.DELETED : OperationResult.NOT_FOUND);
     }
 
     /** So many of the batch's requests execute before its connection is lost. */
@@ -221,11 +228,25 @@ class EngineAnswersTest
 
     /** A delete may be what makes the room that a put waits for. */
     @ParameterizedTest
-    @ValueSource(ints = {0, CombinerGuard.GOES_PAST})
-    void shouldGoPastWhoWaitsForMemory(final int dropped)
+    @ValueSource(strings = {"", "GOES_PAST"})
+    void shouldGoPastWhoWaitsForMemory(final String name)
     {
-        fixture.close();
-        open(settings -> settings.dropCombinerGuards(dropped));
+        final boolean goesPast = name.isEmpty();
+        try (Mutation.Opened _ = TableMutation.named(name).open())
+        {
+            deleteBesideAPutThatWaitsForMemory();
+            assertThat(results()).containsExactlyElementsOf(goesPast ?
+                List.of(OperationResult.DELETED, OperationResult.NOT_FOUND, OperationResult.NOT_FOUND) :
+                List.of(OperationResult.DELETED));
+            fixture.engine.suspend(EngineFixture.NODE, false);
+            fixture.engine.suspend(EngineFixture.OTHER_NODE, false);
+            finish();
+            assertThat(value("k")).isEqualTo(goesPast ? "1" : null);
+        }
+    }
+
+    private void deleteBesideAPutThatWaitsForMemory()
+    {
         store("k");
         fixture.engine.suspend(EngineFixture.NODE, true);
         fixture.engine.suspend(EngineFixture.OTHER_NODE, true);
@@ -235,13 +256,6 @@ class EngineAnswersTest
         work();
         begin(OperationKind.DELETE, "k", null, 0);
         work();
-        assertThat(results()).containsExactlyElementsOf(dropped == 0 ?
-            List.of(OperationResult.DELETED, OperationResult.NOT_FOUND, OperationResult.NOT_FOUND) :
-            List.of(OperationResult.DELETED));
-        fixture.engine.suspend(EngineFixture.NODE, false);
-        fixture.engine.suspend(EngineFixture.OTHER_NODE, false);
-        finish();
-        assertThat(value("k")).isEqualTo(dropped == 0 ? "1" : null);
     }
 
     /** @return its version. */

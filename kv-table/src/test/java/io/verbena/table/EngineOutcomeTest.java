@@ -4,6 +4,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -259,37 +260,31 @@ class EngineOutcomeTest
     @Test
     void shouldSayTableFullWhenFullPairsAreNotRelieved()
     {
-        try (EngineFixture mutant = EngineFixture.single(s -> s.dropGuards(Guard.KILL_WHEN_FULL)))
+        fillEmptySlots(SlotWord.withKind(SlotWord.committed(1, 0, 0, 0, 64), SlotWord.KIND_TENTATIVE));
+        try (Mutation.Opened _ = TableMutation.KILL_WHEN_FULL.open())
         {
-            final OpenTable other = mutant.createTable(0, 1);
-            for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
-            {
-                for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_BUCKET; slot++)
-                {
-                    mutant.memory().putLong(slotAt(bucket, slot), SlotWord.withKind(
-                        SlotWord.committed(1, 0, 0, 0, 64), SlotWord.KIND_TENTATIVE), LITTLE_ENDIAN);
-                }
-            }
-            assertThat(mutant.put(other, "k", "v").result()).isEqualTo(OperationResult.TABLE_FULL);
+            assertThat(fixture.put(table, "k", "v").result()).isEqualTo(OperationResult.TABLE_FULL);
         }
     }
 
     @Test
     void shouldGetPastDeadInserterOfSameKeyAtLowerSlot()
     {
-        assertThat(insertBehindDeadInserter(0).result()).isEqualTo(OperationResult.STORED);
+        assertThat(insertBehindDeadInserter().result()).isEqualTo(OperationResult.STORED);
     }
 
     @Test
     void shouldWaitForTheDeadWhenTentativeWordsSeenAgainAreNotKilled()
     {
-        assertThat(insertBehindDeadInserter(Guard.KILL_SEEN_AGAIN).result())
-            .isEqualTo(OperationResult.TIMED_OUT_NOT_APPLIED);
+        try (Mutation.Opened _ = TableMutation.KILL_SEEN_AGAIN.open())
+        {
+            assertThat(insertBehindDeadInserter().result()).isEqualTo(OperationResult.TIMED_OUT_NOT_APPLIED);
+        }
     }
 
-    private static EngineFixture.Outcome insertBehindDeadInserter(final int droppedGuards)
+    private static EngineFixture.Outcome insertBehindDeadInserter()
     {
-        try (EngineFixture other = EngineFixture.single(s -> s.dropGuards(droppedGuards)))
+        try (EngineFixture other = EngineFixture.single())
         {
             final OpenTable small = other.createTable(0, 1);
             other.put(small, "k", "v");
@@ -348,14 +343,10 @@ class EngineOutcomeTest
     @Test
     void shouldAnswerAbsentFalselyWhenFrozenWordsAreOverlooked()
     {
-        try (EngineFixture mutant = EngineFixture.single(s -> s.dropGuards(Guard.RESTRUCTURING)))
+        fillEmptySlots(SlotWord.UNINITIALISED);
+        try (Mutation.Opened _ = TableMutation.RESTRUCTURING.open())
         {
-            final OpenTable other = mutant.createTable(0, 1);
-            for (int i = 0; i < BucketDescriptor.SLOTS_PER_GROUP; i++)
-            {
-                mutant.memory().putLong(slotAt(i / 7, i % 7), SlotWord.UNINITIALISED, LITTLE_ENDIAN);
-            }
-            assertThat(mutant.get(other, "moved").result()).isEqualTo(OperationResult.NOT_FOUND);
+            assertThat(fixture.get(table, "moved").result()).isEqualTo(OperationResult.NOT_FOUND);
         }
     }
 
@@ -489,7 +480,7 @@ class EngineOutcomeTest
     @Test
     void shouldHoldUpTheEpochItWaitsForWhenWaitingCountsAsWorking()
     {
-        try (EngineFixture mutant = EngineFixture.single(s -> s.dropGuards(Guard.WAIT_OUTSIDE_EPOCH)))
+        try (Mutation.Opened _ = TableMutation.WAIT_OUTSIDE_EPOCH.open(); EngineFixture mutant = EngineFixture.single())
         {
             final OpenTable other = mutant.createTable(0, 1);
             mutant.chunksLeft = 1;
@@ -500,7 +491,7 @@ class EngineOutcomeTest
             mutant.engine.onEpoch(2, 0);
             assertThat(mutant.engine.passedEpoch()).isZero();
         }
-        // With the guard it is 1: see the test before.
+        // Not mutated it is 1: see the test before.
     }
 
     /** Chunks are left, but so much waits for the epoch that no more may. */

@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.test.Mutation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,12 +22,12 @@ class EngineRepeatTest
     @BeforeEach
     void setUp()
     {
-        open(0, false);
+        open(false);
     }
 
-    private void open(final int droppedGuards, final boolean repeatsLost)
+    private void open(final boolean repeatsLost)
     {
-        fixture = EngineFixture.single(settings -> settings.dropGuards(droppedGuards).repeatsLostOutcomes(repeatsLost));
+        fixture = EngineFixture.single(settings -> settings.repeatsLostOutcomes(repeatsLost));
         table = fixture.createTable(0, 16);
         other = new EngineFixture(fixture.fabric, settings -> settings.writerNumber(2));
         other.nextBlocksAt += 1 << 20;
@@ -116,12 +117,13 @@ class EngineRepeatTest
     @Test
     void shouldUndoWhatCameAfterTheFirstAttemptWhenItDoesNotLook()
     {
-        tearDown();
-        open(Guard.REPEAT_LOOKS, false);
         fixture.put(table, "k", "a");
         lose(OperationKind.PUT, "b", UPDATE_STEPS);
         other.put(otherTable, "k", "c");
-        repeat(OperationKind.PUT, "b");
+        try (Mutation.Opened _ = TableMutation.REPEAT_LOOKS.open())
+        {
+            repeat(OperationKind.PUT, "b");
+        }
         assertThat(fixture.get(table, "k").value()).isEqualTo("b");
     }
 
@@ -196,17 +198,14 @@ class EngineRepeatTest
     @Test
     void shouldTakeTheDeleteOfAnotherForItsOwnWhenDeletesLeaveNothing()
     {
-        tearDown();
-        open(Guard.TOMBSTONE, false);
-        other.close();
-        other = new EngineFixture(
-            fixture.fabric, settings -> settings.writerNumber(2).dropGuards(Guard.TOMBSTONE));
-        fixture.put(table, "k", "a");
-        lose(OperationKind.DELETE, null, 0);
-        final OpenTable same = other.engine.openTable(table.descriptor());
-        assertThat(other.run(OperationKind.DELETE, same, "k", null, 0).result())
-            .isEqualTo(OperationResult.DELETED);
-        assertThat(repeat(OperationKind.DELETE, null).result()).isEqualTo(OperationResult.DELETED);
+        try (Mutation.Opened _ = TableMutation.TOMBSTONE.open())
+        {
+            fixture.put(table, "k", "a");
+            lose(OperationKind.DELETE, null, 0);
+            assertThat(other.run(OperationKind.DELETE, otherTable, "k", null, 0).result())
+                .isEqualTo(OperationResult.DELETED);
+            assertThat(repeat(OperationKind.DELETE, null).result()).isEqualTo(OperationResult.DELETED);
+        }
     }
 
     @Test
@@ -251,7 +250,7 @@ class EngineRepeatTest
     void shouldFindOutByItselfWhenTheNextConnectionComes()
     {
         tearDown();
-        open(0, true);
+        open(true);
         fixture.put(table, "k", "a");
         begin(OperationKind.PUT, "b");
         for (int i = 0; i < UPDATE_STEPS; i++)
@@ -271,7 +270,7 @@ class EngineRepeatTest
     void shouldEndUnknownAtItsDeadlineWhenNoConnectionComes()
     {
         tearDown();
-        open(0, true);
+        open(true);
         fixture.put(table, "k", "a");
         begin(OperationKind.PUT, "b");
         fixture.port.fail(true);

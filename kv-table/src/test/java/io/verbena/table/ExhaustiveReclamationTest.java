@@ -62,7 +62,7 @@ class ExhaustiveReclamationTest
     private static void exploreReaper(
         final int[] kinds, final int state, final int mostCrashes, final int mostSteps, final ExplorationTotals totals)
     {
-        final TableScenario.Race race = TableScenario.Race.of(kinds, state, 0);
+        final TableScenario.Race race = TableScenario.Race.of(kinds, state);
         final SimExplorationReport report = explore(race, mostCrashes, false, mostSteps);
         assertThat(report.violation()).as(race + ": " + report).isNull();
         assertThat(kinds.length > 2 || report.isComplete()).as(race + ": " + report).isTrue();
@@ -75,7 +75,7 @@ class ExhaustiveReclamationTest
     void shouldFindViolationWhenMemoryIsTakenBackBeforeTheEngineIsCutOff(final int kind, final int state)
     {
         final TableScenario.Race broken =
-            TableScenario.Race.of(new int[]{kind, TableScenario.LATE_FENCE}, state, 0);
+            TableScenario.Race.of(new int[]{kind, TableScenario.LATE_FENCE}, state);
         final SimExplorationReport report = explore(broken, 0, false, ALL_STEPS);
         assertThat(report.violation()).as(report.toString()).contains("corrupt");
     }

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,7 +42,7 @@ class ExhaustiveScheduleTest
                     final boolean isEndless = state == 0 && mayInsert(one) && mayInsert(other);
                     final boolean goesToTheEnd = !isEndless || GOES_TO_THE_END || mostCrashes == 0;
                     final TableScenario.Race race =
-                        TableScenario.Race.of(new int[]{one, other}, state, 0);
+                        TableScenario.Race.of(new int[]{one, other}, state);
                     final int mostSteps = !goesToTheEnd ? MOST_STEPS : isEndless ? NO_BOUND : ALL_STEPS;
                     final SimExplorationReport report = explore(race, mostCrashes, weakOrder, mostSteps);
                     assertThat(report.violation()).as(race + ", crashes up to " + mostCrashes + ": " + report).isNull();
@@ -86,7 +87,7 @@ class ExhaustiveScheduleTest
             for (int state = 0; state < TableScenario.Race.STATES; state++)
             {
                 final TableScenario.Race race =
-                    TableScenario.Race.of(new int[]{one, OperationKind.PUT_IF_PRESENT}, state, 0);
+                    TableScenario.Race.of(new int[]{one, OperationKind.PUT_IF_PRESENT}, state);
                 assertThat(outcomes(race, true)).as(race.toString()).isEqualTo(outcomes(race, false)).isNotEmpty();
             }
         }
@@ -110,22 +111,21 @@ class ExhaustiveScheduleTest
         "NEVER_RETURNED_WORD, 2, 2, 1, false, 'get 0 -> [101 '",
         "KILL_SEEN_AGAIN, 2, 2, 0, false, 'does not end: engine-1'",
         "FENCE, 2, 2, 0, true, 'two committed words of one key'"})
-    void shouldFindViolationWhenGuardIsDropped(
-        final String guard,
+    void shouldFindViolationWhenMutated(
+        final String name,
         final int one,
         final int other,
         final int state,
         final boolean weakOrder,
         final String symptom)
-        throws ReflectiveOperationException
     {
-        final int bit = (int)Guard.class.getDeclaredField(guard).get(null);
-        final int[] kinds = {one, other};
-        final TableScenario.Race broken = TableScenario.Race.of(kinds, state, bit);
-        final SimExplorationReport report = explore(broken, 0, weakOrder, MOST_STEPS);
-        assertThat(report.violation()).as(report.toString()).contains(symptom);
-        assertThat(report.schedule()).hasSizeBetween(1, MOST_STEPS);
-        final TableScenario.Race whole = TableScenario.Race.of(kinds, state, 0);
-        assertThat(explore(whole, 0, weakOrder, MOST_STEPS).violation()).isNull();
+        final TableScenario.Race race = TableScenario.Race.of(new int[]{one, other}, state);
+        try (Mutation.Opened _ = TableMutation.named(name).open())
+        {
+            final SimExplorationReport report = explore(race, 0, weakOrder, MOST_STEPS);
+            assertThat(report.violation()).as(report.toString()).contains(symptom);
+            assertThat(report.schedule()).hasSizeBetween(1, MOST_STEPS);
+        }
+        assertThat(explore(race, 0, weakOrder, MOST_STEPS).violation()).isNull();
     }
 }

@@ -42,7 +42,7 @@ class ExhaustiveTripleTest
                     for (int state = 0; state < TableScenario.Race.STATES - 1; state++)
                     {
                         final TableScenario.Race race = new TableScenario.Race(
-                            new int[]{THREE_KINDS[one], THREE_KINDS[two], THREE_KINDS[three]}, state > 0, state > 1, 0);
+                            new int[]{THREE_KINDS[one], THREE_KINDS[two], THREE_KINDS[three]}, state > 0, state > 1);
                         final int inserts = state > 0 ? 0 : inserts(race.kinds());
                         final boolean isCutShort = inserts == 3 || inserts == 2 && !GOES_TO_THE_END;
                         final int mostSteps = isCutShort ? THREE_STEPS : NO_BOUND;

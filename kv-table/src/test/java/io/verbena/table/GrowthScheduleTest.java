@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.test.Mutation;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -44,16 +45,11 @@ class GrowthScheduleTest
     }
 
     private static SimExplorationReport explore(
-        final String kinds,
-        final int state,
-        final String stage,
-        final int crashes,
-        final int droppedGuards,
-        final int droppedMergeGuards)
+        final String kinds, final int state, final String stage, final int crashes)
     {
         final int[] numbers = Arrays.stream(kinds.split(" ")).mapToInt(GrowthScheduleTest::kindOf).toArray();
         final TableScenario.Race race = new TableScenario.Race(
-            numbers, state > 0, state > 1, droppedGuards, MOVING.contains(stage), 1, 0, state > 2);
+            numbers, state > 0, state > 1, MOVING.contains(stage), 1, state > 2);
         final int depth = race.merges() || kinds.contains("walk") ? 1 : 0;
         final Map<String, String> verdicts = new HashMap<>();
         final SimExplorerOptions options =
@@ -62,7 +58,6 @@ class GrowthScheduleTest
         {
             final TableScenario scenario = new TableScenario(race, verdicts, depth);
             scenario.leavesFew = !stage.equals("most") && !stage.equals("fresh");
-            scenario.mergeGuards = droppedMergeGuards;
             return scenario;
         }).explore();
     }
@@ -70,7 +65,7 @@ class GrowthScheduleTest
     private static void shouldHold(
         final String kinds, final int state, final String stage, final int crashes, final long states)
     {
-        final SimExplorationReport report = explore(kinds, state, stage, crashes, 0, 0);
+        final SimExplorationReport report = explore(kinds, state, stage, crashes);
         assertThat(report.violation()).as(report.toString()).isNull();
         assertThat(report.isComplete()).as(report.toString()).isTrue();
         assertThat(report.states()).as(report.toString()).isEqualTo(states);
@@ -145,7 +140,9 @@ class GrowthScheduleTest
     @Test
     void shouldFindViolationWhenNewSlotsAreEmpty()
     {
-        assertThat(explore("walk split", 1, "fresh", 0, Guard.UNINITIALISED, 0).violation())
-            .contains("No order explains", "get 0 -> nil");
+        try (Mutation.Opened _ = TableMutation.UNINITIALISED.open())
+        {
+            assertThat(explore("walk split", 1, "fresh", 0).violation()).contains("No order explains", "get 0 -> nil");
+        }
     }
 }

@@ -3,7 +3,7 @@ package io.verbena.table;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each guard left out alone: a run must show what it prevents. So the runs of {@link TableRaceSimTest} can fail. */
+/** Each step left out alone: a run must show what it prevents. So the runs of {@link TableRaceSimTest} can fail. */
 class GuardMutationSimTest
 {
     private static final int MOST_SEEDS = 3000;
@@ -14,10 +14,9 @@ class GuardMutationSimTest
         "MEMBERS_TOLD_LAST, 7, lost update", "ONE_KIND, 7, lost update", "MEMBER_NOTED, 7, lost update",
         "AGAIN_WITHOUT_TOLD, 7, lost update",
         "MEMBERS_TOLD_LAST, 8, a version goes back", "AGAIN_WITHOUT_TOLD, 8, appended twice"})
-    void shouldFindViolationWhenGuardOfTheCombinerIsDropped(final String guard, final int kind, final String symptom)
+    void shouldFindViolationWhenCombinerIsMutated(final String name, final int kind, final String symptom)
     {
-        GuardMutation.shouldShow(symptom, MOST_SEEDS, seed -> combining(seed, kind),
-            shape -> shape.droppedCombinerGuards = GuardMutation.bits(CombinerGuard.class, guard));
+        MutationSearch.shouldShow(symptom, MOST_SEEDS, TableMutation.named(name), seed -> combining(seed, kind));
     }
 
     private static StepShape combining(final long seed, final int kind)
@@ -57,19 +56,18 @@ class GuardMutationSimTest
         "ONE_TAKER, one record deleted twice",
         "TOMBSTONE, one record deleted twice",
         "TENTATIVE, lost update"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
+    void shouldFindViolationWhenMutated(final String name, final String symptom)
     {
-        GuardMutation.shouldShow(symptom, MOST_SEEDS, seed -> shape(guard, seed),
-            shape -> shape.droppedGuards = GuardMutation.bits(Guard.class, guard));
+        MutationSearch.shouldShow(symptom, MOST_SEEDS, TableMutation.named(name), seed -> shape(name, seed));
     }
 
-    /** What makes the situation likely that the guard is for. */
-    private static StepShape shape(final String guard, final long seed)
+    /** What makes the situation likely that the step is for. */
+    private static StepShape shape(final String name, final long seed)
     {
         final boolean repeats =
-            guard.equals("REPEAT_LOOKS") || guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE");
+            name.equals("REPEAT_LOOKS") || name.equals("ONE_TAKER") || name.equals("TOMBSTONE");
         final StepShape shape = repeats ? StepShape.repeating(seed) : StepShape.of(seed);
-        if (guard.startsWith("CACHE_EPOCH"))
+        if (name.startsWith("CACHE_EPOCH"))
         {
             // The word has to come back to its slot, while somebody has it cached with an old version.
             shape.keys = 1;
@@ -79,7 +77,7 @@ class GuardMutationSimTest
             shape.cacheEntries = 64;
             shape.kinds = new int[]{OperationKind.PUT, OperationKind.REPLACE, OperationKind.REPLACE};
         }
-        if (guard.startsWith("BUCKET_BEFORE_BLOCK"))
+        if (name.startsWith("BUCKET_BEFORE_BLOCK"))
         {
             // A block that was free is used again, and named as before, between the two READs.
             shape.expires = true;
@@ -91,14 +89,14 @@ class GuardMutationSimTest
             shape.kinds = new int[]{OperationKind.PUT, OperationKind.GET};
             shape.isJudgedByRulesOnly = true;
         }
-        if (guard.equals("ONE_TAKER") || guard.equals("TOMBSTONE"))
+        if (name.equals("ONE_TAKER") || name.equals("TOMBSTONE"))
         {
             // Two deletes that expect the same word, the answer to one of them lost.
             shape.keys = 1;
             shape.operations = 150;
             shape.kinds = new int[]{OperationKind.PUT, OperationKind.DELETE, OperationKind.DELETE};
         }
-        if (guard.equals("FENCE"))
+        if (name.equals("FENCE"))
         {
             // Two inserts of one key that see different slots free.
             shape.fences = true;

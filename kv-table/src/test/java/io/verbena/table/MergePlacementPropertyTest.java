@@ -87,7 +87,7 @@ class MergePlacementPropertyTest
     private static void checkPlacement(final long[] old)
     {
         final long[] placed = new long[SLOTS];
-        assertThat(MergePlacement.place(old, 1, 0, 0, placed)).as("seed %d", SEED).isTrue();
+        assertThat(MergePlacement.place(old, 1, 0, placed)).as("seed %d", SEED).isTrue();
         final Set<Long> all = new HashSet<>();
         int records = 0;
         for (int i = 0; i < old.length; i++)
@@ -129,14 +129,14 @@ class MergePlacementPropertyTest
         old[SLOTS + 5] = SlotWord.frozen(SlotWord.withWindow(committed(1), 0xB));
         final long[] placed = new long[SLOTS];
         // Depth 3, suffix 101: those of depth 4 have suffixes 0101 and 1101, which is all of the window.
-        MergePlacement.place(old, 3, 0b101, 0, placed);
+        MergePlacement.place(old, 3, 0b101, placed);
         assertThat(SlotWord.window(placed[3])).isEqualTo(0b0101);
         assertThat(SlotWord.window(placed[5])).isEqualTo(0b1101);
-        MergePlacement.place(old, 2, 0b01, 0, placed);
+        MergePlacement.place(old, 2, 0b01, placed);
         assertThat(SlotWord.window(placed[3])).isEqualTo(0xA);
         assertThat(SlotWord.window(placed[5])).isEqualTo(0xB);
         // Depth 7, suffix 1100101: bits 4 to 7 of the old suffixes.
-        MergePlacement.place(old, 7, 0b1100101, 0, placed);
+        MergePlacement.place(old, 7, 0b1100101, placed);
         assertThat(SlotWord.window(placed[3])).isEqualTo(0b0110);
         assertThat(SlotWord.window(placed[5])).isEqualTo(0b1110);
     }

@@ -7,6 +7,7 @@ import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.test.Mutation;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -165,7 +166,7 @@ class MergeProposalTest
     @Test
     void shouldMergeWhatIsSplitWhenAnyProposalIsTakenBack()
     {
-        try (EngineFixture careless = EngineFixture.single(settings -> settings.dropMergeGuards(MergeGuard.STALE_ONLY));
+        try (Mutation.Opened _ = TableMutation.STALE_ONLY.open(); EngineFixture careless = EngineFixture.single();
             EngineFixture proposer = new EngineFixture(careless.fabric, settings -> settings.writerNumber(2)))
         {
             final OpenTable known = careless.createTable(0, 1);

@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -66,14 +67,15 @@ class MergeRaceSimTest
     @Test
     void shouldFindViolationWhenFreshProposalsAreTakenBack()
     {
-        GuardMutation.shouldShow("bucket of another subtable", MOST_MUTATION_SEEDS, seed ->
+        final Mutation mutation = TableMutation.STALE_ONLY.mutation();
+        MutationSearch.shouldShow("bucket of another subtable", MOST_MUTATION_SEEDS, mutation, seed ->
         {
             final StepShape shape = StepShape.merging(seed);
             shape.keys = 1 + (int)(seed % 2);
             shape.splitOneIn = 2;
             shape.pauseOneIn = 40;
             return shape;
-        }, shape -> shape.droppedMergeGuards = MergeGuard.STALE_ONLY);
+        });
     }
 
     @ParameterizedTest(name = "{0}")
@@ -83,9 +85,8 @@ class MergeRaceSimTest
         "OWN_BUCKETS, its key does not belong to this bucket",
         "WINDOW_BACK, its block holds a key that does not belong to this word",
         "WHOLE_BEFORE_MERGE, waits for slots of the one at"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
+    void shouldFindViolationWhenMutated(final String name, final String symptom)
     {
-        GuardMutation.shouldShow(symptom, MOST_MUTATION_SEEDS, StepShape::merging,
-            shape -> shape.droppedMergeGuards = GuardMutation.bits(MergeGuard.class, guard));
+        MutationSearch.shouldShow(symptom, MOST_MUTATION_SEEDS, TableMutation.named(name), StepShape::merging);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.test.Mutation;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ class MergeScheduleTest
                 }
                 final int merge = stage.equals("placing") ? TableScenario.MERGE_PLACING : TableScenario.MERGE;
                 final TableScenario.Race race = new TableScenario.Race(
-                    new int[]{kind, merge}, state > 0, state > 1, 0, !stage.equals("fresh"), 1, 0, state > 2);
+                    new int[]{kind, merge}, state > 0, state > 1, !stage.equals("fresh"), 1, state > 2);
                 final SimExplorationReport report = explore(race, mostCrashes, mostSteps);
                 assertThat(report.violation()).as(race + ": " + report).isNull();
                 assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(mostSteps == ALL_STEPS);
@@ -68,15 +69,10 @@ class MergeScheduleTest
     void shouldFindViolationWhenAReaderTakesWordsOfAGroupThatIsNotComplete()
     {
         final TableScenario.Race race = new TableScenario.Race(
-            new int[]{OperationKind.GET, TableScenario.MERGE_PLACING}, true, false, 0, true);
-        final Map<String, String> verdicts = new HashMap<>();
-        final SimExplorationReport report =
-            new SimExplorer(new SimExplorerOptions().mostSteps(ALL_STEPS), () ->
-            {
-                final TableScenario scenario = new TableScenario(race, verdicts);
-                scenario.mergeGuards = MergeGuard.UNIT_AT_ONCE;
-                return scenario;
-            }).explore();
-        assertThat(report.violation()).contains("No order explains", "get 0 -> nil");
+            new int[]{OperationKind.GET, TableScenario.MERGE_PLACING}, true, false, true);
+        try (Mutation.Opened _ = TableMutation.UNIT_AT_ONCE.open())
+        {
+            assertThat(explore(race, 0, ALL_STEPS).violation()).contains("No order explains", "get 0 -> nil");
+        }
     }
 }

@@ -134,7 +134,7 @@ final class PreparedSubtables
             }
         }
         final long[] placed = new long[MergePlacement.SLOTS];
-        MergePlacement.place(old, 0, 0, 0, placed);
+        MergePlacement.place(old, 0, 0, placed);
         for (int slot = 0; isPlacing && slot < MergePlacement.SLOTS; slot++)
         {
             if (!isLeft(slot, leavesFew, 2))

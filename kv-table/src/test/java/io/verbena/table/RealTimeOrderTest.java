@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.test.Mutation;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,18 +20,15 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class RealTimeOrderTest
 {
-    private static SimExplorationReport explore(
-        final String kinds, final int crashes, final int droppedGuards, final boolean isOrdered)
+    private static SimExplorationReport explore(final String kinds, final int crashes, final boolean isOrdered)
     {
         final int[] numbers = Arrays.stream(kinds.split(" ")).mapToInt(GrowthScheduleTest::kindOf).toArray();
-        final TableScenario.Race race = TableScenario.Race.of(numbers, 2, droppedGuards);
+        final TableScenario.Race race = TableScenario.Race.of(numbers, 2);
         final Map<String, String> verdicts = new HashMap<>();
         return new SimExplorer(new SimExplorerOptions().mostCrashes(crashes), () ->
         {
             final TableScenario scenario = new TableScenario(race, verdicts);
             scenario.isOrdered = isOrdered;
-            // Only the last engine: who reads in the end, and all others, are right.
-            scenario.firstMutant = numbers.length;
             return scenario;
         }).explore();
     }
@@ -41,13 +39,18 @@ class RealTimeOrderTest
     void shouldFindReadThatGoesBackwards(
         final String kinds, final int crashes, final long overlapping, final long ordered)
     {
-        final SimExplorationReport taken = explore(kinds, crashes, Guard.SLOT_READ, false);
-        assertThat(taken.violation()).as("all taken to overlap").isNull();
-        assertThat(taken.isComplete()).isTrue();
-        assertThat(taken.states()).isEqualTo(overlapping);
-        final SimExplorationReport found = explore(kinds, crashes, Guard.SLOT_READ, true);
-        assertThat(found.violation()).contains("No order explains the completion of", "get 0 -> [100 ");
-        final SimExplorationReport whole = explore(kinds, crashes, 0, true);
+        // Only the last engine: who reads in the end, and all others, are right.
+        final int last = kinds.split(" ").length;
+        try (Mutation.Opened _ = TableMutation.SLOT_READ.mutation().when(() -> TableScenario.acting() == last).open())
+        {
+            final SimExplorationReport taken = explore(kinds, crashes, false);
+            assertThat(taken.violation()).as("all taken to overlap").isNull();
+            assertThat(taken.isComplete()).isTrue();
+            assertThat(taken.states()).isEqualTo(overlapping);
+            final SimExplorationReport found = explore(kinds, crashes, true);
+            assertThat(found.violation()).contains("No order explains the completion of", "get 0 -> [100 ");
+        }
+        final SimExplorationReport whole = explore(kinds, crashes, true);
         assertThat(whole.violation()).isNull();
         assertThat(whole.isComplete()).isTrue();
         assertThat(whole.states()).isEqualTo(ordered);

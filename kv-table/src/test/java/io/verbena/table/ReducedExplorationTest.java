@@ -32,10 +32,10 @@ class ReducedExplorationTest
     }
 
     private static TableScenario.Race race(
-        final String kinds, final int state, final boolean isMoving, final int droppedGuards)
+        final String kinds, final int state, final boolean isMoving)
     {
         final int[] numbers = Arrays.stream(kinds.split(" ")).mapToInt(GrowthScheduleTest::kindOf).toArray();
-        return new TableScenario.Race(numbers, state > 0, state > 1, droppedGuards, isMoving, 1, 0, state > 2);
+        return new TableScenario.Race(numbers, state > 0, state > 1, isMoving, 1, state > 2);
     }
 
     /** States: 0 absent, 1 present, 2 cached, 3 cached long ago. */
@@ -47,7 +47,7 @@ class ReducedExplorationTest
     void shouldMeetTheSameStatesInFewerOrders(
         final String kinds, final int state, final boolean isMoving, final int crashes)
     {
-        final TableScenario.Race race = race(kinds, state, isMoving, 0);
+        final TableScenario.Race race = race(kinds, state, isMoving);
         final Set<String> outcomes = new TreeSet<>();
         final SimExplorationReport reduced = explore(race, crashes, false, outcomes);
         final Set<String> all = new TreeSet<>();

@@ -44,7 +44,6 @@ final class SimTableRun implements AutoCloseable
     private static final int[] COUNTING_KINDS = {0, 0, 2, 3, 4, 5, 6, 7, 7, 7, 9};
 
     private final long seed;
-    private final int droppedGuards;
     private final SimWorld world;
     private final Random random;
     private final List<MemoryHost> hosts = new ArrayList<>();
@@ -117,7 +116,7 @@ final class SimTableRun implements AutoCloseable
                 new TableEngineConfiguration().operationSlots(clients).writerNumber(id)
                     .locationCacheEntries(id == 1 ? 0 : 64).seed(seed + id).backoffNs(2_000, 200_000)
                     .versionClock(() -> world.clock().nanoTime()).operationListener(workers::onComplete)
-                    .chunkSource(this::refuse).dropGuards(droppedGuards));
+                    .chunkSource(this::refuse));
             for (final MemoryHost host : hosts)
             {
                 engine.chunkLeased(host.id, CHUNKS_AT + (long)id * CHUNK_STRIDE, (long)blocks * BLOCK_BYTES);
@@ -202,10 +201,9 @@ final class SimTableRun implements AutoCloseable
         }
     }
 
-    SimTableRun(final long seed, final int droppedGuards)
+    SimTableRun(final long seed)
     {
         this.seed = seed;
-        this.droppedGuards = droppedGuards;
         random = new Random(seed);
         final SimFabricOptions options =
             new SimFabricOptions().readAfterAtomicNeedsFence(random.nextInt(4) == 0).retryTimeoutNs(200_000);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.test.Mutation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -39,7 +40,7 @@ class SplitPairScheduleTest
     private void explore(final int[] kinds, final int state, final int depth, final int crashes, final int steps)
     {
         final TableScenario.Race race =
-            new TableScenario.Race(kinds, state > 0, state > 1, 0, true, 1, 0, state > 2);
+            new TableScenario.Race(kinds, state > 0, state > 1, true, 1, state > 2);
         final SimExplorationReport report = report(race, depth, crashes, steps);
         totals.add(report, steps);
     }
@@ -67,9 +68,12 @@ class SplitPairScheduleTest
     void shouldFindViolationWhereWindowsDoNotBeginAnew()
     {
         final TableScenario.Race race = new TableScenario.Race(
-            new int[]{OperationKind.PUT, SPLIT}, false, false, Guard.RENEW_WINDOW, true);
-        assertThat(report(race, RENEWING_DEPTH, 0, 8).violation())
-            .contains("its block holds a key that does not belong to this word");
+            new int[]{OperationKind.PUT, SPLIT}, false, false, true);
+        try (Mutation.Opened _ = TableMutation.RENEW_WINDOW.open())
+        {
+            assertThat(report(race, RENEWING_DEPTH, 0, 8).violation())
+                .contains("its block holds a key that does not belong to this word");
+        }
     }
 
     private static List<int[]> pairsOfWriters()

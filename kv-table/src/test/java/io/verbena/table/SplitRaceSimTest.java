@@ -63,9 +63,8 @@ class SplitRaceSimTest
         "WHOLE_BEFORE_SPLIT, waits for slots of the one at",
         "UNINITIALISED, one key inserted twice",
         "RENEW_WINDOW, its block holds a key that does not belong to this word"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
+    void shouldFindViolationWhenMutated(final String name, final String symptom)
     {
-        GuardMutation.shouldShow(symptom, MOST_MUTATION_SEEDS, StepShape::splitting,
-            shape -> shape.droppedGuards = GuardMutation.bits(Guard.class, guard));
+        MutationSearch.shouldShow(symptom, MOST_MUTATION_SEEDS, TableMutation.named(name), StepShape::splitting);
     }
 }

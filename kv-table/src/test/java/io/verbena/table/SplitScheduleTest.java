@@ -56,7 +56,7 @@ class SplitScheduleTest
                 }
                 final TableScenario.Race race =
                     new TableScenario.Race(
-                        new int[]{kind, TableScenario.SPLIT}, state > 0, state > 1, 0, isMoving, 1, 0, state > 2);
+                        new int[]{kind, TableScenario.SPLIT}, state > 0, state > 1, isMoving, 1, state > 2);
                 final SimExplorationReport report = explore(race, mostCrashes, mostSteps);
                 assertThat(report.violation()).as(race + ": " + report).isNull();
                 assertThat(report.isComplete()).as(race + ": " + report).isEqualTo(mostSteps == ALL_STEPS);

@@ -88,9 +88,7 @@ final class StepRun implements AutoCloseable
                 new TableEngineConfiguration().operationSlots(shape.clients).writerNumber(id)
                     .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
                     .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
-                    .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost)
-                    .dropGuards(shape.droppedGuards).dropCombinerGuards(shape.droppedCombinerGuards)
-                    .dropMergeGuards(shape.droppedMergeGuards));
+                    .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost));
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(NODE, chunkAt(id), (long)shape.blocks * BLOCK_BYTES);

@@ -20,9 +20,6 @@ final class StepShape
     /** Epochs pass so fast that cached locations are mostly hints. */
     boolean expires;
     int cacheEntries;
-    int droppedGuards;
-    int droppedCombinerGuards;
-    int droppedMergeGuards;
     /** Judged by {@link Symptoms} only: where the checker cannot decide, or not soon. */
     boolean isJudgedByRulesOnly;
     int pauseOneIn;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.test.Mutation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -93,9 +94,9 @@ class TableScanMovedKeyTest
     }
 
     /** @return the keys that are there throughout; what was met of them is noted. */
-    private List<String> walk(final int droppedMergeGuards, final boolean isSplitAgain)
+    private List<String> walk(final boolean isSplitAgain)
     {
-        try (EngineFixture fixture = EngineFixture.single(settings -> settings.dropMergeGuards(droppedMergeGuards)))
+        try (EngineFixture fixture = EngineFixture.single())
         {
             final OpenTable table = fixture.createTable(0, 1);
             final long bytes = SubtableDescriptor.lengthBytes(1) + 63 & -64L;
@@ -131,19 +132,22 @@ class TableScanMovedKeyTest
     @Test
     void shouldMeetAKeyThatWasMovedBeforeTheCursor()
     {
-        assertThat(walk(0, true)).containsExactlyInAnyOrderElementsOf(met);
+        assertThat(walk(true)).containsExactlyInAnyOrderElementsOf(met);
     }
 
     @Test
     void shouldMeetAKeyThatWasMovedBeforeTheCursorInAMergedSubtable()
     {
-        assertThat(walk(0, false)).containsExactlyInAnyOrderElementsOf(met);
+        assertThat(walk(false)).containsExactlyInAnyOrderElementsOf(met);
     }
 
     @Test
     void shouldLeaveItOutWhenTheOrderIsThatOfTheSlots()
     {
-        assertThat(walk(MergeGuard.HASH_ORDER, true)).hasSize(3).containsAll(met);
+        try (Mutation.Opened _ = TableMutation.HASH_ORDER.open())
+        {
+            assertThat(walk(true)).hasSize(3).containsAll(met);
+        }
         assertThat(met).hasSize(2);
     }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.test.Mutation;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +36,7 @@ class TableScanOrderSimTest
     private static final int MAX_STEPS = 100_000;
     private static final int MOST_SEEDS = 150;
     private static final int SEED_OF_HASH = 42;
+    private static final int SHORT_ORDER_BITS = SlotWord.FINGERPRINT_BITS + 2;
     private static final List<String> TIED_KEYS = TiedKeys.find("", TIED, SEED_OF_HASH);
 
     /** What happens between stretches and during them. */
@@ -69,7 +72,7 @@ class TableScanOrderSimTest
         return keys;
     }
 
-    private void setUp(final long seed, final int droppedMergeGuards)
+    private void setUp(final long seed)
     {
         random = new Random(seed);
         deepest = 1 + (int)(seed % MOST_DEPTH);
@@ -90,8 +93,7 @@ class TableScanOrderSimTest
         for (int i = 0; i < walkers.length; i++)
         {
             final int writerNumber = 2 + i;
-            walkers[i] = new EngineFixture(fabric,
-                settings -> settings.writerNumber(writerNumber).dropMergeGuards(droppedMergeGuards));
+            walkers[i] = new EngineFixture(fabric, settings -> settings.writerNumber(writerNumber));
             tables[i] = walkers[i].engine.openTable(published);
         }
         // Records of siblings have the same slots then, so that merges have to move them.
@@ -284,7 +286,7 @@ class TableScanOrderSimTest
     {
         for (int seed = firstSeed; seed < firstSeed + 15; seed++)
         {
-            setUp(seed, 0);
+            setUp(seed);
             assertThat(walk(ALL, times -> times >= 1)).as("seed %d", seed).isEmpty();
             assertThat(splits).isPositive();
             assertThat(merges).isPositive();
@@ -299,7 +301,7 @@ class TableScanOrderSimTest
     {
         for (int seed = 0; seed < 20; seed++)
         {
-            setUp(seed, 0);
+            setUp(seed);
             assertThat(walk(new Changes(false, true, true), times -> times == 1)).as("seed %d", seed).isEmpty();
             assertThat(merges).isPositive();
             close();
@@ -310,12 +312,15 @@ class TableScanOrderSimTest
     @Test
     void shouldMeetRecordsThatPositionsDoNotTellApartWhereNothingIsMoved()
     {
-        for (int seed = 0; seed < 12; seed++)
+        try (Mutation.Opened _ = Mutation.returning(Cursor.class, "orderBits", SHORT_ORDER_BITS).open())
         {
-            setUp(seed, MergeGuard.SHORT_ORDER);
-            assertThat(walk(NONE, times -> times == 1)).as("seed %d", seed).isEmpty();
-            assertThat(TIED_KEYS).as("others are met").containsAll(walk(ALL, times -> times >= 1));
-            close();
+            for (int seed = 0; seed < 12; seed++)
+            {
+                setUp(seed);
+                assertThat(walk(NONE, times -> times == 1)).as("seed %d", seed).isEmpty();
+                assertThat(TIED_KEYS).as("others are met").containsAll(walk(ALL, times -> times >= 1));
+                close();
+            }
         }
     }
 
@@ -324,11 +329,14 @@ class TableScanOrderSimTest
     {
         int seed = 0;
         Set<String> wrong = Set.of();
-        while (wrong.isEmpty() && ++seed < MOST_SEEDS)
+        try (Mutation.Opened _ = TableMutation.HASH_ORDER.open())
         {
-            setUp(seed, MergeGuard.HASH_ORDER);
-            wrong = walk(ALL, times -> times >= 1);
-            close();
+            while (wrong.isEmpty() && ++seed < MOST_SEEDS)
+            {
+                setUp(seed);
+                wrong = walk(ALL, times -> times >= 1);
+                close();
+            }
         }
         assertThat(wrong).as("keys left out").isNotEmpty();
     }

@@ -8,6 +8,7 @@ import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.test.Mutation;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -188,7 +189,7 @@ class TableScanTest
         assertThat(passedDuringScan(fixture, table)).as("epoch 4 began the scan").isEqualTo(3);
         finish(fixture);
         assertThat(fixture.engine.passedEpoch()).isEqualTo(8);
-        try (EngineFixture mutant = EngineFixture.single(s -> s.dropGuards(Guard.SCAN_IN_EPOCH)))
+        try (Mutation.Opened _ = TableMutation.SCAN_IN_EPOCH.open(); EngineFixture mutant = EngineFixture.single())
         {
             assertThat(passedDuringScan(mutant, mutant.createTable(0, 4))).isEqualTo(8);
         }

@@ -50,6 +50,8 @@ final class TableScenario implements SimExplorer.Scenario
     /** As {@link #SPLIT}, of the sibling of the subtable that is split then; one with the key, if that is merged. */
     static final int SPLIT_SIBLING = -8;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
+    /** Number of the engine that acts, of racing ones from 1: for mutations of some of them only. */
+    private static int acting;
 
     /**
      * What races.
@@ -57,56 +59,35 @@ final class TableScenario implements SimExplorer.Scenario
      * @param kinds     operation of each engine.
      * @param isPresent whether the key is there before.
      * @param isCached  whether each engine knows its location.
-     * @param guards    dropped.
      * @param isMoving  whether a split has begun before, and moved all slots but a few.
      * @param combined  operations of its kind that each engine begins together, 1 or more: from the third on a batch.
-     * @param combinerGuards dropped as well.
      * @param isExpired whether locations were cached two epochs ago.
      */
     record Race(
         int[] kinds,
         boolean isPresent,
         boolean isCached,
-        int guards,
         boolean isMoving,
         int combined,
-        int combinerGuards,
         boolean isExpired)
     {
         /** States to begin in. */
         static final int STATES = 4;
 
-        Race(final int[] kinds, final boolean isPresent, final boolean isCached, final int guards)
+        Race(final int[] kinds, final boolean isPresent, final boolean isCached)
         {
-            this(kinds, isPresent, isCached, guards, false);
+            this(kinds, isPresent, isCached, false);
         }
 
-        Race(
-            final int[] kinds,
-            final boolean isPresent,
-            final boolean isCached,
-            final int guards,
-            final boolean isMoving)
+        Race(final int[] kinds, final boolean isPresent, final boolean isCached, final boolean isMoving)
         {
-            this(kinds, isPresent, isCached, guards, isMoving, 1, 0);
-        }
-
-        Race(
-            final int[] kinds,
-            final boolean isPresent,
-            final boolean isCached,
-            final int guards,
-            final boolean isMoving,
-            final int combined,
-            final int combinerGuards)
-        {
-            this(kinds, isPresent, isCached, guards, isMoving, combined, combinerGuards, false);
+            this(kinds, isPresent, isCached, isMoving, 1, false);
         }
 
         /** @param state absent, present, cached, cached two epochs ago. */
-        static Race of(final int[] kinds, final int state, final int guards)
+        static Race of(final int[] kinds, final int state)
         {
-            return new Race(kinds, state > 0, state > 1, guards, false, 1, 0, state > 2);
+            return new Race(kinds, state > 0, state > 1, false, 1, state > 2);
         }
 
         boolean merges()
@@ -143,6 +124,7 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public int doWork()
         {
+            acting = index;
             final int worked = port.poll(engine) + engine.poll();
             return worked + (walk != null && walk.goOn() ? 1 : 0);
         }
@@ -206,8 +188,6 @@ final class TableScenario implements SimExplorer.Scenario
     private MemorySegment key = MemorySegment.ofArray(new byte[]{1, 2, 3, 4, 5, 6, 7, 8});
     /** Of a key that is there all the time, in a table deeper than 0. */
     private MemorySegment otherKey;
-    /** Dropped as well. */
-    int mergeGuards;
     /** Engines are told apart by what they are, not by what they saw; and by what they saw where others split. */
     boolean byState = true;
     /** Who died has done more: all but one or two slots; of a merge that has not begun, reserved all but two. */
@@ -218,8 +198,6 @@ final class TableScenario implements SimExplorer.Scenario
     private boolean isClosing;
     /** Without it all operations are taken to overlap. */
     boolean isOrdered = true;
-    /** Of the racing engines, those from this one on drop guards; the others, and who looks last, drop none. */
-    int firstMutant;
     private SimExploration exploration;
 
     /**
@@ -398,8 +376,7 @@ final class TableScenario implements SimExplorer.Scenario
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
             new TableEngineConfiguration().operationSlots(race.combined).writerNumber(i + 1).locationCacheEntries(4)
                 .versionClock(() -> 1L << 50).operationListener(op -> note((int)op.correlationId(), op))
-                .chunkSource(node -> { }).dropMergeGuards(mergeGuards).dropGuards(i < firstMutant ? 0 : race.guards)
-                .dropCombinerGuards(race.combinerGuards));
+                .chunkSource(node -> { }));
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
         actor.engine.attach(NODE, actor.port);
         actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * CHUNK_BYTES, CHUNK_BYTES);
@@ -428,8 +405,14 @@ final class TableScenario implements SimExplorer.Scenario
         return history.orderHash();
     }
 
+    static int acting()
+    {
+        return acting;
+    }
+
     private void begin(final int i, final int kind, final int operation)
     {
+        acting = i;
         history.begin(operation);
         final TableEngine engine = actors[i].engine;
         if (kind <= SPLIT)

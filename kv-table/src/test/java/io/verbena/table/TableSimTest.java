@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.schedule.SimRepetition;
+import io.verbena.test.Mutation;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +31,7 @@ class TableSimTest
         final AtomicLong groups = new AtomicLong();
         LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).parallel().forEach(seed ->
         {
-            try (SimTableRun run = new SimTableRun(seed, 0))
+            try (SimTableRun run = new SimTableRun(seed))
             {
                 assertThat(run.run()).as("seed %d", seed).isNull();
                 for (int i = 0; i < OperationResult.COUNT; i++)
@@ -54,31 +55,36 @@ class TableSimTest
     @CsvSource({
         "RE_READ, its key is also in slot", "SLOT_READ, stale answer", "KEY_CHECK, answer of another key",
         "NEVER_RETURNED_WORD, lost update", "REPEAT_LOOKS, is NOT linearizable"})
-    void shouldFindViolationWhenGuardIsDropped(final String guard, final String symptom)
+    void shouldFindViolationWhenMutated(final String name, final String symptom)
     {
-        final int bit = GuardMutation.bits(Guard.class, guard);
         final Set<String> problems = new TreeSet<>();
         String found = "";
         long seed = 0;
-        while (!found.contains(symptom) && ++seed <= MOST_MUTATION_SEEDS)
+        try (Mutation.Opened _ = TableMutation.named(name).open())
         {
-            found = String.valueOf(run(seed, bit));
-            problems.add(found.lines().findFirst().orElseThrow());
+            while (!found.contains(symptom) && ++seed <= MOST_MUTATION_SEEDS)
+            {
+                found = String.valueOf(run(seed));
+                problems.add(found.lines().findFirst().orElseThrow());
+            }
         }
-        assertThat(found).as("with guard %s dropped: %s", guard, problems).contains(symptom);
-        assertThat(run(seed, 0)).as("with all guards, seed %d", seed).isNull();
+        assertThat(found).as("without %s: %s", name, problems).contains(symptom);
+        assertThat(run(seed)).as("not mutated, seed %d", seed).isNull();
     }
 
     @Test
     void shouldReplayExactlyFromSeed()
     {
-        SimRepetition.check(() -> run(17, 0));
-        SimRepetition.check(() -> run(18, Guard.RE_READ));
+        SimRepetition.check(() -> run(17));
+        try (Mutation.Opened _ = TableMutation.RE_READ.open())
+        {
+            SimRepetition.check(() -> run(18));
+        }
     }
 
-    private static String run(final long seed, final int droppedGuards)
+    private static String run(final long seed)
     {
-        try (SimTableRun run = new SimTableRun(seed, droppedGuards))
+        try (SimTableRun run = new SimTableRun(seed))
         {
             return run.run();
         }

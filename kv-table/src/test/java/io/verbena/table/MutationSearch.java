@@ -1,0 +1,53 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.test.Mutation;
+import java.util.function.LongFunction;
+
+/**
+ * Searches for a seeded run that shows what the step prevents that a mutation leaves out. Any other problem does not
+ * count, nor does a checker that gave up. The same run, and a few others of its shape, are sound without the mutation.
+ */
+final class MutationSearch
+{
+    private static final int SOUND_SEEDS = 5;
+
+    private MutationSearch()
+    {
+    }
+
+    /**
+     * @param symptom  what a problem must contain.
+     * @param mutation of the protocol.
+     * @param shapes   by seed.
+     */
+    static void shouldShow(
+        final String symptom, final int mostSeeds, final Mutation mutation, final LongFunction<StepShape> shapes)
+    {
+        for (long seed = 1; seed <= SOUND_SEEDS; seed++)
+        {
+            assertThat(run(seed, shapes)).as("not mutated, seed %d", seed).isNull();
+        }
+        String last = null;
+        long seed = 0;
+        try (Mutation.Opened _ = mutation.open())
+        {
+            while ((last == null || !last.contains(symptom)) && ++seed <= mostSeeds)
+            {
+                final String problem = run(seed, shapes);
+                last = problem == null ? last : problem;
+            }
+        }
+        assertThat(last).as("in %d seeds", mostSeeds).contains(symptom);
+        assertThat(run(seed, shapes)).as("not mutated, seed %d", seed).isNull();
+    }
+
+    private static String run(final long seed, final LongFunction<StepShape> shapes)
+    {
+        try (StepRun run = new StepRun(seed, shapes.apply(seed)))
+        {
+            return run.run();
+        }
+    }
+}
