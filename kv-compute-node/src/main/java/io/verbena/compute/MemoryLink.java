@@ -95,8 +95,8 @@ final class MemoryLink implements AutoCloseable
         this.memoryNodeId = memoryNodeId;
         leaser = new ChunkLeaser(engine, memoryNodeId, session.numbers(), timeoutNs);
         watch = new ChunkWatch(
-            engine,
-            memoryNodeId,
+            engine.epochs(),
+            engine.allocator(memoryNodeId),
             raas.protectionDomain(),
             raas.device().attributes(),
             !session.isDropped(ReclaimGuard.LET_GO));

@@ -5,16 +5,14 @@ import io.verbena.rdma.verbs.PostStatus;
 import java.util.ArrayList;
 
 /**
- * Stages the requests of one step of an operation, at most {@link #MAX_REQUESTS}, and rings the doorbell. Within a
+ * Stages the requests of one step of an operation, at most {@link OneSidedPort#LEAST_SPACE}, and rings the doorbell. Within a
  * group, steps of several operations to one memory node share a batch, its doorbell and its completion: they form a
  * chain, known by the cookie of its first. Counts what each operation costs.
  */
 final class Batch
 {
-    /** Requests of a step for which there is room always; moving slots takes more where there is more. */
-    static final int MAX_REQUESTS = 9;
     /** End of a chain. */
-    static final int NONE = -1;
+    static final int NONE = NodeLink.NONE;
     /** Cookie bits that hold the index of the chain's first operation. */
     private static final int INDEX_BITS = 12;
     private static final int SEQUENCE_MASK = (1 << 30 - INDEX_BITS) - 1;
@@ -133,7 +131,7 @@ final class Batch
     boolean hasRoom(final Operation op)
     {
         final NodeLink node = op.link;
-        if (node.port.space() >= MAX_REQUESTS + SlotMoves.requests(op))
+        if (node.port.space() >= OneSidedPort.LEAST_SPACE + SlotMoves.requests(op))
         {
             return true;
         }
@@ -141,7 +139,7 @@ final class Batch
         {
             ring(node);
         }
-        return node.port.space() >= MAX_REQUESTS;
+        return node.port.space() >= OneSidedPort.LEAST_SPACE;
     }
 
     /**

@@ -18,15 +18,15 @@ import org.agrona.MutableDirectBuffer;
 public final class ChunkWatch implements AutoCloseable
 {
     /** Cookie of its batches. */
-    public static final int COOKIE = TableCreator.COOKIE | 1;
+    public static final int COOKIE = BatchCookies.CHUNK_WATCH;
 
     private enum Step
     {
         IDLE, VERSION, HEADERS
     }
 
-    private final TableEngine engine;
-    private final int memoryNodeId;
+    private final EpochTracker epochs;
+    private final BlockAllocator allocator;
     private final RegionAccess access;
     private final boolean letsGo;
     private OneSidedPort port;
@@ -44,22 +44,22 @@ public final class ChunkWatch implements AutoCloseable
     private String failure = "";
 
     /**
-     * @param engine           whose allocator is told.
-     * @param memoryNodeId     watched.
+     * @param epochs           of the engine that works on the memory node watched.
+     * @param allocator        of the engine there, which is told.
      * @param protectionDomain that the ports' queue pairs belong to.
      * @param attributes       of the device.
      * @param letsGo           whether the allocator is told; false in mutation checks only.
      */
     public ChunkWatch(
-        final TableEngine engine,
-        final int memoryNodeId,
+        final EpochTracker epochs,
+        final BlockAllocator allocator,
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
         final boolean letsGo)
     {
-        this.engine = engine;
+        this.epochs = epochs;
+        this.allocator = allocator;
         this.letsGo = letsGo;
-        this.memoryNodeId = memoryNodeId;
         access = new RegionAccess(protectionDomain, attributes, COOKIE);
     }
 
@@ -131,7 +131,7 @@ public final class ChunkWatch implements AutoCloseable
     /** @return whether a look is under way or due. */
     public boolean isBusy()
     {
-        return step != Step.IDLE || engine.epoch() > epoch;
+        return step != Step.IDLE || epochs.epoch() > epoch;
     }
 
     /** @return what it posts with, for figures. */
@@ -157,12 +157,12 @@ public final class ChunkWatch implements AutoCloseable
 
     private int pollIdle()
     {
-        if (engine.epoch() == epoch || !port.isReady())
+        if (epochs.epoch() == epoch || !port.isReady())
         {
             return 0;
         }
-        engine.allocator(memoryNodeId).onLook();
-        comingEpoch = engine.epoch();
+        allocator.onLook();
+        comingEpoch = epochs.epoch();
         superblock = null;
         step = Step.VERSION;
         access.read(port, 0, SuperblockDescriptor.READ_BYTES, this::onSuperblock);
@@ -228,7 +228,7 @@ public final class ChunkWatch implements AutoCloseable
         view = coming;
         if (letsGo)
         {
-            engine.allocator(memoryNodeId).onView(view);
+            allocator.onView(view);
         }
         finish();
         return 1;

@@ -12,7 +12,6 @@ public final class EngineSplits
     private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int groupsUnderWay;
-    private final SplitSource source;
     private Scratch scratch;
     private SubtableWork work;
 
@@ -20,13 +19,12 @@ public final class EngineSplits
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
         final EpochTracker epochs,
-        final TableEngineConfiguration configuration)
+        final int groupsUnderWay)
     {
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
-        groupsUnderWay = configuration.splitGroupsUnderWay();
-        source = configuration.splitSource();
+        this.groupsUnderWay = groupsUnderWay;
     }
 
     /**
@@ -111,11 +109,6 @@ public final class EngineSplits
         {
             scratch = SplitBatch.allocateScratch(protectionDomain, attributes);
         }
-    }
-
-    SplitSource source()
-    {
-        return source;
     }
 
     int poll(final long nowNs)

@@ -351,7 +351,7 @@ final class Lookups
             return;
         }
         while (op.candidatesResolved + op.candidatesPosted < op.candidateCount &&
-            op.candidatesPosted < Batch.MAX_REQUESTS)
+            op.candidatesPosted < OneSidedPort.LEAST_SPACE)
         {
             final long word = op.candidates[op.candidatesResolved + op.candidatesPosted];
             final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));

@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
 
 /**
  * Looks at groups of two subtables that are to be merged, some of both at a time, and reserves slots until what can
@@ -33,7 +34,7 @@ final class MergeRoom
         for (int side = 0; side < 2; side++)
         {
             offsets[side] = subtables[side];
-            batch.read(at(side), groups() * BucketDescriptor.GROUP_BYTES, SplitGroup.groupOffset(offsets[side], first));
+            batch.read(at(side), groups() * BucketDescriptor.GROUP_BYTES, SubtableDescriptor.groupOffset(offsets[side], first));
         }
     }
 
@@ -113,7 +114,7 @@ final class MergeRoom
                 word = MergePlacement.toReserve(words))
             {
                 final int side = word / MergePlacement.SLOTS;
-                batch.swap(i * WORDS + word, SplitGroup.groupOffset(offsets[side], first) + wordAt(i, word) - at(side),
+                batch.swap(i * WORDS + word, SubtableDescriptor.groupOffset(offsets[side], first) + wordAt(i, word) - at(side),
                     words[word], SlotWord.RESERVED);
                 words[word] = SlotWord.RESERVED;
             }

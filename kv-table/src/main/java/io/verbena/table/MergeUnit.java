@@ -4,6 +4,7 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
 
 /**
  * One group of two subtables that are merged: puts the links into the bucket headers of both and freezes all their
@@ -165,7 +166,7 @@ final class MergeUnit
         for (int part = 0; part < offsets.length; part++)
         {
             requests.read(memoryAt + part * BucketDescriptor.GROUP_BYTES, BucketDescriptor.GROUP_BYTES,
-                SplitGroup.groupOffset(offsets[part], group));
+                SubtableDescriptor.groupOffset(offsets[part], group));
         }
     }
 
@@ -252,7 +253,7 @@ final class MergeUnit
             final long header = requests.word(headerAt(bucket));
             if (header != link)
             {
-                requests.swap(-1 - bucket, SplitGroup.groupOffset(offsets[bucket / BUCKETS], group) +
+                requests.swap(-1 - bucket, SubtableDescriptor.groupOffset(offsets[bucket / BUCKETS], group) +
                     (long)(bucket % BUCKETS) * BucketDescriptor.BUCKET_BYTES, header, link);
             }
         }
@@ -329,7 +330,7 @@ final class MergeUnit
     private long slotOffset(final int slot)
     {
         final int part = slot / SLOTS;
-        return SplitGroup.groupOffset(offsets[part], group) +
+        return SubtableDescriptor.groupOffset(offsets[part], group) +
             wordAt(slot) - memoryAt - part * BucketDescriptor.GROUP_BYTES;
     }
 

@@ -9,6 +9,9 @@ import io.verbena.rdma.verbs.MemoryRegion;
  */
 public interface OneSidedPort
 {
+    /** Requests of a batch for which there is room always; moving slots takes more where there is more. */
+    int LEAST_SPACE = 9;
+
     /** @return whether requests can be posted now, as far as the connection is concerned. */
     boolean isReady();
 

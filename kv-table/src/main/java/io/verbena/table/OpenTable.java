@@ -28,7 +28,8 @@ public final class OpenTable
     final int depth;
     final int groupCount;
     private final TableDescriptor descriptor;
-    private final TableEngine engine;
+    private final NodeLinks nodes;
+    private final SplitSource splitSource;
     private final NodeLink[] links;
     private final int memoryNodes;
     final TableDirectory directory;
@@ -43,9 +44,10 @@ public final class OpenTable
     private long movedFrom;
     private int groupsMoved;
 
-    OpenTable(final TableEngine engine, final TableDescriptor descriptor)
+    OpenTable(final NodeLinks nodes, final SplitSource splitSource, final TableDescriptor descriptor)
     {
-        this.engine = engine;
+        this.nodes = nodes;
+        this.splitSource = splitSource;
         this.descriptor = descriptor;
         hashFunction = KeyHash.function(descriptor.hashSeed());
         tableId = descriptor.tableId();
@@ -57,7 +59,7 @@ public final class OpenTable
         {
             final long entry = descriptor.entry(i);
             DirectoryEntry.check(entry);
-            links[i] = engine.link(DirectoryEntry.memoryNodeId(entry));
+            links[i] = nodes.get(DirectoryEntry.memoryNodeId(entry));
         }
         memoryNodes = (int)Arrays.stream(links).distinct().count();
     }
@@ -97,12 +99,12 @@ public final class OpenTable
             splits.put(subtable, newLink);
             splits.put(sibling, MergeLink.of(MergeLink.merged(newLink), subtable.offset()));
             leave(sibling.suffix(), sibling.offset() + SubtableDescriptor.GROUPS_OFFSET);
-            engine.splits().source().onMergeMet(this, subtable.merged(newLink));
+            splitSource.onMergeMet(this, subtable.merged(newLink));
         }
         else
         {
             splits.put(subtable, SplitLink.underWay(newLink));
-            engine.splits().source().onSplitMet(this, subtable);
+            splitSource.onSplitMet(this, subtable);
         }
     }
 
@@ -248,7 +250,7 @@ public final class OpenTable
     /** @return slots of all subtables that the engine knows. */
     public long slotCount()
     {
-        return subtableCount() * Cursor.slotsPerSubtable(this);
+        return (long)subtableCount() * groupCount * BucketDescriptor.SLOTS_PER_GROUP;
     }
 
     void noteMoved(final long fromGroupsOffset, final int groups)
@@ -263,9 +265,9 @@ public final class OpenTable
         return fromGroupsOffset == movedFrom && Math.max(group, otherGroup) < groupsMoved;
     }
 
-    boolean belongsTo(final TableEngine other)
+    boolean belongsTo(final NodeLinks other)
     {
-        return engine == other;
+        return nodes == other;
     }
 
     NodeLink link(final int suffix)

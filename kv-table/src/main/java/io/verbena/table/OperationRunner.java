@@ -40,16 +40,17 @@ final class OperationRunner
 
     OperationRunner(
         final Operation[] operations,
-        final EngineMemory memory,
+        final Scratch scratch,
+        final LocationCache cache,
         final EpochTracker epochs,
         final boolean fencesReads,
-        final TableEngineConfiguration configuration)
+        final OperationSettings configuration)
     {
         this.operations = operations;
         this.epochs = epochs;
-        batch = new Batch(memory.scratch(), fencesReads, this);
-        cache = memory.cache();
-        records = new Records(memory.scratch(), configuration);
+        batch = new Batch(scratch, fencesReads, this);
+        this.cache = cache;
+        records = new Records(scratch, configuration);
         contention = new Contention(
             configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
         controlsContention = configuration.controlsContention();

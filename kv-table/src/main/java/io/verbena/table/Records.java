@@ -18,7 +18,7 @@ final class Records
     private long lastIssued;
     long clockNs;
 
-    Records(final Scratch scratch, final TableEngineConfiguration configuration)
+    Records(final Scratch scratch, final OperationSettings configuration)
     {
         buffer = scratch.buffer;
         writerNumber = configuration.writerNumber();

@@ -166,10 +166,10 @@ final class SlotMoves
         return false;
     }
 
-    /** @return requests that a step is to have room for beyond {@link Batch#MAX_REQUESTS}, if there can be so much. */
+    /** @return requests that a step is to have room for beyond {@link OneSidedPort#LEAST_SPACE}, if there can be so much. */
     static int requests(final Operation op)
     {
-        return op.step == Step.FREEZE ? MOST_FREEZES - Batch.MAX_REQUESTS +
+        return op.step == Step.FREEZE ? MOST_FREEZES - OneSidedPort.LEAST_SPACE +
             (SlotWord.beginsWindow(op.subtableDepth) ? Operation.MAX_SLOTS : 0) :
             op.step == Step.CLAIM || op.step == Step.MOVE ? Integer.bitCount(op.slotsPending) : 0;
     }

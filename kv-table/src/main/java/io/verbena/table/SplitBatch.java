@@ -16,7 +16,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 final class SplitBatch implements MergeUnit.Requests
 {
     /** Cookie of its batches; those of groups have the number of their lane, from 1, in the bits above. */
-    static final int COOKIE = TableCreator.COOKIE | 8;
+    static final int COOKIE = BatchCookies.GROWTH;
     private static final int LANE_SHIFT = 4;
     private static final int LANE_MASK = 15 << LANE_SHIFT;
     /** Groups that may be under way at a time. */

@@ -123,11 +123,11 @@ final class SplitGroup
 
     private void stageRead()
     {
-        batch.read(memoryAt, BucketDescriptor.GROUP_BYTES, groupOffset(oldOffset, group));
+        batch.read(memoryAt, BucketDescriptor.GROUP_BYTES, SubtableDescriptor.groupOffset(oldOffset, group));
         for (int side = 0; side < 2 && !isLinkOurs; side++)
         {
             batch.read(newGroupAt(side), BucketDescriptor.GROUP_BYTES,
-                groupOffset(SplitLink.offset(link, side), group));
+                SubtableDescriptor.groupOffset(SplitLink.offset(link, side), group));
         }
     }
 
@@ -198,7 +198,7 @@ final class SplitGroup
             if (!isLinked(header))
             {
                 batch.swap(-1 - bucket,
-                    groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES, header, link);
+                    SubtableDescriptor.groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES, header, link);
             }
         }
         for (int slot = 0; slot < SLOTS && batch.hasRoom(); slot++)
@@ -293,14 +293,9 @@ final class SplitGroup
         return next;
     }
 
-    static long groupOffset(final long subtable, final int group)
-    {
-        return subtable + SubtableDescriptor.GROUPS_OFFSET + (long)group * BucketDescriptor.GROUP_BYTES;
-    }
-
     private long slotOffset(final long subtable, final int slot)
     {
-        return groupOffset(subtable, group) + inGroup(slot);
+        return SubtableDescriptor.groupOffset(subtable, group) + inGroup(slot);
     }
 
     private int headerAt(final int bucket)

@@ -69,7 +69,7 @@ final class SplitLanes
         for (int lane = 0; lane < groups.length; lane++)
         {
             if (!inFlight[lane] && hasWork(lane) && requestsUnderWay < MOST_REQUESTS &&
-                port.isReady() && port.space() >= Batch.MAX_REQUESTS)
+                port.isReady() && port.space() >= OneSidedPort.LEAST_SPACE)
             {
                 post(lane, port);
                 posted++;

@@ -77,7 +77,7 @@ final class SubtableFormat
         {
             final int groups = Math.min(SplitBatch.GROUPS_PER_WRITE, table.groupCount - groupsStaged);
             batch.write(SplitBatch.FORMAT_AT, groups * BucketDescriptor.GROUP_BYTES,
-                SplitGroup.groupOffset(offset, groupsStaged));
+                SubtableDescriptor.groupOffset(offset, groupsStaged));
             groupsStaged += groups;
         }
     }

@@ -144,7 +144,7 @@ public abstract sealed class SubtableWork permits TableSplit, TableMerge, FillLo
             fail("memory node " + link.memoryNodeId + " cannot be reached");
             return 1;
         }
-        return port == null || !port.isReady() || port.space() < Batch.MAX_REQUESTS ? 0 : post(port);
+        return port == null || !port.isReady() || port.space() < OneSidedPort.LEAST_SPACE ? 0 : post(port);
     }
 
     /** @return whether it goes on when a memory node that cannot be reached just now is back. */

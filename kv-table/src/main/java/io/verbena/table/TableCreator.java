@@ -30,11 +30,11 @@ public final class TableCreator
     }
 
     /** Marks cookies of a creator among those of operations. */
-    static final int COOKIE = 1 << 30;
+    static final int COOKIE = BatchCookies.CREATOR;
     private static final int GROUPS_PER_WRITE = 320;
     private static final int HEADER_AT = GROUPS_PER_WRITE * BucketDescriptor.GROUP_BYTES;
 
-    private final TableEngine engine;
+    private final NodeLinks links;
     private final TableDescriptor descriptor;
     private final Scratch scratch;
     private final long deadlineNs;
@@ -45,13 +45,13 @@ public final class TableCreator
     private boolean inFlight;
 
     TableCreator(
-        final TableEngine engine,
+        final NodeLinks links,
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
         final TableDescriptor descriptor,
         final long deadlineNs)
     {
-        this.engine = engine;
+        this.links = links;
         this.descriptor = descriptor;
         this.deadlineNs = deadlineNs;
         scratch = new Scratch(protectionDomain, attributes, HEADER_AT + SubtableDescriptor.HEADER_BYTES);
@@ -109,7 +109,7 @@ public final class TableCreator
             }
             return 0;
         }
-        final OneSidedPort port = engine.link(DirectoryEntry.memoryNodeId(descriptor.entry(suffix))).port;
+        final OneSidedPort port = links.get(DirectoryEntry.memoryNodeId(descriptor.entry(suffix))).port;
         if (nowNs - deadlineNs >= 0 || port != null && port.isFailed())
         {
             fail((port == null || port.isFailed() ? "memory node cannot be reached" : "deadline passed") +

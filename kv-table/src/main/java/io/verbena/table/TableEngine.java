@@ -9,7 +9,6 @@ import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.TableDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.NanoClock;
 
@@ -26,13 +25,13 @@ public final class TableEngine implements AutoCloseable
     private final DeviceAttributes attributes;
     private final NanoClock clock;
     private final EpochNanoClock versionClock;
-    private final long maxQuarantineBytes;
     private final EngineMemory memory;
     private final Scratch scratch;
     private final Operation[] operations;
     private final EpochTracker epochs;
     private final OperationRunner runner;
-    private final Int2ObjectHashMap<NodeLink> links = new Int2ObjectHashMap<>();
+    private final NodeLinks links;
+    private final SplitSource splitSource;
     private final TableScan scan;
     private TableCreator creator;
     private final EngineSplits splits;
@@ -50,8 +49,8 @@ public final class TableEngine implements AutoCloseable
         this.attributes = attributes;
         this.clock = clock;
         versionClock = configuration.versionClock();
-        maxQuarantineBytes = configuration.maxQuarantineBytes();
         epochs = new EpochTracker(configuration.initialEpoch());
+        links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
         operations = new Operation[configuration.operationSlots()];
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
         scratch = memory.scratch();
@@ -60,9 +59,10 @@ public final class TableEngine implements AutoCloseable
             operations[i] = new Operation(i, scratch);
         }
         scan = new TableScan(protectionDomain, attributes, epochs);
-        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration);
+        splitSource = configuration.splitSource();
+        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         runner = new OperationRunner(
-            operations, memory, epochs, attributes.readAfterAtomicNeedsFence(), configuration);
+            operations, scratch, memory.cache(), epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks(clock.nanoTime());
     }
 
@@ -89,7 +89,7 @@ public final class TableEngine implements AutoCloseable
     /** @return the table of a descriptor; several may be open at once. */
     public OpenTable openTable(final TableDescriptor descriptor)
     {
-        return new OpenTable(this, descriptor);
+        return new OpenTable(links, splitSource, descriptor);
     }
 
     /**
@@ -422,10 +422,7 @@ public final class TableEngine implements AutoCloseable
     public void onEpoch(final long epoch, final long safeEpoch)
     {
         epochs.onEpoch(epoch, safeEpoch);
-        for (final NodeLink link : links.values())
-        {
-            link.allocator.onEpoch();
-        }
+        links.onEpoch();
     }
 
     /** @return the node's view of the epochs. */
@@ -437,7 +434,7 @@ public final class TableEngine implements AutoCloseable
     /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
     public boolean wantsEpochs()
     {
-        if (links.values().stream().anyMatch((link) -> link.allocator.wantsEpochs()))
+        if (links.wantEpochs())
         {
             return true;
         }
@@ -488,7 +485,7 @@ public final class TableEngine implements AutoCloseable
             throw new IllegalStateException("one table is created at a time: wait for " +
                 creator.descriptor().name());
         }
-        creator = new TableCreator(this, protectionDomain, attributes, plan.descriptor(), deadlineNs);
+        creator = new TableCreator(links, protectionDomain, attributes, plan.descriptor(), deadlineNs);
         return creator;
     }
 
@@ -518,13 +515,7 @@ public final class TableEngine implements AutoCloseable
 
     NodeLink link(final int memoryNodeId)
     {
-        NodeLink link = links.get(memoryNodeId);
-        if (link == null)
-        {
-            link = new NodeLink(memoryNodeId, new BlockAllocator(epochs, maxQuarantineBytes));
-            links.put(memoryNodeId, link);
-        }
-        return link;
+        return links.get(memoryNodeId);
     }
 
     /**
@@ -580,11 +571,11 @@ public final class TableEngine implements AutoCloseable
             throw new IllegalStateException("engine is closed");
         }
         if (keyLength < 1 || keyLength > BlockDescriptor.MAX_KEY_BYTES || valueLength < 0 ||
-            valueLength > BlockDescriptor.MAX_VALUE_BYTES || !table.belongsTo(this))
+            valueLength > BlockDescriptor.MAX_VALUE_BYTES || !table.belongsTo(links))
         {
             throw new IllegalArgumentException("keyLength=" + keyLength + " (1 to " + BlockDescriptor.MAX_KEY_BYTES +
                 ") valueLength=" + valueLength + " (0 to " + BlockDescriptor.MAX_VALUE_BYTES +
-                ") table of this engine=" + table.belongsTo(this));
+                ") table of this engine=" + table.belongsTo(links));
         }
     }
 

@@ -6,7 +6,7 @@ import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.OffsetEpochNanoClock;
 
 /** Settings of a {@link TableEngine}; fluent, read once when the engine is made. */
-public final class TableEngineConfiguration
+public final class TableEngineConfiguration implements OperationSettings
 {
     private int operationSlots = 64;
     private int locationCacheEntries = 1 << 16;
@@ -52,6 +52,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return number that makes this engine's versions unique. */
+    @Override
     public int writerNumber()
     {
         return writerNumber;
@@ -65,6 +66,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return who writes, as noted in blocks. */
+    @Override
     public int clientId()
     {
         return clientId;
@@ -104,12 +106,14 @@ public final class TableEngineConfiguration
     }
 
     /** @return longest first pause after contention. */
+    @Override
     public long backoffMinNs()
     {
         return backoffMinNs;
     }
 
     /** @return longest pause after any amount of contention. */
+    @Override
     public long backoffMaxNs()
     {
         return backoffMaxNs;
@@ -124,6 +128,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return seed of the random pauses. */
+    @Override
     public long seed()
     {
         return seed;
@@ -150,6 +155,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return who hears of finished operations. */
+    @Override
     public OperationListener operationListener()
     {
         return operationListener;
@@ -163,6 +169,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return where memory comes from. */
+    @Override
     public ChunkSource chunkSource()
     {
         return chunkSource;
@@ -176,6 +183,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return whether an operation whose answer was lost with its connection finds out what became of it. */
+    @Override
     public boolean repeatsLostOutcomes()
     {
         return repeatsLostOutcomes;
@@ -193,6 +201,7 @@ public final class TableEngineConfiguration
     }
 
     /** @return whether writers of one key are combined, pause after losses, and are limited by a credit. */
+    @Override
     public boolean controlsContention()
     {
         return controlsContention;
@@ -209,7 +218,8 @@ public final class TableEngineConfiguration
         return this;
     }
 
-    SplitSource splitSource()
+    @Override
+    public SplitSource splitSource()
     {
         return splitSource;
     }

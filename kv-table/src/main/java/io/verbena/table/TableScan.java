@@ -48,7 +48,7 @@ public final class TableScan
     /** {@link #position()} when all was walked. */
     public static final long END = -1;
     /** Cookie of its batches. */
-    static final int COOKIE = TableCreator.COOKIE | 4;
+    static final int COOKIE = BatchCookies.SCAN;
     /** READs of groups in one stretch, so that a walk over an empty table lets others have their turn. */
     private static final int MAX_GROUP_READS = 64;
     private static final int MAX_DAMAGED_LOOKS = 3;
@@ -269,7 +269,7 @@ public final class TableScan
         return switch (step)
         {
             case READ_GROUPS -> 2;
-            case COMPLETE_UNIT -> Batch.MAX_REQUESTS;
+            case COMPLETE_UNIT -> OneSidedPort.LEAST_SPACE;
             case READ_BLOCKS -> ScanBlocks.LEAST_SPACE;
         };
     }

@@ -25,49 +25,12 @@ final class Tombstones
         this.runner = runner;
     }
 
-    /** Words of one memory node, in the order of their epochs. */
-    static final class Queue
-    {
-        private final LongArrayQueue offsets = new LongArrayQueue(Long.MIN_VALUE);
-        private final LongArrayQueue words = new LongArrayQueue(Long.MIN_VALUE);
-        /** Complemented where the word is not to be cleared. */
-        private final LongArrayQueue epochs = new LongArrayQueue(Long.MIN_VALUE);
-        private final IntArrayQueue tableIds = new IntArrayQueue(Integer.MIN_VALUE);
-
-        /**
-         * A subtable was split: nobody can tell when the memory of its slots is used for something else, so the words
-         * in it are left. They are known still, for repetitions. Takes time with the length of the queue.
-         */
-        void leave(final long fromOffset, final long toOffset)
-        {
-            for (int i = epochs.size(); i > 0; i--)
-            {
-                final long offset = offsets.pollLong();
-                final long epoch = epochs.pollLong();
-                offsets.addLong(offset);
-                epochs.addLong(epoch >= 0 && offset >= fromOffset && offset < toOffset ? ~epoch : epoch);
-            }
-        }
-
-        /** A table was dropped: the memory of its slots goes back, so that the words in them are left. As above. */
-        void leave(final int tableId)
-        {
-            for (int i = epochs.size(); i > 0; i--)
-            {
-                final int id = tableIds.pollInt();
-                final long epoch = epochs.pollLong();
-                tableIds.addInt(id);
-                epochs.addLong(epoch >= 0 && id == tableId ? ~epoch : epoch);
-            }
-        }
-    }
-
     void add(final Operation op, final long slotOffset, final long word)
     {
-        final Queue queue = op.link.tombstones;
+        final TombstoneQueue queue = op.link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
-            // Not cleared in a subtable that was found to be split since, or in a dropped table: see Queue.leave.
+            // Not cleared in a subtable that was found to be split since, or in a dropped table: see TombstoneQueue.leave.
             final long epoch = runner.epochs.epoch();
             final boolean isToClear = !op.table.isClosed() && op.isInPresentSubtable(slotOffset);
             queue.offsets.addLong(slotOffset);
@@ -102,7 +65,7 @@ final class Tombstones
     /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
     void stageClearing(final Operation op)
     {
-        final Queue queue = op.link.tombstones;
+        final TombstoneQueue queue = op.link.tombstones;
         for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
         {
             final long epoch = queue.epochs.peekLong();

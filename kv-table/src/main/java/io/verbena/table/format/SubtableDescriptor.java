@@ -81,6 +81,12 @@ public final class SubtableDescriptor
         return GROUPS_OFFSET + (long)groupCount * BucketDescriptor.GROUP_BYTES;
     }
 
+    /** @return offset of a group of a subtable, in the region that the subtable's own offset counts in. */
+    public static long groupOffset(final long subtableOffset, final int group)
+    {
+        return subtableOffset + GROUPS_OFFSET + (long)group * BucketDescriptor.GROUP_BYTES;
+    }
+
     /** @return most groups that fit so many bytes. */
     public static int groupsWithin(final long lengthBytes)
     {
