@@ -105,7 +105,7 @@ final class ScanGroups
     {
         final long word = newWord(slot);
         return word == SlotWord.UNINITIALISED && readsOld ?
-            SlotMoves.moved(SlotWord.frozen(oldWord(slot)), cursor.depth(), cursor.side(), false, 0) : word;
+            SlotMove.moved(SlotWord.frozen(oldWord(slot)), cursor.depth(), cursor.side(), false, 0) : word;
     }
 
     long newWord(final int slot)

@@ -14,8 +14,6 @@ import io.verbena.table.format.SubtableDescriptor;
  */
 final class SlotMoves
 {
-    /** Of the half of a key's hash that a block holds, where the bits that choose subtables begin. */
-    static final int DIRECTORY_BITS_AT = KeyHash.DIRECTORY_SHIFT / Byte.SIZE;
     /** Headers and slots of two pairs: what a step that freezes posts at most, without hashes. */
     private static final int MOST_FREEZES = 4 + Operation.MAX_SLOTS;
     /** Requests of the claim of an insert behind its moves. */
@@ -30,37 +28,6 @@ final class SlotMoves
         unitRequests = new UnitRequests(runner);
     }
 
-    /** @return word to which a split turns another one. */
-    static long frozen(final long word)
-    {
-        return SlotWord.frozen(word);
-    }
-
-    /** @return whether there is nothing to freeze any more. */
-    static boolean isFrozen(final long word)
-    {
-        return SlotWord.isFrozen(word);
-    }
-
-    /**
-     * @param frozen    word of the old slot.
-     * @param depth     of the new subtables.
-     * @param side      of one of them.
-     * @param renews    whether the window begins anew with this depth.
-     * @param newWindow then: the window, if the word goes to this side.
-     * @return what the slot of that side becomes.
-     */
-    static long moved(
-        final long frozen, final int depth, final int side, final boolean renews, final int newWindow)
-    {
-        if (!SlotWord.namesBlock(frozen) || SlotWord.side(frozen, depth - 1) != side)
-        {
-            return SlotWord.EMPTY;
-        }
-        final long word = SlotWord.withKind(frozen, SlotWord.KIND_COMMITTED);
-        return renews ? SlotWord.withWindow(word, newWindow) : word;
-    }
-
     /** @return the word that counts for a reader: the new one, or what the old one will become on its side. */
     long peekedWord(final Operation op, final int slot)
     {
@@ -71,15 +38,9 @@ final class SlotMoves
         }
         if (op.isMerging())
         {
-            return op.isMixed(slot) ? word : asCommitted(op.oldWord(slot));
+            return op.isMixed(slot) ? word : SlotMove.asCommitted(op.oldWord(slot));
         }
-        return moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0);
-    }
-
-    /** @return the word of a slot of a subtable that is merged as it counts until its group is. */
-    static long asCommitted(final long old)
-    {
-        return SlotWord.namesBlock(old) ? SlotWord.withKind(old, SlotWord.KIND_COMMITTED) : SlotWord.EMPTY;
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0);
     }
 
     /**
@@ -196,9 +157,9 @@ final class SlotMoves
         {
             runner.batch.swap(1, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
         }
-        if (!isFrozen(old))
+        if (!SlotMove.isFrozen(old))
         {
-            runner.batch.swap(0, op.oldSlotOffset(slot), old, frozen(old));
+            runner.batch.swap(0, op.oldSlotOffset(slot), old, SlotMove.frozen(old));
         }
     }
 
@@ -206,13 +167,13 @@ final class SlotMoves
     boolean isFrozenNow(final Operation op, final int slot)
     {
         final long old = op.oldWord(slot);
-        return isFrozen(old) || op.swapResult(0) == old || op.swapResult(0) == frozen(old);
+        return SlotMove.isFrozen(old) || op.swapResult(0) == old || op.swapResult(0) == SlotMove.frozen(old);
     }
 
     /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
     long movedTo(final Operation op, final int slot, final int window)
     {
-        return moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), renews(op), window);
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), renews(op), window);
     }
 
     /** Old and new words were read, and some of the new ones are missing. */
@@ -274,7 +235,7 @@ final class SlotMoves
                     runner.end(op, OperationResult.RESTRUCTURING);
                     return;
                 }
-                isFrozen &= isFrozen(old);
+                isFrozen &= SlotMove.isFrozen(old);
             }
         }
         if (!isFrozen)
@@ -308,7 +269,7 @@ final class SlotMoves
             if (op.slotWord(slot) == SlotWord.UNINITIALISED)
             {
                 final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
-                op.slotWord(slot, moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
+                op.slotWord(slot, SlotMove.moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
             }
         }
         if (Inserts.hasRoom(op))
@@ -356,9 +317,9 @@ final class SlotMoves
         for (int slot = 0, slots = op.slotsRead(); slot < slots && op.victimCount < room; slot++)
         {
             final long word = op.oldWord(slot);
-            if (isPending(op, slot) && !isFrozen(word))
+            if (isPending(op, slot) && !SlotMove.isFrozen(word))
             {
-                runner.batch.swap(op.victimCount, op.oldSlotOffset(slot), word, frozen(word));
+                runner.batch.swap(op.victimCount, op.oldSlotOffset(slot), word, SlotMove.frozen(word));
                 op.victims[op.victimCount++] = slot;
             }
         }
@@ -387,7 +348,7 @@ final class SlotMoves
             {
                 final int slot = (int)op.victims[i];
                 final long expected = op.oldWord(slot);
-                final long frozen = frozen(expected);
+                final long frozen = SlotMove.frozen(expected);
                 op.oldWord(slot, found == expected ? frozen : found);
                 op.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
             }
@@ -434,8 +395,8 @@ final class SlotMoves
     /** The half of it that tells windows. */
     private void stageReadHash(final Operation op, final int slot)
     {
-        runner.batch.read(hashAt(op, slot) + DIRECTORY_BITS_AT, Long.BYTES - DIRECTORY_BITS_AT,
-            SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + DIRECTORY_BITS_AT);
+        runner.batch.read(hashAt(op, slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
+            SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMove.DIRECTORY_BITS_AT);
     }
 
     private static int hashAt(final Operation op, final int slot)

@@ -162,7 +162,7 @@ final class SplitGroup
                 failure = "a slot of the subtable that is split is not initialised: group=" + group + " slot=" + slot;
                 return;
             }
-            isFrozen &= SlotMoves.isFrozen(word);
+            isFrozen &= SlotMove.isFrozen(word);
         }
         done = 0;
         if (!isFrozen)
@@ -204,9 +204,9 @@ final class SplitGroup
         for (int slot = 0; slot < SLOTS && batch.hasRoom(); slot++)
         {
             final long word = oldWord(slot);
-            if (!SlotMoves.isFrozen(word))
+            if (!SlotMove.isFrozen(word))
             {
-                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMoves.frozen(word));
+                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMove.frozen(word));
             }
         }
     }
@@ -225,7 +225,7 @@ final class SplitGroup
             else
             {
                 final long expected = oldWord(slot);
-                batch.word(wordAt(slot), found == expected ? SlotMoves.frozen(expected) : found);
+                batch.word(wordAt(slot), found == expected ? SlotMove.frozen(expected) : found);
             }
         }
         freezeOrMove();
@@ -251,8 +251,8 @@ final class SplitGroup
     {
         for (int slot = nextHash(); slot < SLOTS && batch.hasRoom(); slot = nextHash())
         {
-            batch.readItem(slot, hashAt(slot) + SlotMoves.DIRECTORY_BITS_AT, Long.BYTES - SlotMoves.DIRECTORY_BITS_AT,
-                SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMoves.DIRECTORY_BITS_AT);
+            batch.readItem(slot, hashAt(slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
+                SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMove.DIRECTORY_BITS_AT);
             done = slot + 1;
         }
     }
@@ -278,7 +278,7 @@ final class SplitGroup
                 final int window = renews() ?
                     KeyHash.window(batch.word(hashAt(slot)), newDepth) : 0;
                 batch.swap(slot, slotOffset(SplitLink.offset(link, side), slot), SlotWord.UNINITIALISED,
-                    SlotMoves.moved(oldWord(slot), newDepth, side, renews(), window));
+                    SlotMove.moved(oldWord(slot), newDepth, side, renews(), window));
             }
         }
     }

@@ -70,10 +70,10 @@ final class TableWords
         {
             if (isLeft)
             {
-                return SlotWord.isFrozen(word) ? SlotMoves.asCommitted(word) : word;
+                return SlotWord.isFrozen(word) ? SlotMove.asCommitted(word) : word;
             }
             return isOld && word != SlotWord.UNINITIALISED ?
-                SlotMoves.moved(SlotWord.frozen(word), home.depth(), home.side(), false, 0) : word;
+                SlotMove.moved(SlotWord.frozen(word), home.depth(), home.side(), false, 0) : word;
         }
 
         @Override

@@ -63,10 +63,10 @@ enum TableMutation
     TENTATIVE(body(Inserts.class, "claimWord")
         .and(callingFirst(Inserts.class, "onCommittedRival", MutatedSteps.class, "judgeOwnWord"))),
     /** A split does not freeze empty slots. */
-    FREEZE_EMPTY(calling(SlotMoves.class, "frozen", MutatedSteps.class, "frozenUnlessEmpty")
-        .and(calling(SlotMoves.class, "isFrozen", MutatedSteps.class, "isFrozenOrEmpty"))),
+    FREEZE_EMPTY(calling(SlotMove.class, "frozen", MutatedSteps.class, "frozenUnlessEmpty")
+        .and(calling(SlotMove.class, "isFrozen", MutatedSteps.class, "isFrozenOrEmpty"))),
     /** A split moves tentative words as if they were committed, instead of killing them. */
-    FREEZE_KILLS(calling(SlotMoves.class, "frozen", MutatedSteps.class, "frozenAlive")),
+    FREEZE_KILLS(calling(SlotMove.class, "frozen", MutatedSteps.class, "frozenAlive")),
     /** A frozen word is taken for the value of its key. */
     FROZEN_IS_NO_VALUE(calling(Lookups.class, "isCurrent", MutatedSteps.class, "isCurrentOrFrozen")),
     /** A slot's word is moved to the next slot. */
