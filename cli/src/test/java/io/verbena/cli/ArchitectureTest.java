@@ -183,6 +183,16 @@ class ArchitectureTest
     }
 
     @Test
+    void shouldHaveNoCyclesBetweenThePackagesOfTheTable()
+    {
+        check(slices().matching("io.verbena.table.(*)..").should().beFreeOfCycles());
+        // The engine stands above its parts; only checks stand above the engine.
+        check(noClasses().that().resideInAPackage("io.verbena.table.*")
+            .and().resideOutsideOfPackage("io.verbena.table.check")
+            .should().dependOnClassesThat().resideInAPackage("io.verbena.table"));
+    }
+
+    @Test
     void shouldHaveNoCyclesBetweenThePackagesOfTheProtocol()
     {
         check(slices().matching("io.verbena.protocol.(*)..").should().beFreeOfCycles());

@@ -13,10 +13,10 @@ import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.table.HeldStretch;
-import io.verbena.table.RegionReader;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.StoreChecker;
+import io.verbena.table.allocation.HeldRange;
+import io.verbena.table.check.RegionReader;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.concurrent.NanoClock;
@@ -197,7 +197,7 @@ final class EmbeddedServers
      * @param held what all compute nodes hold.
      * @return what was found.
      */
-    StoreCheck check(final List<HeldStretch> held)
+    StoreCheck check(final List<HeldRange> held)
     {
         final List<TableDescriptor> tables = store.load().tables().stream()
             .map((table) -> TableDescriptor.decode(table.descriptor())).toList();

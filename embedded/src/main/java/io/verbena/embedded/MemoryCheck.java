@@ -1,8 +1,8 @@
 package io.verbena.embedded;
 
-import io.verbena.table.SpaceReport;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.TableCheck;
+import io.verbena.table.check.SpaceReport;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.TableCheck;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.table.OpenTable;
+import io.verbena.table.directory.OpenTable;
 
 /** Lets tests of a whole cluster have a node do what it does for {@code table check --repair}. */
 public final class SplitRepairs

@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.TableDescriptor;
 

@@ -2,9 +2,9 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.compute.ComputeNode;
-import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Kind;
 import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
@@ -12,7 +12,7 @@ import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,7 +5,7 @@ import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -7,8 +7,8 @@ import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.compute.DirectTable;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -3,7 +3,7 @@ package io.verbena.embedded;
 import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvTable;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.SuperblockDescriptor;
 
 import org.agrona.concurrent.UnsafeBuffer;

@@ -6,7 +6,7 @@ import io.verbena.compute.Sweeps;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

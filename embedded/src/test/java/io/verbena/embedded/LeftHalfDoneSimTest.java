@@ -4,8 +4,8 @@ import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.SpaceReport;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.SpaceReport;
+import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,7 @@ import io.verbena.compute.SplitRepairs;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.Subtable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;

@@ -5,7 +5,7 @@ import io.verbena.client.KvTable;
 import io.verbena.compute.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
+import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.TableDescriptor;
 
 import org.junit.jupiter.params.ParameterizedTest;

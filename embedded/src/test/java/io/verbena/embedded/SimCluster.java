@@ -28,10 +28,10 @@ import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.table.HeldStretch;
-import io.verbena.table.RegionReader;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.StoreChecker;
+import io.verbena.table.allocation.HeldRange;
+import io.verbena.table.check.RegionReader;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
@@ -532,7 +532,7 @@ final class SimCluster implements AutoCloseable
     /** Checks every table and every byte; nobody may work on them. */
     StoreCheck check(final List<TableDescriptor> tables)
     {
-        final List<HeldStretch> held =
+        final List<HeldRange> held =
             spaces().stream().flatMap((space) -> space.held().stream()).toList();
         final RegionReader reader = (id, offset, target, length) -> memoryNodes().stream()
             .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);

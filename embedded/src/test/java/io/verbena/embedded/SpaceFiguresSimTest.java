@@ -6,7 +6,7 @@ import io.verbena.compute.NodeSpace;
 import io.verbena.compute.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.HeldStretch;
+import io.verbena.table.allocation.HeldRange;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,7 +98,7 @@ class SpaceFiguresSimTest
         ask(cluster, list, sums);
         final NodeSpace space = (NodeSpace)list.result();
         assertThat(sums.result()).isEqualTo(new SpaceFigures(
-            space.held().stream().mapToLong(HeldStretch::lengthBytes).sum(), space.isReclaiming(),
+            space.held().stream().mapToLong(HeldRange::lengthBytes).sum(), space.isReclaiming(),
             space.unknownBytes(), 0, 0));
     }
 

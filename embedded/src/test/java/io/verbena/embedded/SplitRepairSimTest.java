@@ -3,8 +3,8 @@ package io.verbena.embedded;
 import io.verbena.client.KvTable;
 import io.verbena.compute.SplitRepairs;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.TableCheck;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.TableCheck;
 
 import org.junit.jupiter.api.Test;
 

@@ -39,7 +39,7 @@ final class ChunkLeaser
         this.timeoutNs = timeoutNs;
     }
 
-    /** Leases memory for blocks as soon as the connection allows; see {@link io.verbena.table.ChunkSource}. */
+    /** Leases memory for blocks as soon as the connection allows; see {@code ChunkSource}. */
     void request()
     {
         isWanted = true;

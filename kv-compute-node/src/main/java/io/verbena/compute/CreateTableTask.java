@@ -8,14 +8,14 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.raas.PeerIdentity;
-import io.verbena.table.EpochTracker;
-import io.verbena.table.TableCreator;
 import io.verbena.table.TableEngine;
-import io.verbena.table.TablePlan;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.directory.TableCreator;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;
 
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.table.TableCreator;
+import io.verbena.table.directory.TableCreator;
 
 /**
  * Lets one creation of a session at a time lease chunks and format them: the engine formats one table at a time, and

@@ -4,11 +4,11 @@ import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.table.OpenTable;
-import io.verbena.table.Operation;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationListener;
-import io.verbena.table.OperationResult;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationListener;
+import io.verbena.table.operation.OperationResult;
 
 import java.lang.foreign.MemorySegment;
 

@@ -2,8 +2,8 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.table.format.FormatException;
 

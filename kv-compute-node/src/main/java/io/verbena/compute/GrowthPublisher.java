@@ -3,10 +3,10 @@ package io.verbena.compute;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.table.Subtable;
-import io.verbena.table.TableGrowth;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableGrowth;
 
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;

@@ -2,8 +2,8 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
-import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
+import io.verbena.table.directory.Subtable;
 
 import org.agrona.collections.Int2ObjectHashMap;
 

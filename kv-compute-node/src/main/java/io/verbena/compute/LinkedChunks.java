@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.table.ChunkSource;
+import io.verbena.table.allocation.ChunkSource;
 
 import org.agrona.collections.Int2ObjectHashMap;
 

@@ -10,10 +10,10 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.ChunkWatch;
-import io.verbena.table.RegionAccess;
 import io.verbena.table.TableEngine;
-import io.verbena.table.VirtualQpPort;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.access.VirtualQpPort;
+import io.verbena.table.allocation.ChunkWatch;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -282,7 +282,7 @@ final class MemoryLink implements AutoCloseable
         return State.PAUSING == state ? retryAtNs : Long.MAX_VALUE;
     }
 
-    /** Leases memory for blocks as soon as the connection allows; see {@link io.verbena.table.ChunkSource}. */
+    /** Leases memory for blocks as soon as the connection allows; see {@code ChunkSource}. */
     void requestChunk()
     {
         leaser.request();

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.table.EpochTracker;
 import io.verbena.table.TableEngine;
+import io.verbena.table.allocation.EpochTracker;
 
 import org.agrona.collections.Int2ObjectHashMap;
 

@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
-import io.verbena.table.FillLook;
-import io.verbena.table.OpenTable;
-import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.growth.FillProbe;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -51,7 +51,7 @@ final class MergeWatch
     private int cursor;
     private long nextAtNs;
     private Pair looked;
-    private FillLook look;
+    private FillProbe look;
 
     /** @param pauseNs between two looks, when there are few pairs and the one before has found nothing. */
     MergeWatch(final long pauseNs)

@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.table.HeldStretch;
+import io.verbena.table.allocation.HeldRange;
 
 import java.util.List;
 
@@ -14,6 +14,6 @@ import java.util.List;
  * @param reclaimed    what its reclamation did, for people.
  */
 public record NodeSpace(
-    List<HeldStretch> held, boolean isReclaiming, long unknownBytes, long leftBytes, String reclaimed)
+    List<HeldRange> held, boolean isReclaiming, long unknownBytes, long leftBytes, String reclaimed)
 {
 }

@@ -5,12 +5,12 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
-import io.verbena.table.OpenTable;
-import io.verbena.table.Operation;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationListener;
-import io.verbena.table.OperationResult;
 import io.verbena.table.TableEngine;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationListener;
+import io.verbena.table.operation.OperationResult;
 
 import org.agrona.concurrent.NanoClock;
 

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.compute.SplitWork.Kind;
-import io.verbena.table.Subtable;
+import io.verbena.table.directory.Subtable;
 
 import org.agrona.collections.Int2ObjectHashMap;
 

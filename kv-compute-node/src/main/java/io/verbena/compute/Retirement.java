@@ -1,6 +1,6 @@
 package io.verbena.compute;
 
-import io.verbena.table.Subtable;
+import io.verbena.table.directory.Subtable;
 
 import java.util.List;
 import java.util.function.IntToLongFunction;

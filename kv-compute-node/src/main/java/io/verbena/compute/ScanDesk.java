@@ -6,11 +6,11 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationResult;
 import io.verbena.table.TableEngine;
-import io.verbena.table.TableScan;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.scan.TableScan;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.NanoClock;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.table.HeldStretch;
 import io.verbena.table.TableEngine;
+import io.verbena.table.allocation.HeldRange;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,12 +17,12 @@ final class SpaceTally
     static NodeSpace list(
         final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming, final String reclaimed)
     {
-        final List<HeldStretch> held = new ArrayList<>();
+        final List<HeldRange> held = new ArrayList<>();
         long leftBytes = 0;
         for (final MemoryLink link : links)
         {
             final int id = link.memoryNodeId();
-            engine.forEachHeld(id, (kind, offset, length) -> held.add(new HeldStretch(id, kind, offset, length)));
+            engine.forEachHeld(id, (kind, offset, length) -> held.add(new HeldRange(id, kind, offset, length)));
             leftBytes += engine.allocator(id).leftBytes();
         }
         return new NodeSpace(held, isReclaiming, engine.counters().unknownBytes, leftBytes, reclaimed);

@@ -2,13 +2,13 @@ package io.verbena.compute;
 
 import io.verbena.compute.SplitWork.Kind;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.table.OpenTable;
-import io.verbena.table.SplitSource;
-import io.verbena.table.Subtable;
-import io.verbena.table.SubtableWork;
-import io.verbena.table.TableGrowth;
-import io.verbena.table.TableMerge;
-import io.verbena.table.TableSplit;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.growth.SubtableWork;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.growth.TableSplit;
 
 import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
@@ -23,7 +23,7 @@ import java.util.List;
  * to name it, and the old memory goes back when nobody can look there any more. Also ends what others began, if nobody
  * has after a while: whoever met it looks. Owned by the node's thread.
  */
-final class SplitDesk implements SplitSource
+final class SplitDesk implements GrowthSource
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
     /** How long a split or merge that was met is left to who began it: 250 ms. */

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.table.OpenTable;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.TableDescriptor;
 
 /**

@@ -1,8 +1,8 @@
 package io.verbena.compute;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.Subtable;
 import io.verbena.table.TableEngine;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 
 /**
  * Something that a {@link SplitDesk} is to do to a subtable.

@@ -2,10 +2,10 @@ package io.verbena.compute;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.table.OneSidedPort;
-import io.verbena.table.RegionAccess;
-import io.verbena.table.RepairableStore;
 import io.verbena.table.TableEngine;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.check.RepairableStore;
 import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.MutableDirectBuffer;

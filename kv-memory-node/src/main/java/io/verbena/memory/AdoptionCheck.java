@@ -5,10 +5,10 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
-import io.verbena.table.RegionReader;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.StoreChecker;
-import io.verbena.table.TableCheck;
+import io.verbena.table.check.RegionReader;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
+import io.verbena.table.check.TableCheck;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 

@@ -2,7 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.rdma.verbs.MemoryRegion;
-import io.verbena.table.RegionReader;
+import io.verbena.table.check.RegionReader;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
 import org.slf4j.Logger;

@@ -2,6 +2,8 @@ package io.verbena.table;
 
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.operation.LocationCache;
 
 /**
  * The memory of an engine outside of the heap: scratch memory of its operations, and its location cache. Both or none.
@@ -9,7 +11,7 @@ import io.verbena.rdma.verbs.ProtectionDomain;
  * @param scratch registered, one stretch for each operation slot.
  * @param cache   of this process alone.
  */
-record EngineMemory(Scratch scratch, LocationCache cache) implements AutoCloseable
+public record EngineMemory(Scratch scratch, LocationCache cache) implements AutoCloseable
 {
     /** @throws io.verbena.rdma.verbs.RdmaException when there is not so much; nothing is kept of it then. */
     static EngineMemory open(

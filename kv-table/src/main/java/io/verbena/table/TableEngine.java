@@ -3,10 +3,33 @@ package io.verbena.table;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.allocation.BlockAllocator;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.allocation.HeldConsumer;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.NodeLinks;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TableCreator;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.EngineGrowth;
+import io.verbena.table.growth.GrowthBatch;
+import io.verbena.table.operation.Batch;
+import io.verbena.table.operation.Combiner;
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.InFlightBlocks;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.OperationRunner;
+import io.verbena.table.operation.Step;
+import io.verbena.table.scan.TableScan;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.agrona.concurrent.EpochNanoClock;
@@ -31,10 +54,10 @@ public final class TableEngine implements AutoCloseable
     private final EpochTracker epochs;
     private final OperationRunner runner;
     private final NodeLinks links;
-    private final SplitSource splitSource;
+    private final GrowthSource splitSource;
     private final TableScan scan;
     private TableCreator creator;
-    private final EngineSplits splits;
+    private final EngineGrowth splits;
     private long sequence;
     private long repeatedSequence;
     private boolean closed;
@@ -60,7 +83,7 @@ public final class TableEngine implements AutoCloseable
         }
         scan = new TableScan(protectionDomain, attributes, epochs);
         splitSource = configuration.splitSource();
-        splits = new EngineSplits(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
+        splits = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         runner = new OperationRunner(
             operations, scratch, memory.cache(), epochs, attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks(clock.nanoTime());
@@ -100,7 +123,7 @@ public final class TableEngine implements AutoCloseable
      */
     public void attach(final int memoryNodeId, final OneSidedPort port)
     {
-        final NodeLink link = link(memoryNodeId);
+        final NodeLink link = links.get(memoryNodeId);
         runner.batch.drop(link);
         link.port = port;
     }
@@ -113,7 +136,7 @@ public final class TableEngine implements AutoCloseable
      */
     public void detach(final int memoryNodeId)
     {
-        final NodeLink link = link(memoryNodeId);
+        final NodeLink link = links.get(memoryNodeId);
         runner.batch.drop(link);
         link.port = null;
         for (final Operation op : operations)
@@ -147,7 +170,7 @@ public final class TableEngine implements AutoCloseable
             scan.onComplete(status);
             return;
         }
-        if (SplitBatch.isCookie(cookie))
+        if (GrowthBatch.isCookie(cookie))
         {
             splits.onComplete(cookie, status);
             return;
@@ -360,16 +383,16 @@ public final class TableEngine implements AutoCloseable
         return runner.active();
     }
 
-    /** Answers {@link ChunkSource#requestChunk}: memory to make blocks of, owned by this engine from now on. */
+    /** Answers {@code ChunkSource.requestChunk}: memory to make blocks of, owned by this engine from now on. */
     public void chunkLeased(final int memoryNodeId, final long offset, final long lengthBytes)
     {
-        link(memoryNodeId).allocator.chunkLeased(offset, lengthBytes);
+        links.get(memoryNodeId).allocator.chunkLeased(offset, lengthBytes);
     }
 
-    /** Answers {@link ChunkSource#requestChunk}: none to be had now; asked again when an operation needs one. */
+    /** Answers {@code ChunkSource.requestChunk}: none to be had now; asked again when an operation needs one. */
     public void chunkRefused(final int memoryNodeId)
     {
-        link(memoryNodeId).allocator.chunkRefused();
+        links.get(memoryNodeId).allocator.chunkRefused();
     }
 
     /**
@@ -378,7 +401,7 @@ public final class TableEngine implements AutoCloseable
      */
     public void suspend(final int memoryNodeId, final boolean isSuspended)
     {
-        link(memoryNodeId).allocator.suspend(isSuspended);
+        links.get(memoryNodeId).allocator.suspend(isSuspended);
     }
 
     /**
@@ -390,20 +413,21 @@ public final class TableEngine implements AutoCloseable
      */
     public void unreachable(final int memoryNodeId, final boolean isUnreachable)
     {
-        link(memoryNodeId).isUnreachable = isUnreachable;
+        links.get(memoryNodeId).isUnreachable = isUnreachable;
     }
 
     /** Gives everything this engine holds of a memory node, operations under way included, to a consumer. */
     public void forEachHeld(final int memoryNodeId, final HeldConsumer consumer)
     {
-        link(memoryNodeId).allocator.forEachHeld(consumer);
-        InFlightBlocks.forEach(operations, link(memoryNodeId), consumer);
+        links.get(memoryNodeId).allocator.forEachHeld(consumer);
+        InFlightBlocks.forEach(operations, links.get(memoryNodeId), consumer);
     }
 
     /** @return bytes of what {@link #forEachHeld} gives; asking costs the same, and allocates nothing, however many. */
     public long heldBytes(final int memoryNodeId)
     {
-        return link(memoryNodeId).allocator.heldBytes() + InFlightBlocks.bytes(operations, link(memoryNodeId));
+        final NodeLink link = links.get(memoryNodeId);
+        return link.allocator.heldBytes() + InFlightBlocks.bytes(operations, link);
     }
 
     /** @return newest epoch heard. */
@@ -434,18 +458,12 @@ public final class TableEngine implements AutoCloseable
     /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
     public boolean wantsEpochs()
     {
-        if (links.wantEpochs())
-        {
-            return true;
-        }
+        boolean wants = links.wantEpochs() || epochs.isAwaited();
         for (final Operation op : operations)
         {
-            if (op.step == Step.START && op.wantsMemory)
-            {
-                return true;
-            }
+            wants |= op.step == Step.START && op.wantsMemory;
         }
-        return epochs.isAwaited();
+        return wants;
     }
 
     /**
@@ -490,7 +508,7 @@ public final class TableEngine implements AutoCloseable
     }
 
     /** @return the engine's splits of subtables. */
-    public EngineSplits splits()
+    public EngineGrowth splits()
     {
         return splits;
     }
@@ -510,12 +528,7 @@ public final class TableEngine implements AutoCloseable
     /** @return allocator of a memory node, for its figures. */
     public BlockAllocator allocator(final int memoryNodeId)
     {
-        return link(memoryNodeId).allocator;
-    }
-
-    NodeLink link(final int memoryNodeId)
-    {
-        return links.get(memoryNodeId);
+        return links.get(memoryNodeId).allocator;
     }
 
     /**

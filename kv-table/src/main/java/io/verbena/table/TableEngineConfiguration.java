@@ -1,6 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.table.allocation.ChunkSource;
+import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.format.BlockVersion;
+import io.verbena.table.growth.GrowthBatch;
+import io.verbena.table.operation.OperationListener;
+import io.verbena.table.operation.OperationSettings;
 import java.util.Objects;
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.OffsetEpochNanoClock;
@@ -22,8 +27,8 @@ public final class TableEngineConfiguration implements OperationSettings
     private ChunkSource chunkSource;
     private boolean repeatsLostOutcomes;
     private boolean controlsContention = true;
-    private SplitSource splitSource = SplitSource.NONE;
-    private int splitGroupsUnderWay = SplitBatch.MAX_LANES;
+    private GrowthSource splitSource = GrowthSource.NONE;
+    private int splitGroupsUnderWay = GrowthBatch.MAX_LANES;
 
     /** @return most operations under way at once, 1 to 4096. */
     public int operationSlots()
@@ -219,13 +224,13 @@ public final class TableEngineConfiguration implements OperationSettings
     }
 
     @Override
-    public SplitSource splitSource()
+    public GrowthSource splitSource()
     {
         return splitSource;
     }
 
     /** Sets who splits subtables that fill up. Nobody if not set. */
-    public TableEngineConfiguration splitSource(final SplitSource source)
+    public TableEngineConfiguration splitSource(final GrowthSource source)
     {
         splitSource = source;
         return this;
@@ -242,10 +247,10 @@ public final class TableEngineConfiguration implements OperationSettings
      */
     public TableEngineConfiguration splitGroupsUnderWay(final int groups)
     {
-        if (groups < 1 || groups > SplitBatch.MAX_LANES)
+        if (groups < 1 || groups > GrowthBatch.MAX_LANES)
         {
             throw new IllegalArgumentException("groups of a split under way: " + groups + ", must be 1 to " +
-                SplitBatch.MAX_LANES);
+                GrowthBatch.MAX_LANES);
         }
         splitGroupsUnderWay = groups;
         return this;

@@ -2,16 +2,22 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.growth.GrowthBatch;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableSplit;
 import org.junit.jupiter.api.Test;
 
 /** A connection that breaks at each request of a split with several groups under way, and is made anew. */
 class BrokenSplitTest
 {
     /** One more than are under way at a time. */
-    private static final int GROUPS = SplitBatch.MAX_LANES + 1;
+    private static final int GROUPS = GrowthBatch.MAX_LANES + 1;
     private static final int KEYS = 24;
     /** Steps from one place to the next, while groups are moved. */
     private static final int STRIDE = 7;

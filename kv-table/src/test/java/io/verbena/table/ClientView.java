@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.Operation;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

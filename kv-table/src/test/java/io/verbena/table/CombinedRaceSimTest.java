@@ -1,5 +1,8 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

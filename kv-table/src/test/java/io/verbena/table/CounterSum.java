@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.EngineCounters;
 import java.util.List;
 
 /** The counters of several engines added up. */

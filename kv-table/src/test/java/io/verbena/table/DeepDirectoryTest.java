@@ -2,8 +2,12 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableSplit;
 import org.junit.jupiter.api.Test;
 
 /** Tables of more subtables than an array of them would have room for in a message. */

@@ -1,5 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.check.CheckedStore;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.DirectoryEntry;
@@ -8,6 +14,8 @@ import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

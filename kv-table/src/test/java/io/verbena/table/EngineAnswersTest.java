@@ -1,5 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,9 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

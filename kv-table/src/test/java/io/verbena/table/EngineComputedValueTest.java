@@ -1,6 +1,9 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

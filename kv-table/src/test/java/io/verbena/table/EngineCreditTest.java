@@ -1,5 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.directory.TablePlan;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -13,7 +19,7 @@ class EngineCreditTest
     private static final long SHORT_NS = 10_000_000;
 
     /** Promises splits, and does none. */
-    private static final class NeverDone implements SplitSource
+    private static final class NeverDone implements GrowthSource
     {
         @Override
         public boolean requestSplit(final OpenTable table, final Subtable subtable)

@@ -1,6 +1,14 @@
 package io.verbena.table;
 
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.check.TableChecker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TableCreator;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -9,25 +17,25 @@ import java.util.function.Consumer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** One engine over a {@link StepFabric} with a clock moved by hand; runs one operation at a time, to its end. */
-final class EngineFixture implements AutoCloseable
+public final class EngineFixture implements AutoCloseable
 {
-    static final int NODE = 7;
+    public static final int NODE = 7;
     static final int OTHER_NODE = 9;
     static final int MEMORY_BYTES = 4 << 20;
     static final int BLOCKS_AT = 1 << 20;
 
     /** Copy of a finished operation. */
-    record Outcome(
+    public record Outcome(
         int result, long version, String value, long counter, int verbs, int doorbells, int roundTrips, int retries)
     {
     }
 
-    final StepFabric fabric;
-    final TableEngine engine;
+    public final StepFabric fabric;
+    public final TableEngine engine;
     StepFabric.StepPort port;
     StepFabric.StepPort otherPort;
     final TableEngineConfiguration configuration = new TableEngineConfiguration();
-    long nowNs = 1_000_000_000L;
+    public long nowNs = 1_000_000_000L;
     long nextBlocksAt = BLOCKS_AT;
     int chunkBytes = 64 * 1024;
     int chunksLeft = 8;
@@ -47,12 +55,12 @@ final class EngineFixture implements AutoCloseable
         connect();
     }
 
-    static EngineFixture single()
+    public static EngineFixture single()
     {
         return single(settings -> { });
     }
 
-    static EngineFixture single(final Consumer<TableEngineConfiguration> settings)
+    public static EngineFixture single(final Consumer<TableEngineConfiguration> settings)
     {
         final StepFabric fabric = new StepFabric(1);
         fabric.inOrder = true;
@@ -98,12 +106,12 @@ final class EngineFixture implements AutoCloseable
             operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }
 
-    OpenTable createTable(final TablePlan plan)
+    public OpenTable createTable(final TablePlan plan)
     {
         return createTable(plan, 4096);
     }
 
-    OpenTable createTable(final TablePlan plan, final long firstOffset)
+    public OpenTable createTable(final TablePlan plan, final long firstOffset)
     {
         long offset = firstOffset;
         while (!plan.isPlaced())
@@ -125,7 +133,7 @@ final class EngineFixture implements AutoCloseable
         return engine.openTable(TableDescriptor.decode(creator.descriptor().encode()));
     }
 
-    OpenTable createTable(final int depth, final int groups)
+    public OpenTable createTable(final int depth, final int groups)
     {
         return createTable(TablePlan.ofShape("t", 0x1234, 42, depth, groups, new int[]{NODE, OTHER_NODE}));
     }
@@ -221,12 +229,12 @@ final class EngineFixture implements AutoCloseable
         return lastValue.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 0);
     }
 
-    Outcome get(final OpenTable table, final String key)
+    public Outcome get(final OpenTable table, final String key)
     {
         return run(OperationKind.GET, table, key, null, 0);
     }
 
-    Outcome put(final OpenTable table, final String key, final String value)
+    public Outcome put(final OpenTable table, final String key, final String value)
     {
         return run(OperationKind.PUT, table, key, value, 0);
     }
@@ -236,7 +244,7 @@ final class EngineFixture implements AutoCloseable
         return new TableChecker(table.descriptor(), fabric::read).check();
     }
 
-    UnsafeBuffer memory()
+    public UnsafeBuffer memory()
     {
         return fabric.memory(NODE);
     }

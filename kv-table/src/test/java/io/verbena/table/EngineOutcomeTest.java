@@ -1,9 +1,16 @@
 package io.verbena.table;
 
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;

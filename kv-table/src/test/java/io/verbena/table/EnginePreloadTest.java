@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

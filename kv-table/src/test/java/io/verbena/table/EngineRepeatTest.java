@@ -1,5 +1,12 @@
 package io.verbena.table;
 
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
+import io.verbena.table.operation.Tombstones;
 import io.verbena.test.Mutation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,5 +1,8 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,14 +12,14 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-import static io.verbena.table.OperationKind.APPEND;
-import static io.verbena.table.OperationKind.DELETE;
-import static io.verbena.table.OperationKind.DELETE_VERSION;
-import static io.verbena.table.OperationKind.INCREMENT;
-import static io.verbena.table.OperationKind.PUT;
-import static io.verbena.table.OperationKind.PUT_IF_ABSENT;
-import static io.verbena.table.OperationKind.PUT_IF_PRESENT;
-import static io.verbena.table.OperationKind.REPLACE;
+import static io.verbena.table.operation.OperationKind.APPEND;
+import static io.verbena.table.operation.OperationKind.DELETE;
+import static io.verbena.table.operation.OperationKind.DELETE_VERSION;
+import static io.verbena.table.operation.OperationKind.INCREMENT;
+import static io.verbena.table.operation.OperationKind.PUT;
+import static io.verbena.table.operation.OperationKind.PUT_IF_ABSENT;
+import static io.verbena.table.operation.OperationKind.PUT_IF_PRESENT;
+import static io.verbena.table.operation.OperationKind.REPLACE;
 import static io.verbena.table.ExplorationTotals.ALL_STEPS;
 import static io.verbena.table.ExplorationTotals.MOST_STEPS;
 import static io.verbena.table.ExplorationTotals.explore;

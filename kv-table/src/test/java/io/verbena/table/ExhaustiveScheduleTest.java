@@ -1,6 +1,8 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

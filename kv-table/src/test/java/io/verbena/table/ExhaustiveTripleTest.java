@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.explore.SimExplorationReport;
+import io.verbena.table.operation.OperationKind;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;

@@ -3,6 +3,7 @@ package io.verbena.table;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.table.operation.OperationKind;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

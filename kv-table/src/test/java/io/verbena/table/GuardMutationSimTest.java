@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.TableMutation;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 

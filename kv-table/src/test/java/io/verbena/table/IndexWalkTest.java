@@ -1,5 +1,9 @@
 package io.verbena.table;
 
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.allocation.ChunkView;
+import io.verbena.table.check.IndexWalk;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;

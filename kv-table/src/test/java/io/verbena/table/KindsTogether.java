@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.OperationKind;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,10 +3,18 @@ package io.verbena.table;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.SubtableWork;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

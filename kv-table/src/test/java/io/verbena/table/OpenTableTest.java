@@ -2,6 +2,8 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;

@@ -1,6 +1,10 @@
 package io.verbena.table;
 
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,6 +1,9 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.scan.TableScan;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -12,7 +15,7 @@ import org.agrona.DirectBuffer;
  * A walk over a whole table in stretches of a record each, every one from where the last one ended. Keys are 8 bytes,
  * of values the last word counts.
  */
-final class RacedWalk
+public final class RacedWalk
 {
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
 

@@ -14,6 +14,9 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.operation.Operation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,7 +26,7 @@ import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** A port that is one simulated queue pair, without the layers between: each verb of an engine is one of the fabric. */
-final class SimQueuePairPort implements OneSidedPort
+public final class SimQueuePairPort implements OneSidedPort
 {
     private static final int DEPTH = 64;
     private static final int COOKIE_BITS = 12;
@@ -115,7 +118,7 @@ final class SimQueuePairPort implements OneSidedPort
     }
 
     /** @return memory of an operation that its latest batch writes to, or has written to. */
-    List<UnsafeBuffer> brought(final Operation op)
+    public List<UnsafeBuffer> brought(final Operation op)
     {
         return brought.getOrDefault((long)op.index, List.of());
     }
@@ -124,7 +127,7 @@ final class SimQueuePairPort implements OneSidedPort
      * @param address of a word of local memory.
      * @return what is in the place that a swap has brought this word from, if it has: the same whoever swapped first.
      */
-    long left(final long address, final long word)
+    public long left(final long address, final long word)
     {
         final long[] swap = swaps.get(address);
         return swap != null && word == swap[0] ? swap[1] : word;

@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,6 +1,11 @@
 package io.verbena.table;
 
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.check.TableChecker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,15 @@ package io.verbena.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.directory.TableDirectory;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 import java.util.ArrayList;
 import java.util.HashMap;

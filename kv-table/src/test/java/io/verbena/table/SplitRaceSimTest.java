@@ -2,6 +2,8 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.TableMutation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -2,6 +2,11 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -9,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** When an engine asks for a split. */
 class SplitRequestTest
 {
-    private static final class Requests implements SplitSource
+    private static final class Requests implements GrowthSource
     {
         private final List<Subtable> subtables = new ArrayList<>();
 

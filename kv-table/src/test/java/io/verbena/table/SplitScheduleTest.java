@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.rdma.sim.explore.SimExplorationReport;
 import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.sim.explore.SimExplorerOptions;
+import io.verbena.table.operation.OperationKind;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;

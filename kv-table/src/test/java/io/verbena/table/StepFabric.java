@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.OneSidedPort;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,7 +24,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * seed: the smallest thing that shows an engine every interleaving, thousands of runs a second. The same protocols run
  * over the simulated verbs of {@code rdma-core} in {@link TableSimTest}.
  */
-final class StepFabric implements AutoCloseable
+public final class StepFabric implements AutoCloseable
 {
     private static final int LINE_BYTES = 64;
     private static final int MAX_SPACE = 64;
@@ -89,7 +90,7 @@ final class StepFabric implements AutoCloseable
     }
 
     /** Executes one step of some port. @return false when nothing is to be done anywhere. */
-    boolean step()
+    public boolean step()
     {
         final int start = inOrder || ports.isEmpty() ? 0 : random.nextInt(ports.size());
         for (int i = 0; i < ports.size(); i++)

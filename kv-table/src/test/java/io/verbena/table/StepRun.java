@@ -1,5 +1,12 @@
 package io.verbena.table;
 
+import io.verbena.table.allocation.BlockAllocator;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.check.TableChecker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TableDirectory;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.MergeLink;
@@ -7,6 +14,10 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.OperationKind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,6 +3,10 @@ package io.verbena.table;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.check.TableWords;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;

@@ -1,7 +1,10 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableSplit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

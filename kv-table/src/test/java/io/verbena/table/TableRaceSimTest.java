@@ -1,5 +1,7 @@
 package io.verbena.table;
 
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.OperationResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -2,8 +2,13 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.scan.TableScan;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

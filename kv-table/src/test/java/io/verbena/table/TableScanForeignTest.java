@@ -1,8 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.scan.TableScan;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -2,8 +2,12 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.scan.TableScan;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;

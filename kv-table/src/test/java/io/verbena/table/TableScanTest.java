@@ -2,12 +2,17 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
+import io.verbena.table.scan.TableScan;
 import io.verbena.test.Mutation;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

@@ -7,9 +7,21 @@ import io.verbena.rdma.sim.explore.SimExplorer;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.check.TableCheck;
+import io.verbena.table.check.TableChecker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.growth.EngineGrowth;
+import io.verbena.table.growth.OwnState;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.EngineState;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
@@ -527,7 +539,7 @@ final class TableScenario implements SimExplorer.Scenario
     private String problemOfRest(final SimExploration run)
     {
         final EngineActor actor = actors[PREPARER];
-        final EngineSplits splits = actor.engine.splits();
+        final EngineGrowth splits = actor.engine.splits();
         final Object before = history.output(PREPARER);
         for (int suffix = 0; suffix < plan.subtableCount(); suffix++)
         {

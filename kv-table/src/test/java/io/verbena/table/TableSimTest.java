@@ -1,6 +1,8 @@
 package io.verbena.table;
 
 import io.verbena.rdma.sim.schedule.SimRepetition;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableMutation;
 import io.verbena.test.Mutation;
 
 import org.junit.jupiter.api.Test;

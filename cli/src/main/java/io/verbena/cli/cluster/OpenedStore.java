@@ -16,7 +16,7 @@ import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.table.RepairableStore;
+import io.verbena.table.check.RepairableStore;
 
 import java.nio.file.Path;
 import java.util.List;

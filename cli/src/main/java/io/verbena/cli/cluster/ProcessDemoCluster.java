@@ -10,8 +10,8 @@ import io.verbena.embedded.ComputeNodeHandle;
 import io.verbena.load.LoadException;
 import io.verbena.load.demo.DemoCluster;
 import io.verbena.load.demo.TableCheckFigures;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.StoreChecker;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
 
 import org.agrona.concurrent.SystemNanoClock;
 

@@ -15,11 +15,11 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.table.RepairableStore;
-import io.verbena.table.SpaceReport;
-import io.verbena.table.StoppedSplits;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.UnchangedStore;
+import io.verbena.table.check.OfflineGrowthRepair;
+import io.verbena.table.check.RepairableStore;
+import io.verbena.table.check.SpaceReport;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.UnchangedStore;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
@@ -169,11 +169,11 @@ public final class StoppedStore implements RepairableStore, UnchangedStore, Auto
             ProtectionDomain domain = device.allocateProtectionDomain();
             RocksMetaStore meta = RocksMetaStore.open(metaFolder))
         {
-            final StoppedSplits splits = new StoppedSplits(this, lengths, domain, device.attributes());
+            final OfflineGrowthRepair splits = new OfflineGrowthRepair(this, lengths, domain, device.attributes());
             final List<TableDescriptor> present = new ArrayList<>();
             for (final TableDescriptor table : tables)
             {
-                final StoppedSplits.Finished finished = splits.finish(table);
+                final OfflineGrowthRepair.Finished finished = splits.finish(table);
                 final TableDescriptor grown = finished.growth().descriptor();
                 final byte[] descriptor = grown.encode();
                 final boolean isNew =

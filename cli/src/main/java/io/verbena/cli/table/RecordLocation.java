@@ -1,6 +1,6 @@
 package io.verbena.cli.table;
 
-import io.verbena.table.RegionReader;
+import io.verbena.table.check.RegionReader;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;

@@ -8,8 +8,8 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.load.report.Units;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.StoreChecker;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.SlotWord;
 
 import picocli.CommandLine.Command;

@@ -3,9 +3,9 @@ package io.verbena.cli.table;
 import io.verbena.load.report.JsonWriter;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
-import io.verbena.table.SpaceReport;
-import io.verbena.table.StoreCheck;
-import io.verbena.table.TableCheck;
+import io.verbena.table.check.SpaceReport;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.check.TableCheck;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -8,7 +8,7 @@ import io.verbena.cli.console.SettingsProvider;
 import io.verbena.cli.record.RecordOptions;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.load.report.JsonWriter;
-import io.verbena.table.RepairableStore;
+import io.verbena.table.check.RepairableStore;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;

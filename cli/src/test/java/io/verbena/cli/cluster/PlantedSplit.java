@@ -1,6 +1,6 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.table.Subtable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;

@@ -1,6 +1,6 @@
 package io.verbena.memory.checkpoint;
 
-import io.verbena.table.GranuleSet;
+import io.verbena.table.allocation.GranuleSet;
 import io.verbena.table.format.Superblock;
 
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package io.verbena.memory.checkpoint;
 
-import io.verbena.table.Subtable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.KeyHash;

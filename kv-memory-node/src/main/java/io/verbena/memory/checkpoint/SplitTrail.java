@@ -1,11 +1,11 @@
 package io.verbena.memory.checkpoint;
 
-import io.verbena.table.MergePlacement;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.MergePlacement;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;

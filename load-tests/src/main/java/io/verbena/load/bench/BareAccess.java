@@ -1,6 +1,6 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;

@@ -20,16 +20,16 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.table.OpenTable;
-import io.verbena.table.Operation;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationListener;
-import io.verbena.table.SplitSource;
-import io.verbena.table.TableCreator;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.TablePlan;
-import io.verbena.table.VirtualQpPort;
+import io.verbena.table.access.VirtualQpPort;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TableCreator;
+import io.verbena.table.directory.TablePlan;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationListener;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -81,13 +81,13 @@ final class EngineRig implements AutoCloseable, OperationListener
     EngineRig(final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries)
         throws IOException
     {
-        this(regionBytes, chunkBytes, slots, cacheEntries, SplitSource.NONE);
+        this(regionBytes, chunkBytes, slots, cacheEntries, GrowthSource.NONE);
     }
 
     /** @param splitSource hears which subtables fill up. */
     EngineRig(
         final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries,
-        final SplitSource splitSource) throws IOException
+        final GrowthSource splitSource) throws IOException
     {
         this.chunkBytes = chunkBytes;
         directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");

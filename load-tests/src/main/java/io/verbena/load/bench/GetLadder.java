@@ -10,7 +10,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
-import io.verbena.table.OpenTable;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;

@@ -1,6 +1,6 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OperationKind;
+import io.verbena.table.operation.OperationKind;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

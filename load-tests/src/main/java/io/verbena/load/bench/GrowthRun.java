@@ -1,14 +1,14 @@
 package io.verbena.load.bench;
 
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
-import io.verbena.table.SplitSource;
-import io.verbena.table.TablePlan;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -83,7 +83,7 @@ final class GrowthRun
         final long regionBytes =
             (records + 1L) * (blockBytes + INDEX_BYTES_PER_RECORD) + updatedBytes + 64 * CHUNK_BYTES;
         try (Arena arena = Arena.ofConfined(); EngineRig opened = new EngineRig(regionBytes, CHUNK_BYTES, BATCH,
-            Math.min(MOST_CACHED, 2 * records), isGrowing ? splits : SplitSource.NONE))
+            Math.min(MOST_CACHED, 2 * records), isGrowing ? splits : GrowthSource.NONE))
         {
             rig = opened;
             key = arena.allocate(KEY_BYTES, Long.BYTES);

@@ -1,7 +1,7 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;

@@ -1,15 +1,15 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
-import io.verbena.table.TableMerge;
-import io.verbena.table.TablePlan;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableMerge;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

@@ -1,9 +1,9 @@
 package io.verbena.load.bench;
 
 import com.sun.management.ThreadMXBean;
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

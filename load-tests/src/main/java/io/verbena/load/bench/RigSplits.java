@@ -1,11 +1,11 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.SplitSource;
-import io.verbena.table.Subtable;
-import io.verbena.table.TableGrowth;
-import io.verbena.table.TableSplit;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableGrowth;
+import io.verbena.table.growth.TableSplit;
 import java.util.ArrayDeque;
 
 /**
@@ -13,7 +13,7 @@ import java.util.ArrayDeque;
  * does: leases memory, splits, makes the descriptor known, and uses the old memory again when its epoch has passed.
  * Stepped by the calling thread, between the engine's polls.
  */
-final class RigSplits implements SplitSource
+final class RigSplits implements GrowthSource
 {
     /** Of the message in which a meta server takes a descriptor. */
     private static final int MOST_DESCRIPTOR_BYTES = 3_584;

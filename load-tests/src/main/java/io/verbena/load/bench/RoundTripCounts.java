@@ -1,6 +1,6 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OperationKind;
+import io.verbena.table.operation.OperationKind;
 
 /** How many operations of each kind took how many round trips. One thread. */
 final class RoundTripCounts

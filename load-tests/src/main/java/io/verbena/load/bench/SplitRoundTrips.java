@@ -1,10 +1,7 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
-import io.verbena.table.TablePlan;
-import io.verbena.table.TableSplit;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;
@@ -12,6 +9,9 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.TableSplit;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

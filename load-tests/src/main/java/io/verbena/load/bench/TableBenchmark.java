@@ -1,9 +1,9 @@
 package io.verbena.load.bench;
 
-import io.verbena.table.OpenTable;
-import io.verbena.table.OperationKind;
-import io.verbena.table.OperationResult;
-import io.verbena.table.TablePlan;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TablePlan;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationResult;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

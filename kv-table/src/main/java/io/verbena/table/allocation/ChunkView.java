@@ -1,0 +1,171 @@
+package io.verbena.table.allocation;
+
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.Superblock;
+import java.util.Arrays;
+import java.util.BitSet;
+import org.agrona.DirectBuffer;
+
+/**
+ * The chunks of a memory node as their headers showed them at one look; may be out of date. What hangs on it, hangs on
+ * the epoch in which the look began, see {@link ChunkWatch}. Single owner thread.
+ */
+public final class ChunkView
+{
+    private final long chunksOffset;
+    private final int chunkLengthBytes;
+    private final byte[] states;
+    private final int[] ownerNodeIds;
+    private final int[] ownerIncarnations;
+    private final int[] reaperNodeIds;
+    private final int[] reaperIncarnations;
+    private final long[] leaseNumbers;
+    private final long[] requestIds;
+    private final BitSet closed = new BitSet();
+    private long newestLease;
+
+    /** @param superblock of the memory node. */
+    public ChunkView(final Superblock superblock)
+    {
+        chunksOffset = superblock.chunksOffset();
+        chunkLengthBytes = superblock.chunkLengthBytes();
+        final int count = superblock.chunkCount();
+        states = new byte[count];
+        ownerNodeIds = new int[count];
+        ownerIncarnations = new int[count];
+        reaperNodeIds = new int[count];
+        reaperIncarnations = new int[count];
+        leaseNumbers = new long[count];
+        requestIds = new long[count];
+    }
+
+    /**
+     * Takes a header over.
+     *
+     * @param index  of the chunk.
+     * @param buffer off-heap.
+     * @param offset of the header in it.
+     * @return false when the header was caught halfway, or is damaged.
+     */
+    public boolean read(final int index, final DirectBuffer buffer, final int offset)
+    {
+        if (!ChunkDescriptor.isWhole(buffer, offset))
+        {
+            return false;
+        }
+        states[index] = (byte)ChunkDescriptor.state(buffer, offset);
+        ownerNodeIds[index] = ChunkDescriptor.ownerNodeId(buffer, offset);
+        ownerIncarnations[index] = ChunkDescriptor.ownerIncarnation(buffer, offset);
+        reaperNodeIds[index] = ChunkDescriptor.reaperNodeId(buffer, offset);
+        reaperIncarnations[index] = ChunkDescriptor.reaperIncarnation(buffer, offset);
+        leaseNumbers[index] = ChunkDescriptor.leaseNumber(buffer, offset);
+        requestIds[index] = ChunkDescriptor.requestId(buffer, offset);
+        newestLease = Math.max(newestLease, leaseNumbers[index]);
+        closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN);
+        return true;
+    }
+
+    /** @return chunks in all. */
+    public int chunkCount()
+    {
+        return states.length;
+    }
+
+    /** @return bytes of each. */
+    public int chunkLengthBytes()
+    {
+        return chunkLengthBytes;
+    }
+
+    /** @return the largest lease number seen: no chunk was leased later before the look began. */
+    public long newestLease()
+    {
+        return newestLease;
+    }
+
+    /** @return number of the lease by which a chunk was had last. */
+    public long leaseNumber(final int index)
+    {
+        return leaseNumbers[index];
+    }
+
+    /** @return number under which its owner asked for that lease, or 0. */
+    public long requestId(final int index)
+    {
+        return requestIds[index];
+    }
+
+    /** @return whether a chunk is an index whose owner has ended. */
+    public boolean isIndexOfNobody(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_INDEX && ownerNodeIds[index] == 0;
+    }
+
+    /** @return whether a chunk was closed because its owner ended, and not by its owner. */
+    public boolean isLeftBehind(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_ORPHAN &&
+            (ownerNodeIds[index] != reaperNodeIds[index] || ownerIncarnations[index] != reaperIncarnations[index]);
+    }
+
+    /** @return offset of a chunk in the region. */
+    public long offset(final int index)
+    {
+        return chunksOffset + (long)index * chunkLengthBytes;
+    }
+
+    /** @return index of the chunk that an offset lies in. */
+    public int index(final long offset)
+    {
+        return (int)((offset - chunksOffset) / chunkLengthBytes);
+    }
+
+    /** @return state of a chunk, see {@link ChunkDescriptor}. */
+    public int state(final int index)
+    {
+        return states[index];
+    }
+
+    /** @return whether a chunk is in this state, and in the hands of this node as owner. */
+    public boolean isOwned(final int index, final int state, final int nodeId, final int incarnation)
+    {
+        return states[index] == state && ownerNodeIds[index] == nodeId && ownerIncarnations[index] == incarnation;
+    }
+
+    /** @return whether a chunk is an orphan that this node may claim, or has claimed. */
+    public boolean isClaimable(final int index, final int nodeId, final int incarnation)
+    {
+        return states[index] == ChunkDescriptor.STATE_ORPHAN &&
+            (reaperNodeIds[index] == 0 ||
+            reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
+    }
+
+    /** @return whether any chunk is closed: what nobody names in it will be free. */
+    public boolean hasClosed()
+    {
+        return !closed.isEmpty();
+    }
+
+    /** @return whether the chunk of a block is closed: nobody but its reaper may have blocks of it. */
+    boolean isClosed(final long offset)
+    {
+        return !closed.isEmpty() && closed.get(index(offset));
+    }
+
+    /** What was just leased or adopted is open, whatever an older look said. */
+    void open(final int index)
+    {
+        closed.clear(index);
+    }
+
+    @Override
+    public String toString()
+    {
+        final int[] counts = new int[ChunkDescriptor.STATE_ORPHAN + 1];
+        for (final byte state : states)
+        {
+            counts[state]++;
+        }
+        return "ChunkView{free, blocks, index, orphan=" + Arrays.toString(counts) + '}';
+    }
+}

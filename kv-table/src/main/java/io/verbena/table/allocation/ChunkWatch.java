@@ -1,0 +1,251 @@
+package io.verbena.table.allocation;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.access.BatchCookies;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * Keeps the view of a memory node's chunks: one READ of the view version, and of the headers when it has changed.
+ *
+ * <p>What others rely on: a node says that it passed epoch p only when a look that began under epoch p or later is done
+ * and the allocator has let go of everything in chunks that were closed then ({@link #epoch}). Owner thread only;
+ * closed by its creator, after the port.
+ */
+public final class ChunkWatch implements AutoCloseable
+{
+    /** Cookie of its batches. */
+    public static final int COOKIE = BatchCookies.CHUNK_WATCH;
+
+    private enum Step
+    {
+        IDLE, VERSION, HEADERS
+    }
+
+    private final EpochTracker epochs;
+    private final BlockAllocator allocator;
+    private final RegionAccess access;
+    private final boolean letsGo;
+    private OneSidedPort port;
+    private Step step = Step.IDLE;
+    private Superblock superblock;
+    private ChunkView view;
+    private ChunkView coming;
+    private long version = -1;
+    private long comingVersion;
+    private long epoch;
+    private long comingEpoch;
+    private boolean allWhole;
+    private long restored;
+    private boolean failed;
+    private String failure = "";
+
+    /**
+     * @param epochs           of the engine that works on the memory node watched.
+     * @param allocator        of the engine there, which is told.
+     * @param protectionDomain that the ports' queue pairs belong to.
+     * @param attributes       of the device.
+     * @param letsGo           whether the allocator is told; false in mutation checks only.
+     */
+    public ChunkWatch(
+        final EpochTracker epochs,
+        final BlockAllocator allocator,
+        final ProtectionDomain protectionDomain,
+        final DeviceAttributes attributes,
+        final boolean letsGo)
+    {
+        this.epochs = epochs;
+        this.allocator = allocator;
+        this.letsGo = letsGo;
+        access = new RegionAccess(protectionDomain, attributes, COOKIE);
+    }
+
+    /** Begins anew on a new connection: nothing seen before counts. */
+    public void connect(final OneSidedPort newPort)
+    {
+        port = newPort;
+        access.cancel();
+        step = Step.IDLE;
+        failed = false;
+        version = -1;
+        epoch = 0;
+        restored = 0;
+    }
+
+    /**
+     * @param incarnation of this node.
+     * @return whether the memory was restored from a checkpoint since this node was registered, as the latest look
+     *     shows: nothing that is known of it holds any more, and nothing may be done there before the node is
+     *     registered anew.
+     */
+    public boolean isRestoredSince(final int incarnation)
+    {
+        return restored > incarnation;
+    }
+
+    /** @return whether at least one look on this connection is done. */
+    public boolean isCurrent()
+    {
+        return epoch > 0;
+    }
+
+    /** @return whether the memory cannot be read as a memory node's; {@link #failure()} says why. */
+    public boolean hasFailed()
+    {
+        return failed;
+    }
+
+    /** @return why, one line. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return epoch that was known when the newest finished look began; 0 before the first. */
+    public long epoch()
+    {
+        return epoch;
+    }
+
+    /** @return the chunks as seen; null before the first look. Replaced by each look that finds changes. */
+    public ChunkView view()
+    {
+        return view;
+    }
+
+    /** @return version of what was seen. */
+    public long version()
+    {
+        return version;
+    }
+
+    /** @return whether no look is under way. */
+    public boolean isIdle()
+    {
+        return step == Step.IDLE;
+    }
+
+    /** @return whether a look is under way or due. */
+    public boolean isBusy()
+    {
+        return step != Step.IDLE || epochs.epoch() > epoch;
+    }
+
+    /** @return what it posts with, for figures. */
+    public RegionAccess access()
+    {
+        return access;
+    }
+
+    /** Looks when the epoch has changed. @return work done. */
+    public int poll()
+    {
+        if (failed || access.isBusy())
+        {
+            return access.poll();
+        }
+        return switch (step)
+        {
+            case IDLE -> pollIdle();
+            case VERSION -> pollVersion();
+            case HEADERS -> pollHeaders();
+        };
+    }
+
+    private int pollIdle()
+    {
+        if (epochs.epoch() == epoch || !port.isReady())
+        {
+            return 0;
+        }
+        allocator.onLook();
+        comingEpoch = epochs.epoch();
+        superblock = null;
+        step = Step.VERSION;
+        access.read(port, 0, SuperblockDescriptor.READ_BYTES, this::onSuperblock);
+        return 1;
+    }
+
+    private void onSuperblock(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
+    {
+        try
+        {
+            comingVersion = SuperblockDescriptor.viewVersion(access.segment());
+            restored = SuperblockDescriptor.restored(access.segment());
+            superblock = SuperblockDescriptor.read(access.segment());
+        }
+        catch (final FormatException ex)
+        {
+            failure = ex.getMessage();
+            failed = true;
+        }
+    }
+
+    private int pollVersion()
+    {
+        if (access.hasFailed() || superblock == null)
+        {
+            step = Step.IDLE;
+            return 1;
+        }
+        if (comingVersion == version)
+        {
+            finish();
+            return 1;
+        }
+        coming = new ChunkView(superblock);
+        allWhole = true;
+        step = Step.HEADERS;
+        access.read(
+            port,
+            superblock.chunkHeadersOffset(),
+            (long)superblock.chunkCount() * ChunkDescriptor.HEADER_BYTES,
+            this::onHeaders);
+        return 1;
+    }
+
+    private void onHeaders(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
+    {
+        final int first = (int)((offset - superblock.chunkHeadersOffset()) / ChunkDescriptor.HEADER_BYTES);
+        for (int i = 0; i < lengthBytes / ChunkDescriptor.HEADER_BYTES; i++)
+        {
+            allWhole &= coming.read(first + i, buffer, i * ChunkDescriptor.HEADER_BYTES);
+        }
+    }
+
+    private int pollHeaders()
+    {
+        if (access.hasFailed() || !allWhole)
+        {
+            // Caught halfway: once more, from the version on.
+            step = Step.IDLE;
+            return 1;
+        }
+        version = comingVersion;
+        view = coming;
+        if (letsGo)
+        {
+            allocator.onView(view);
+        }
+        finish();
+        return 1;
+    }
+
+    private void finish()
+    {
+        epoch = comingEpoch;
+        step = Step.IDLE;
+    }
+
+    @Override
+    public void close()
+    {
+        access.close();
+    }
+}

@@ -1,0 +1,60 @@
+package io.verbena.table.check;
+
+import io.verbena.table.format.TableDescriptor;
+import java.util.List;
+
+/**
+ * A store as a check sees it: its memory, its tables, and whether others change them meanwhile. Used by one thread.
+ */
+public interface CheckedStore extends RegionReader
+{
+    /** @return all tables there are at an instant within the call. */
+    List<TableDescriptor> tables();
+
+    /** @return whether others may change memory and tables while it is read. */
+    boolean isLive();
+
+    /**
+     * From here on until {@link #release} nothing that a word names is used for something else, and no table's memory
+     * is given away: what was read before the call may be out of date, what is read after it belongs together. In a
+     * live store it holds up the epoch, so it must be short.
+     */
+    void hold();
+
+    /**
+     * Asked between two READs while it holds.
+     *
+     * @return false when others may soon wait for what is held up: release, and begin anew or give up.
+     */
+    default boolean mayHoldOn()
+    {
+        return true;
+    }
+
+    /** Ends {@link #hold()}. */
+    void release();
+
+    /**
+     * Waits until everything that others had begun before the call has ended.
+     *
+     * @return false when that did not happen in time.
+     */
+    boolean awaitOthers();
+
+    /** Keeps this store's part in its cluster: to be called again and again while its thread waits for something. */
+    default void keepLease()
+    {
+    }
+
+    /**
+     * A store that nobody changes.
+     *
+     * @param reader of its memory.
+     * @param tables all there are.
+     * @return the store.
+     */
+    static CheckedStore atRest(final RegionReader reader, final List<TableDescriptor> tables)
+    {
+        return new OfflineStore(reader, List.copyOf(tables));
+    }
+}

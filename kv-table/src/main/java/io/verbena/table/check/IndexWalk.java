@@ -1,0 +1,161 @@
+package io.verbena.table.check;
+
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.allocation.ChunkView;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.TableDescriptor;
+
+import org.agrona.MutableDirectBuffer;
+
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.List;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Finds which chunks of a memory node hold subtables that are in use, by reading the header lines of those that
+ * descriptors name and of all that are linked to them. Right only for what nobody can link any more. Owner thread only;
+ * may be thrown away when the access is idle.
+ */
+public final class IndexWalk
+{
+    private record Part(TableDescriptor table, Subtable subtable)
+    {
+    }
+
+    private final RegionAccess access;
+    private final OneSidedPort port;
+    private final ChunkView view;
+    private final boolean followsLinks;
+    private final BitSet inUse = new BitSet();
+    private final ArrayDeque<Part> parts = new ArrayDeque<>();
+    private Part part;
+    private boolean failed;
+
+    /**
+     * @param access       idle.
+     * @param port         to the memory node.
+     * @param memoryNodeId of the node.
+     * @param view         for the places of chunks.
+     * @param tables       all tables there are.
+     * @param followsLinks whether what splits have made counts; false in mutation checks only.
+     */
+    public IndexWalk(
+        final RegionAccess access,
+        final OneSidedPort port,
+        final int memoryNodeId,
+        final ChunkView view,
+        final List<TableDescriptor> tables,
+        final boolean followsLinks)
+    {
+        this.access = access;
+        this.port = port;
+        this.view = view;
+        this.followsLinks = followsLinks;
+        for (final TableDescriptor table : tables)
+        {
+            for (final Subtable subtable : Subtable.of(table))
+            {
+                if (subtable.memoryNodeId() == memoryNodeId)
+                {
+                    parts.add(new Part(table, subtable));
+                }
+            }
+        }
+    }
+
+    /** @return whether it is through, or cannot go on. */
+    public boolean isDone()
+    {
+        return !access.isBusy() && (failed || parts.isEmpty() && null == part);
+    }
+
+    /** @return whether what it found counts: every header was read, and is that of its subtable. */
+    public boolean isComplete()
+    {
+        return isDone() && !failed;
+    }
+
+    /** @return whether a chunk holds a subtable that is in use; once complete. */
+    public boolean isInUse(final int chunkIndex)
+    {
+        return inUse.get(chunkIndex);
+    }
+
+    /** Goes on. @return work done. */
+    public int poll()
+    {
+        if (access.isBusy())
+        {
+            return access.poll();
+        }
+        if (isDone())
+        {
+            return 0;
+        }
+        if (null != part || port.isFailed())
+        {
+            failed = true; // what was read last never came
+            return 1;
+        }
+        part = parts.poll();
+        access.read(port, part.subtable.offset(), SubtableDescriptor.HEADER_BYTES, this::onHeader);
+        return 1;
+    }
+
+    private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
+    {
+        final Part read = part;
+        part = null;
+        if (SubtableDescriptor.tableId(buffer, 0) != read.table.tableId() ||
+            SubtableDescriptor.depth(buffer, 0) != read.subtable.depth() ||
+            SubtableDescriptor.suffix(buffer, 0) != read.subtable.suffix())
+        {
+            failed = true; // another subtable's by now, or damaged
+            return;
+        }
+        mark(offset, SubtableDescriptor.lengthBytes(read.table.groupCount()));
+        if (0 != SubtableDescriptor.predecessor(buffer, 0))
+        {
+            markOne(SubtableDescriptor.predecessor(buffer, 0));
+            markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
+        }
+        if (followsLinks)
+        {
+            follow(read, buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN));
+        }
+    }
+
+    private void follow(final Part from, final long link)
+    {
+        if (MergeLink.isLink(link))
+        {
+            // The sibling's chunk too: its own descriptor entry may be older than this one's.
+            markOne(from.subtable.sibling(link).offset());
+            parts.add(new Part(from.table, from.subtable.merged(link)));
+            return;
+        }
+        for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
+        {
+            parts.add(new Part(from.table, from.subtable.child(link, side)));
+        }
+    }
+
+    private void markOne(final long offset)
+    {
+        if (0 != offset)
+        {
+            mark(offset, 1);
+        }
+    }
+
+    private void mark(final long offset, final long lengthBytes)
+    {
+        inUse.set(view.index(offset), view.index(offset + lengthBytes - 1) + 1);
+    }
+}

@@ -1,0 +1,37 @@
+package io.verbena.table.directory;
+
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.allocation.BlockAllocator;
+
+/** What the engine keeps for one memory node: the port, which comes and goes, and the batch under construction. */
+public final class NodeLink
+{
+    /** No operation. */
+    public static final int NONE = -1;
+
+    public final int memoryNodeId;
+    public final BlockAllocator allocator;
+    public final TombstoneQueue tombstones = new TombstoneQueue();
+    public OneSidedPort port;
+    /** Without a port: nobody knows whether there will be one. */
+    public boolean isUnreachable;
+    /**
+     * Operations whose requests are staged in the port's open batch, first and last of a chain; {@link #NONE} if
+     * none is. Indexes: to store a reference costs a full fence with G1, once the objects are old.
+     */
+    public int firstStaged = NONE;
+    public int lastStaged = NONE;
+    public int stagedFences;
+
+    NodeLink(final int memoryNodeId, final BlockAllocator allocator)
+    {
+        this.memoryNodeId = memoryNodeId;
+        this.allocator = allocator;
+    }
+
+    /** @return whether operations have nothing to wait for. */
+    public boolean isLost()
+    {
+        return port == null ? isUnreachable : port.isFailed();
+    }
+}

@@ -1,0 +1,184 @@
+package io.verbena.table.growth;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.access.BatchCookies;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.MergeUnit;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * The requests of a split or merge behind one doorbell, their memory, and what they have cost. Owner thread of the
+ * engine only; the memory is that of one split at a time: first what all of it shares, then a stretch for each of the
+ * groups under way, which have batches of their own.
+ */
+public final class GrowthBatch implements MergeUnit.Requests
+{
+    /** Cookie of its batches; those of groups have the number of their lane, from 1, in the bits above. */
+    static final int COOKIE = BatchCookies.GROWTH;
+    private static final int LANE_SHIFT = 4;
+    private static final int LANE_MASK = 15 << LANE_SHIFT;
+    /** Groups that may be under way at a time. */
+    public static final int MAX_LANES = 8;
+    static final int GROUPS_PER_WRITE = 64;
+    static final int MAX_SWAPS = 64;
+    static final int HEADER_AT = MAX_SWAPS * Long.BYTES;
+    static final int SECOND_HEADER_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
+    static final int FORMAT_AT = SECOND_HEADER_AT + SubtableDescriptor.HEADER_BYTES;
+    static final int SCRATCH_BYTES = FORMAT_AT + GROUPS_PER_WRITE * BucketDescriptor.GROUP_BYTES;
+    private static final int LANE_BYTES = MAX_SWAPS * Long.BYTES + SplitGroup.MEMORY_BYTES;
+
+    final Scratch scratch;
+    private final int swapsAt;
+    private final int cookie;
+    private final int[] items = new int[MAX_SWAPS];
+    private OneSidedPort port;
+    private int posted;
+    private long verbs;
+    private long doorbells;
+    private long payloadBytes;
+
+    GrowthBatch(final Scratch scratch)
+    {
+        this(scratch, 0, COOKIE);
+    }
+
+    private GrowthBatch(final Scratch scratch, final int swapsAt, final int cookie)
+    {
+        this.scratch = scratch;
+        this.swapsAt = swapsAt;
+        this.cookie = cookie;
+    }
+
+    /** @return the batches of a lane, from 0: of the groups that are worked on there one after the other. */
+    static GrowthBatch ofLane(final Scratch scratch, final int lane)
+    {
+        return new GrowthBatch(scratch, SCRATCH_BYTES + lane * LANE_BYTES, COOKIE | lane + 1 << LANE_SHIFT);
+    }
+
+    static Scratch allocateScratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes)
+    {
+        return new Scratch(protectionDomain, attributes, SCRATCH_BYTES + MAX_LANES * LANE_BYTES);
+    }
+
+    /** @return whether a completion is one of a split or merge. */
+    public static boolean isCookie(final int cookie)
+    {
+        return (cookie & ~LANE_MASK) == COOKIE;
+    }
+
+    /** @return the lane of a completion, from 0, or -1 for what the whole split does. */
+    static int laneOf(final int cookie)
+    {
+        return ((cookie & LANE_MASK) >>> LANE_SHIFT) - 1;
+    }
+
+    /** @return where the memory of a lane's group begins, {@link SplitGroup#MEMORY_BYTES} of it. */
+    int groupAt()
+    {
+        return swapsAt + MAX_SWAPS * Long.BYTES;
+    }
+
+    void begin(final OneSidedPort onPort)
+    {
+        port = onPort;
+        posted = 0;
+        port.begin();
+    }
+
+    /** @return whether it is under way. */
+    boolean complete()
+    {
+        final boolean isPosted = port.complete(cookie) == PostStatus.OK;
+        doorbells += isPosted ? 1 : 0;
+        return isPosted;
+    }
+
+    @Override
+    public void read(final int at, final int lengthBytes, final long offset)
+    {
+        port.read(scratch.region, at, lengthBytes, offset);
+        verbs++;
+        payloadBytes += lengthBytes;
+    }
+
+    /** A READ that takes the place of a swap, so that {@link #hasRoom()} counts it. */
+    void readItem(final int item, final int at, final int lengthBytes, final long offset)
+    {
+        read(at, lengthBytes, offset);
+        items[posted++] = item;
+    }
+
+    void write(final int at, final int lengthBytes, final long offset)
+    {
+        port.write(scratch.region, at, lengthBytes, offset);
+        verbs++;
+        payloadBytes += lengthBytes;
+    }
+
+    @Override
+    public void swap(final int item, final long offset, final long expected, final long desired)
+    {
+        port.compareSwap(scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
+        items[posted++] = item;
+        verbs++;
+        payloadBytes += Long.BYTES;
+    }
+
+    @Override
+    public boolean hasRoom()
+    {
+        return posted < MAX_SWAPS && port.space() > 0;
+    }
+
+    @Override
+    public int posted()
+    {
+        return posted;
+    }
+
+    @Override
+    public int item(final int number)
+    {
+        return items[number];
+    }
+
+    /** @return the word that a swap found. */
+    @Override
+    public long result(final int number)
+    {
+        return word(swapsAt + number * Long.BYTES);
+    }
+
+    @Override
+    public long word(final int at)
+    {
+        return scratch.buffer.getLong(at, LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void word(final int at, final long word)
+    {
+        scratch.word(at, word);
+    }
+
+    long verbs()
+    {
+        return verbs;
+    }
+
+    long doorbells()
+    {
+        return doorbells;
+    }
+
+    long payloadBytes()
+    {
+        return payloadBytes;
+    }
+}

@@ -1,0 +1,485 @@
+package io.verbena.table.growth;
+
+import io.verbena.table.access.Scratch;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.Subtable;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SplitLink;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.MergeUnit;
+
+/**
+ * Merges two sibling subtables with few records into one of the same shape, while everybody goes on reading and
+ * writing: reserves slots of both until what can ever be in two groups fits one, formats the new subtable, proposes it
+ * in the header line of one of the two and decides it in that of the other, and then freezes and places group after
+ * group. From the decision on anybody can go on; until then nothing has changed for anybody, and nobody but who has
+ * proposed it decides: the sibling that a proposal names may be gone since. Done when every slot of the new subtable is
+ * initialised: nobody needs the old ones any more. Section "Merge" of {@code docs/protocol/growth.md}.
+ *
+ * <p>Made by {@link EngineGrowth#beginMerge}.
+ */
+public final class TableMerge extends SubtableWork
+{
+    /** What the batch under way does. */
+    private enum Phase
+    {
+        INSPECT, INSPECT_SIBLING, IS_DECIDED, COUNT, RESERVE_READ, RESERVE, FORMAT, PROPOSE, DECIDE, WITHDRAW, UNIT,
+        FINISH
+    }
+
+    private final EpochTracker epochs;
+    private final HeaderLine line;
+    private final HeaderLine mergedLine;
+    private final SubtableFormat format;
+    private final MergeUnit unit;
+    private final MergeRoom room;
+    private final long givenOffset;
+    private final boolean isAlone;
+    private final long[] offsets = new long[2];
+    private Phase phase = Phase.INSPECT;
+    private boolean isFull;
+    private boolean isWithdrawn;
+    private boolean isUndecided;
+    private long undecidedEpoch;
+    private int suffix;
+    private int depth;
+    private long merged;
+    private int group;
+    private long movedRecords;
+
+    /**
+     * @param entry   entry of the directory: one of the two subtables.
+     * @param offset  of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
+     * @param epochs  of the engine: by which a proposal is told that nobody will decide.
+     * @param isAlone whether nobody else works on the table, so that any proposal may be decided.
+     */
+    TableMerge(
+        final OpenTable table,
+        final int entry,
+        final long offset,
+        final Scratch scratch,
+        final EpochTracker epochs,
+        final boolean isAlone,
+        final long deadlineNs)
+    {
+        super(table, entry, scratch, epochs.epoch(), deadlineNs);
+        this.epochs = epochs;
+        this.isAlone = isAlone;
+        line = new HeaderLine(batch, GrowthBatch.HEADER_AT);
+        mergedLine = new HeaderLine(batch, GrowthBatch.SECOND_HEADER_AT);
+        format = new SubtableFormat(table, batch);
+        unit = new MergeUnit(table.tableId);
+        room = new MergeRoom(batch, table.groupCount);
+        givenOffset = offset;
+    }
+
+    /** @return whether it failed because the two have more records than one may hold in each group. */
+    public boolean isFull()
+    {
+        return isFull;
+    }
+
+    /** @return whether it failed because a proposal was taken back: nothing is under way any more. */
+    public boolean isWithdrawn()
+    {
+        return isWithdrawn;
+    }
+
+    /**
+     * @return whether it failed for the proposal of somebody else, who may decide it still; after all have passed the
+     *     {@link #undecidedEpoch()} nobody will, and who tries again takes it back.
+     */
+    public boolean isUndecided()
+    {
+        return isUndecided;
+    }
+
+    /** @return when {@code TableEngine.isReusable} says so of this one, what still stands there is a stale one. */
+    public long undecidedEpoch()
+    {
+        return undecidedEpoch;
+    }
+
+    /** @return the subtable that took the place of the two, or null if there was nothing to finish. */
+    public Subtable merged()
+    {
+        return merged == 0 ? null : new Subtable(link.memoryNodeId, suffix, depth, merged);
+    }
+
+    /** @return records in the groups that it has merged, by itself or finding them merged. */
+    public long movedRecords()
+    {
+        return movedRecords;
+    }
+
+    @Override
+    boolean isLinking()
+    {
+        return phase == Phase.PROPOSE;
+    }
+
+    @Override
+    String progress()
+    {
+        return "phase=" + phase + " suffix=" + suffix + " depth=" + depth + " group=" + group;
+    }
+
+    @Override
+    void stage()
+    {
+        switch (phase)
+        {
+            case INSPECT -> line.stageRead(wantedOffset);
+            case INSPECT_SIBLING -> line.stageRead(offsets[1 - wantedSide()]);
+            case IS_DECIDED ->
+            {
+                line.stageRead(offsets[1]);
+                mergedLine.stageRead(merged);
+            }
+            case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
+            case RESERVE -> room.stageReserve();
+            case FORMAT -> format.stage();
+            case PROPOSE -> batch.swap(0, linkAt(0), SplitLink.NONE, linkOf(0));
+            case DECIDE -> batch.swap(0, linkAt(1), SplitLink.NONE, linkOf(1));
+            case WITHDRAW -> batch.swap(0, linkAt(0), linkOf(0), SplitLink.NONE);
+            case UNIT -> unit.stage(batch);
+            default -> batch.swap(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
+        }
+    }
+
+    @Override
+    void onAnswer()
+    {
+        switch (phase)
+        {
+            case INSPECT -> onInspect();
+            case INSPECT_SIBLING -> onInspectSibling();
+            case IS_DECIDED -> onIsDecided();
+            case COUNT -> onCount();
+            case RESERVE_READ -> reserve();
+            case RESERVE ->
+            {
+                room.onReserved();
+                reserve();
+            }
+            case FORMAT -> phase = format.onComplete() ? Phase.PROPOSE : Phase.FORMAT;
+            case PROPOSE -> onPropose();
+            case DECIDE -> onDecide();
+            case WITHDRAW -> onWithdrawn();
+            case UNIT -> onUnit();
+            default -> done();
+        }
+    }
+
+    private int wantedSide()
+    {
+        return wantedSuffix >>> depth & 1;
+    }
+
+    private long linkAt(final int side)
+    {
+        return offsets[side] + SubtableDescriptor.SPLIT_OFFSET;
+    }
+
+    private long linkOf(final int side)
+    {
+        return MergeLink.of(merged, offsets[1 - side]);
+    }
+
+    private void aimAt(final int newSuffix, final int newDepth, final long old0, final long old1, final long to)
+    {
+        suffix = newSuffix;
+        depth = newDepth;
+        offsets[0] = old0;
+        offsets[1] = old1;
+        merged = to;
+        group = 0;
+    }
+
+    /** Fails if the line read is not that of the subtable meant. */
+    private boolean checkHeaderOf(final int ofSuffix, final int ofDepth)
+    {
+        if (!line.isOf(table.tableId, ofSuffix, ofDepth))
+        {
+            fail("no subtable " + ofSuffix + " of depth " + ofDepth + " of this table where it should be");
+        }
+        return state() == State.RUNNING;
+    }
+
+    private void onInspect()
+    {
+        if (!checkHeaderOf(wantedSuffix, wantedDepth))
+        {
+            return;
+        }
+        final long found = line.link();
+        if (line.isBeingMerged())
+        {
+            // By a merge that is decided, since somebody has found it.
+            aimAt(wantedSuffix, wantedDepth, line.predecessor(), line.secondPredecessor(), wantedOffset);
+            beginUnits();
+        }
+        else if (MergeLink.isLink(found))
+        {
+            goOnWith(found, wantedSuffix, wantedOffset);
+        }
+        else if (givenOffset == 0)
+        {
+            // Nothing has begun: nothing to finish.
+            done();
+        }
+        else if (!isUnfit(found, line.predecessor()))
+        {
+            findSibling();
+        }
+    }
+
+    /** Fails if a subtable cannot be merged as it is. */
+    private boolean isUnfit(final long found, final long predecessor)
+    {
+        if (found != SplitLink.NONE)
+        {
+            fail("it is split, or its sibling");
+        }
+        else if (!isWhole(predecessor))
+        {
+            fail("it is not whole, or its sibling: finish what it comes from first");
+        }
+        return state() != State.RUNNING;
+    }
+
+    /** Whether every slot of a subtable is initialised: only then its header names no predecessor. */
+    private static boolean isWhole(final long predecessor)
+    {
+        return predecessor == 0;
+    }
+
+    private void findSibling()
+    {
+        final int newDepth = wantedDepth - 1;
+        final int siblingSuffix = wantedSuffix ^ 1 << newDepth;
+        if (newDepth < 0 || table.directory.depth(siblingSuffix) != wantedDepth)
+        {
+            fail("it has no sibling, or that one is deeper");
+            return;
+        }
+        final long sibling = table.directory.groupsOffset(siblingSuffix) - SubtableDescriptor.GROUPS_OFFSET;
+        final boolean isFirst = siblingSuffix > wantedSuffix;
+        aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? wantedOffset : sibling,
+            isFirst ? sibling : wantedOffset, givenOffset);
+        if (table.link(siblingSuffix & table.descriptor().subtableCount() - 1) != link)
+        {
+            fail("its sibling is at another memory node");
+            return;
+        }
+        phase = Phase.INSPECT_SIBLING;
+    }
+
+    private void onInspectSibling()
+    {
+        final int siblingSuffix = wantedSuffix ^ 1 << depth;
+        if (!checkHeaderOf(siblingSuffix, depth + 1))
+        {
+            return;
+        }
+        final long found = line.link();
+        if (MergeLink.isLink(found))
+        {
+            goOnWith(found, siblingSuffix, offsets[1 - wantedSide()]);
+        }
+        else if (!isUnfit(found, line.predecessor()))
+        {
+            group = 0;
+            phase = Phase.COUNT;
+        }
+    }
+
+    /** With a merge that somebody has proposed, or decided. */
+    private void goOnWith(final long found, final int ofSuffix, final long ofOffset)
+    {
+        final int newDepth = wantedDepth - 1;
+        final boolean isFirst = (ofSuffix >>> newDepth & 1) == 0;
+        if (!table.mayLead(ofOffset + SubtableDescriptor.GROUPS_OFFSET, found, link.port.regionLengthBytes()))
+        {
+            fail(String.format("a link that leads nowhere: %016x", found));
+            return;
+        }
+        aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? ofOffset : MergeLink.sibling(found),
+            isFirst ? MergeLink.sibling(found) : ofOffset, MergeLink.merged(found));
+        phase = Phase.IS_DECIDED;
+        if (!isFirst)
+        {
+            beginUnits();
+        }
+    }
+
+    /**
+     * What stands where the sibling of a proposal was. If that is the link back, the merge is decided, and both are
+     * there as long as it is not complete. If not, the sibling may have been split since, and its memory be anything
+     * by now, so that it must not be written to. Who takes the proposal back must know that nobody will decide it.
+     */
+    private void onIsDecided()
+    {
+        final boolean isSibling = line.isOf(table.tableId, suffix | 1 << depth, depth + 1);
+        if (isSibling && line.link() == linkOf(1))
+        {
+            beginUnits();
+        }
+        else if (isAlone && isSibling && line.link() == SplitLink.NONE)
+        {
+            phase = Phase.DECIDE;
+        }
+        else if (isAlone || isStale())
+        {
+            phase = Phase.WITHDRAW;
+        }
+        else
+        {
+            isUndecided = true;
+            fail("somebody else has proposed a merge, and not decided it yet");
+        }
+    }
+
+    /**
+     * Whether all have passed the epoch in which who formatted the new subtable began, as its header line says: read
+     * behind the proposal, in an epoch that is held until the proposal is taken back. When it was seen first says
+     * nothing: that may have been another proposal of the same memory.
+     */
+    private boolean isStale()
+    {
+        if (!mergedLine.isOf(table.tableId, suffix, depth))
+        {
+            // Taken back meanwhile, and used for something else.
+            undecidedEpoch = epochs.epoch();
+            return false;
+        }
+        undecidedEpoch = mergedLine.epoch(epochs.epoch()) + EpochTracker.REPEAT_EPOCHS;
+        return epochs.isReusable(undecidedEpoch);
+    }
+
+    /** Looks at everything before it changes anything. */
+    private void onCount()
+    {
+        final int full = room.full();
+        if (full != MergeRoom.NONE)
+        {
+            noRoom(full);
+            return;
+        }
+        group = room.behind();
+        if (group == table.groupCount)
+        {
+            group = 0;
+            phase = Phase.RESERVE_READ;
+        }
+    }
+
+    private void noRoom(final int fullGroup)
+    {
+        isFull = true;
+        fail("group " + fullGroup + " has too many records for one");
+    }
+
+    /** Goes on until every group of the piece has enough reserved slots, whatever others have put there meanwhile. */
+    private void reserve()
+    {
+        if (room.full() != MergeRoom.NONE)
+        {
+            noRoom(room.full());
+        }
+        else if (room.needsMore())
+        {
+            phase = Phase.RESERVE;
+        }
+        else
+        {
+            group = room.behind();
+            if (group < table.groupCount)
+            {
+                phase = Phase.RESERVE_READ;
+            }
+            else
+            {
+                format.beginMerged(suffix, depth, givenOffset, offsets[0], offsets[1], beginEpoch);
+                phase = Phase.FORMAT;
+            }
+        }
+    }
+
+    /** Changes nothing for anybody, but that the one with split bit 0 is not split before the merge is decided. */
+    private void onPropose()
+    {
+        final long found = batch.result(0);
+        if (usesGivenMemory())
+        {
+            onProposed();
+        }
+        else if (MergeLink.isLink(found))
+        {
+            goOnWith(found, suffix, offsets[0]);
+        }
+        else
+        {
+            fail("it was split, or its sibling");
+        }
+    }
+
+    /** Only the link of the sibling makes it so. */
+    private void onProposed()
+    {
+        phase = Phase.DECIDE;
+    }
+
+    private void onDecide()
+    {
+        final long found = batch.result(0);
+        if (found == SplitLink.NONE || found == linkOf(1))
+        {
+            beginUnits();
+        }
+        else
+        {
+            // The sibling was split before; that stays so, and nobody can decide this merge any more.
+            phase = Phase.WITHDRAW;
+        }
+    }
+
+    private void onWithdrawn()
+    {
+        unlinked();
+        isWithdrawn = true;
+        fail("a proposal is taken back: it was split, or its sibling, or nobody has decided it");
+    }
+
+    public void beginUnits()
+    {
+        table.learn(suffix, depth + 1, offsets[0] + SubtableDescriptor.GROUPS_OFFSET, linkOf(0));
+        group = 0;
+        beginUnit();
+    }
+
+    private void beginUnit()
+    {
+        phase = Phase.UNIT;
+        unit.begin(suffix, depth, offsets[0], offsets[1], merged, group, GrowthBatch.FORMAT_AT);
+    }
+
+    private void onUnit()
+    {
+        unit.onComplete(batch);
+        if (unit.failure() != null)
+        {
+            fail(unit.failure());
+        }
+        else if (unit.isDone())
+        {
+            movedRecords += unit.records();
+            phase = Phase.FINISH;
+            if (++group < table.groupCount)
+            {
+                beginUnit();
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.verbena.table.operation;
+
+/**
+ * What the end of a leader tells those that waited when it began: what each would be told right behind it, where that
+ * changes nothing. Section "Combined writers" of {@code docs/protocol/point-operations.md}. Single owner thread.
+ */
+final class Answers
+{
+    /** It would change something, or it is not known what is there: it has to run. */
+    static final int NONE = -1;
+
+    private final OperationRunner runner;
+
+    Answers(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    /** @return what a waiter is told right behind a leader that has ended, or {@link #NONE}; also if there is none. */
+    int of(final Operation leader, final Operation waiter)
+    {
+        return waiter != null && isInTime(leader, waiter) ? behind(leader, waiter) : NONE;
+    }
+
+    /** Whether an operation waited before a leader had read anything. */
+    private static boolean isInTime(final Operation leader, final Operation waiter)
+    {
+        return waiter.turn <= leader.turn;
+    }
+
+    /** Ends a waiter, which waits no more. */
+    void tell(final Operation leader, final Operation waiter, final int result)
+    {
+        waiter.version = result == OperationResult.NOT_FOUND ? 0 : versionLeft(leader);
+        runner.counters.answered++;
+        runner.report(waiter, result);
+        runner.release(waiter);
+    }
+
+    private int behind(final Operation leader, final Operation waiter)
+    {
+        return switch (leader.fate)
+        {
+            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> whereThere(waiter, leader.version);
+            case OperationResult.NOT_FOUND -> whereAbsent(waiter);
+            // Otherwise nothing is certain, or it was not the key that was in the way.
+            default -> tookEffect(leader) ? behindChange(leader, waiter) : NONE;
+        };
+    }
+
+    private static boolean tookEffect(final Operation leader)
+    {
+        return leader.fate == OperationResult.STORED || leader.fate == OperationResult.DELETED;
+    }
+
+    private int behindChange(final Operation leader, final Operation waiter)
+    {
+        return OperationKind.storesValue(leader.kind) ? whereThere(waiter, leader.ownVersion) : whereAbsent(waiter);
+    }
+
+    private static long versionLeft(final Operation leader)
+    {
+        return leader.fate == OperationResult.EXISTS || leader.fate == OperationResult.VERSION_MISMATCH ?
+            leader.version : leader.ownVersion;
+    }
+
+    private int whereThere(final Operation waiter, final long version)
+    {
+        if (waiter.kind == OperationKind.PUT_IF_ABSENT)
+        {
+            return OperationResult.EXISTS;
+        }
+        return OperationKind.isByVersion(waiter.kind) && isMismatch(waiter, version) ?
+            OperationResult.VERSION_MISMATCH : NONE;
+    }
+
+    private static boolean isMismatch(final Operation waiter, final long version)
+    {
+        return waiter.expectedVersion != version;
+    }
+
+    private static int whereAbsent(final Operation waiter)
+    {
+        return OperationKind.inserts(waiter.kind) ? NONE : OperationResult.NOT_FOUND;
+    }
+}

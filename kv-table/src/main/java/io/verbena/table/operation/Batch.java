@@ -1,0 +1,324 @@
+package io.verbena.table.operation;
+
+import io.verbena.raas.RaasMisuseException;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.directory.NodeLink;
+import java.util.ArrayList;
+
+/**
+ * Stages the requests of one step of an operation, at most {@link OneSidedPort#LEAST_SPACE}, and rings the doorbell.
+ * Within a group, steps of several operations to one memory node share a batch, its doorbell and its completion: they
+ * form a chain, known by the cookie of its first. Counts what each operation costs.
+ */
+public final class Batch
+{
+    /** End of a chain. */
+    public static final int NONE = NodeLink.NONE;
+    /** Cookie bits that hold the index of the chain's first operation. */
+    private static final int INDEX_BITS = 12;
+    private static final int SEQUENCE_MASK = (1 << 30 - INDEX_BITS) - 1;
+
+    private final Scratch scratch;
+    private final boolean fencesReads;
+    private final OperationRunner runner;
+    private final ArrayList<NodeLink> open = new ArrayList<>();
+    /** A chain of those that were begun within the group and wait for its end. */
+    private Operation firstBegun;
+    private Operation lastBegun;
+    private NodeLink link;
+    private OneSidedPort port;
+    private Operation operation;
+    private int sequence;
+    private int groups;
+
+    Batch(final Scratch scratch, final boolean fencesReads, final OperationRunner runner)
+    {
+        this.scratch = scratch;
+        this.fencesReads = fencesReads;
+        this.runner = runner;
+    }
+
+    public static int indexOf(final int cookie)
+    {
+        return cookie & (1 << INDEX_BITS) - 1;
+    }
+
+    /** Steps begun from now on wait for one doorbell, until the group ends. Groups nest. */
+    public void beginGroup()
+    {
+        groups++;
+    }
+
+    /** Brings near where an operation looks first, long before it is needed; in a group all at once, at its end. */
+    public void preload(final Operation op)
+    {
+        if (groups == 0)
+        {
+            runner.starts.preload(op);
+        }
+    }
+
+    /** Begins an operation; within a group its first step waits for the group's end. */
+    public void start(final Operation op)
+    {
+        if (groups == 0)
+        {
+            runner.begin(op);
+            return;
+        }
+        op.step = Step.START;
+        op.nextInBatch = NONE;
+        if (firstBegun == null)
+        {
+            firstBegun = op;
+        }
+        else
+        {
+            lastBegun.nextInBatch = op.index;
+        }
+        lastBegun = op;
+    }
+
+    /** The engine is closed: what waits for the end of the group is not begun any more. */
+    public void close()
+    {
+        firstBegun = null;
+    }
+
+    private void startAll()
+    {
+        Operation op = firstBegun;
+        firstBegun = null;
+        for (Operation next = op; next != null; next = runner.operation(next.nextInBatch))
+        {
+            runner.starts.preload(next);
+        }
+        while (op != null)
+        {
+            final Operation next = runner.operation(op.nextInBatch);
+            runner.begin(op);
+            op = next;
+        }
+    }
+
+    /** Rings the doorbells of the outermost group. */
+    public void endGroup()
+    {
+        boolean isRinging = groups == 1;
+        while (isRinging)
+        {
+            startAll();
+            isRinging = firstBegun != null;
+            for (int i = 0; i < open.size(); i++)
+            {
+                isRinging |= open.get(i).firstStaged != NONE;
+                ring(open.get(i));
+            }
+        }
+        if (--groups == 0)
+        {
+            open.clear();
+        }
+    }
+
+    /** Forgets what is staged for a port that is given up; its operations wait for another one. */
+    public void drop(final NodeLink node)
+    {
+        final Operation first = takeStaged(node);
+        settle(first, 0, false);
+    }
+
+    /** Whether one more step finds room; rings for what is staged if that makes it, or makes more of it. */
+    boolean hasRoom(final Operation op)
+    {
+        final NodeLink node = op.link;
+        if (node.port.space() >= OneSidedPort.LEAST_SPACE + SlotMoves.requests(op))
+        {
+            return true;
+        }
+        if (node.firstStaged != NONE)
+        {
+            ring(node);
+        }
+        return node.port.space() >= OneSidedPort.LEAST_SPACE;
+    }
+
+    /**
+     * Stages the step of an operation, and rings or keeps it for the doorbell of the group. Where the port refuses a
+     * request, the operation ends: a word that it read names memory which the node has not.
+     */
+    void post(final Operation op)
+    {
+        boolean isStaged = false;
+        try
+        {
+            begin(op);
+            runner.stage(op);
+            isStaged = true;
+        }
+        catch (final RaasMisuseException ex)
+        {
+            // Told by the result. Whoever drives the engine goes on with everything else.
+            runner.counters.refusedSteps++;
+        }
+        finally
+        {
+            if (!isStaged)
+            {
+                unstage(op);
+            }
+        }
+        if (isStaged)
+        {
+            end();
+        }
+    }
+
+    /** Drops the open batch, whose last operation cannot be staged and ends; the others wait to be staged again. */
+    private void unstage(final Operation op)
+    {
+        Operation other = takeStaged(link);
+        port.abort();
+        while (other != null && other != op)
+        {
+            final Operation next = runner.operation(other.nextInBatch);
+            runner.onRing(other, false);
+            other = next;
+        }
+        if (op.reported)
+        {
+            op.claimStands = false;
+            runner.release(op);
+        }
+        else
+        {
+            // Nothing of this attempt happens any more; of one before it nothing is known yet.
+            runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.CORRUPT);
+        }
+    }
+
+    private void begin(final Operation op)
+    {
+        stageFor(op);
+        op.stagedVerbs = 0;
+        op.nextInBatch = NONE;
+        if (link.firstStaged == NONE)
+        {
+            port.begin();
+            link.firstStaged = op.index;
+            link.stagedFences = 0;
+            if (groups > 0 && !open.contains(link))
+            {
+                open.add(link);
+            }
+        }
+        else
+        {
+            runner.operation(link.lastStaged).nextInBatch = op.index;
+        }
+        link.lastStaged = op.index;
+    }
+
+    /** Stores only what changes, mostly nothing: a reference that is stored may cost a fence, see {@link NodeLink}. */
+    private void stageFor(final Operation op)
+    {
+        if (operation != op)
+        {
+            operation = op;
+        }
+        if (link != op.link)
+        {
+            link = op.link;
+        }
+        if (port != link.port)
+        {
+            port = link.port;
+        }
+    }
+
+    /** @return the first of what was staged for a node, which is nothing from now on; or null. */
+    private Operation takeStaged(final NodeLink node)
+    {
+        final Operation first = runner.operation(node.firstStaged);
+        node.firstStaged = NONE;
+        node.lastStaged = NONE;
+        return first;
+    }
+
+    void read(final int localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        port.read(scratch.region, localOffset, lengthBytes, remoteOffset);
+        operation.stagedVerbs++;
+    }
+
+    void write(final int localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
+        operation.stagedVerbs++;
+    }
+
+    /** Stages a compare-and-swap whose result lands in the numbered result word. */
+    void swap(final int resultNumber, final long remoteOffset, final long expected, final long desired)
+    {
+        port.compareSwap(
+            scratch.region, operation.swapResultOffset(resultNumber), remoteOffset, expected, desired);
+        operation.stagedVerbs++;
+    }
+
+    /** The READs that follow must execute after the atomics before them; a fence only where the device needs it. */
+    void readsFollowAtomics()
+    {
+        if (fencesReads)
+        {
+            port.fenceNext();
+            link.stagedFences++;
+        }
+    }
+
+    /** Ends a step; outside of a group the doorbell rings at once. */
+    private void end()
+    {
+        operation.stagedExtraRoundTrips = link.stagedFences;
+        if (groups == 0)
+        {
+            ring(link);
+        }
+    }
+
+    private void ring(final NodeLink node)
+    {
+        final Operation first = takeStaged(node);
+        if (first == null)
+        {
+            return;
+        }
+        sequence = sequence + 1 & SEQUENCE_MASK;
+        final int cookie = sequence << INDEX_BITS | first.index;
+        final boolean isPosted = node.port.complete(cookie) == PostStatus.OK;
+        if (isPosted)
+        {
+            first.doorbells++;
+        }
+        settle(first, cookie, isPosted);
+    }
+
+    private void settle(final Operation first, final int cookie, final boolean isPosted)
+    {
+        Operation op = first;
+        while (op != null)
+        {
+            final Operation next = runner.operation(op.nextInBatch);
+            if (isPosted)
+            {
+                op.cookie = cookie;
+                op.inFlight = true;
+                op.verbs += op.stagedVerbs;
+                op.roundTrips += 1 + op.stagedExtraRoundTrips;
+            }
+            runner.onRing(op, isPosted);
+            op = next;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.SizeClasses;
+import java.lang.foreign.MemorySegment;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Values that depend on the one before: the sum of an increment, the longer value of an append. They are made in the
+ * own block, anew whenever the word to be replaced is another one.
+ */
+final class ComputedValues
+{
+    /** The value stands in the own block. */
+    static final int OK = -1;
+    /** There is no block for it; {@link Operation#blockClass} says which class is needed. */
+    static final int NO_BLOCK = -2;
+
+    private final Starts starts;
+
+    ComputedValues(final Starts starts)
+    {
+        this.starts = starts;
+    }
+
+    /** @return {@link #OK}, {@link #NO_BLOCK}, or the {@link OperationResult} that the block read leads to. */
+    int makeFrom(final Operation op, final int block)
+    {
+        final int oldLength = BlockDescriptor.valueLength(op.scratch.buffer, block);
+        final int oldValue = block + BlockDescriptor.KEY_OFFSET + op.keyLength;
+        if (op.kind == OperationKind.INCREMENT)
+        {
+            return oldLength == Long.BYTES ?
+                add(op, op.scratch.buffer.getLong(oldValue, LITTLE_ENDIAN)) : OperationResult.NOT_A_COUNTER;
+        }
+        return append(op, oldValue, oldLength);
+    }
+
+    /** As {@link #makeFrom} for a key that is absent. */
+    int makeFromNothing(final Operation op)
+    {
+        return op.kind == OperationKind.INCREMENT ? add(op, 0) : append(op, valueOf(op), 0);
+    }
+
+    /** @return whether an APPEND may lead a batch: there is room for its own bytes behind the longest value. */
+    static boolean keepsSuffix(final Operation op)
+    {
+        return BlockDescriptor.KEY_OFFSET + op.keyLength + 2 * BlockDescriptor.MAX_VALUE_BYTES <=
+            SizeClasses.MAX_BLOCK_BYTES;
+    }
+
+    /**
+     * What members append comes first, in their order; what does not fit is left out. The operation's own bytes stand
+     * last, or behind the longest value that there can be while they are left out.
+     */
+    private int append(final Operation op, final int oldValue, final int oldLength)
+    {
+        final int ownFrom = suffixOf(op);
+        int length = oldLength;
+        boolean isAnyTaken = false;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            length = extend(length, member);
+            isAnyTaken |= !member.overflows;
+        }
+        final int ownAt = length;
+        length = extend(length, op);
+        if (!isAnyTaken && op.overflows)
+        {
+            return OperationResult.VALUE_TOO_LONG;
+        }
+        // First, for the others may come to stand where it is.
+        MemorySegment.copy(op.scratch.segment, ownFrom, op.scratch.segment,
+            valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : ownAt), op.suffixLength);
+        op.scratch.buffer.putBytes(valueOf(op), op.scratch.buffer, oldValue, oldLength);
+        int at = valueOf(op) + oldLength;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            if (!member.overflows)
+            {
+                op.scratch.buffer.putBytes(at, op.scratch.buffer, suffixOf(member), member.suffixLength);
+                at += member.suffixLength;
+            }
+        }
+        op.valueLength = length;
+        return starts.fitBlock(op) ? OK : NO_BLOCK;
+    }
+
+    /** @return the length with what an operation appends, or without where that is too long. */
+    private static int extend(final int length, final Operation op)
+    {
+        op.overflows = length + op.suffixLength > BlockDescriptor.MAX_VALUE_BYTES;
+        return op.overflows ? length : length + op.suffixLength;
+    }
+
+    private static int suffixOf(final Operation op)
+    {
+        return valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : op.valueLength - op.suffixLength);
+    }
+
+    /**
+     * Sums exactly: a counter does not wrap. Members of the operation's batch come first, each with a sum of its own;
+     * those whose sum would not fit are left out.
+     *
+     * @return {@link #OK} or COUNTER_OVERFLOW: nothing is left to add.
+     */
+    int add(final Operation op, final long counter)
+    {
+        long sum = counter;
+        boolean isAnyAdded = false;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            sum = addTo(sum, member);
+            isAnyAdded |= !member.overflows;
+        }
+        sum = addTo(sum, op);
+        op.scratch.buffer.putLong(valueOf(op), sum, LITTLE_ENDIAN);
+        return isAnyAdded || !op.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
+    }
+
+    /** @return what tells values apart that are made from nothing: the sum of an INCREMENT, the length of an APPEND. */
+    long lastMade(final Operation op)
+    {
+        return op.kind == OperationKind.INCREMENT ?
+            op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : op.valueLength;
+    }
+
+    /** @return what one is told that its batch goes without. */
+    static int resultOfLeftOut(final int kind)
+    {
+        return kind == OperationKind.APPEND ? OperationResult.VALUE_TOO_LONG : OperationResult.COUNTER_OVERFLOW;
+    }
+
+    private static long addTo(final long counter, final Operation op)
+    {
+        final long sum = counter + op.delta;
+        op.overflows = ((counter ^ sum) & (op.delta ^ sum)) < 0;
+        op.counter = op.overflows ? 0 : sum;
+        return op.overflows ? counter : sum;
+    }
+
+    /** As {@link #add} on a cached value: an overflow is not told from that. @return whether it was done. */
+    boolean addToCached(final Operation op, final long counter)
+    {
+        boolean overflows = add(op, counter) != OK || op.overflows;
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            overflows |= member.overflows;
+        }
+        return !overflows;
+    }
+
+    private static int valueOf(final Operation op)
+    {
+        return op.ownBlock() + BlockDescriptor.KEY_OFFSET + op.keyLength;
+    }
+
+    /** @return the class that the own block needs now. */
+    static int neededClass(final Operation op)
+    {
+        return SizeClasses.classFor(BlockDescriptor.recordLength(op.keyLength, op.valueLength));
+    }
+}

@@ -1,0 +1,144 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.access.Scratch;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BlockVersion;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/** Makes own blocks, with versions that are unique for ever, and judges blocks that were read. */
+public final class Records
+{
+    private final UnsafeBuffer buffer;
+    private final int writerNumber;
+    private final int clientId;
+    private long lastIssued;
+    public long clockNs;
+
+    Records(final Scratch scratch, final OperationSettings configuration)
+    {
+        buffer = scratch.buffer;
+        writerNumber = configuration.writerNumber();
+        clientId = configuration.clientId();
+    }
+
+    /**
+     * Gives the own block a new version above the one it replaces, and seals it under the word that will publish it.
+     * Versions of one life of a key ascend.
+     *
+     * @param predecessor the word that it will replace, or {@link SlotWord#EMPTY}.
+     */
+    void seal(final Operation op, final long replacedVersion, final long predecessor)
+    {
+        for (Operation member = op.firstMember; member != null; member = member.next)
+        {
+            member.ownVersion = nextVersion(replacedVersion);
+        }
+        op.ownVersion = nextVersion(replacedVersion);
+        final int versionBits = BlockVersion.slotBits(op.ownVersion);
+        // The slot may be one of a subtable that is split already, at a depth whose windows begin elsewhere.
+        final int window = predecessor == SlotWord.EMPTY ? op.window : SlotWord.window(predecessor);
+        op.ownWord = SlotWord.committed(op.fingerprint, window, versionBits, op.blockClass, op.blockOffset);
+        BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
+            op.ownVersion, clientId, op.sequence, op.hash.high(), predecessor);
+        BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);
+        op.blockWritten = false;
+        op.sealedOver = predecessor;
+    }
+
+    private long nextVersion(final long replacedVersion)
+    {
+        lastIssued = BlockVersion.next(lastIssued, clockNs, replacedVersion, writerNumber);
+        return lastIssued;
+    }
+
+    /** @return whether the block read is whole and is what the word published. */
+    boolean isValid(final int blockAt, final long word)
+    {
+        return BlockDescriptor.isValid(
+            buffer, blockAt, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), SlotWord.withKind(
+                word, SlotWord.KIND_COMMITTED));
+    }
+
+    /** @return whether a valid block holds the operation's key, of the operation's table. */
+    boolean holdsKey(final Operation op, final int blockAt)
+    {
+        return BlockDescriptor.keyLength(buffer, blockAt) == op.keyLength &&
+            BlockDescriptor.tableId(buffer, blockAt) == op.table.tableId &&
+            bytesEqual(blockAt + BlockDescriptor.KEY_OFFSET, op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
+    }
+
+    long version(final int blockAt)
+    {
+        return BlockDescriptor.version(buffer, blockAt);
+    }
+
+    /** Notes version and value of a valid block as the operation's answer. */
+    void answerWith(final Operation op, final int blockAt)
+    {
+        op.version = BlockDescriptor.version(buffer, blockAt);
+        op.foundValueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.keyLength;
+        op.foundValueLength = op.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+    }
+
+    /** @return whether a valid block was written by an attempt of this operation. */
+    boolean isOwnBlockOf(final Operation op, final int blockAt)
+    {
+        return BlockDescriptor.sequence(buffer, blockAt) == op.sequence &&
+            BlockDescriptor.clientId(buffer, blockAt) == clientId &&
+            BlockVersion.writerNumber(BlockDescriptor.version(buffer, blockAt)) == writerNumber;
+    }
+
+    /** @return the word that a valid block replaced. */
+    long predecessor(final int blockAt)
+    {
+        return BlockDescriptor.predecessor(buffer, blockAt);
+    }
+
+    /** @return the word that a delete of this engine leaves in the place of another. */
+    long tombstone(final long deletedWord)
+    {
+        return SlotWord.tombstone(writerNumber, deletedWord);
+    }
+
+    /** @return the value of a counter in a block, own or read; its value has 8 bytes. */
+    long counter(final int blockAt)
+    {
+        return buffer.getLong(
+            blockAt + BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(buffer, blockAt), LITTLE_ENDIAN);
+    }
+
+    int valueLength(final int blockAt)
+    {
+        return BlockDescriptor.valueLength(buffer, blockAt);
+    }
+
+    boolean bytesEqual(final int left, final int right, final int length)
+    {
+        // Once, not for each word.
+        buffer.boundsCheck(left, length);
+        buffer.boundsCheck(right, length);
+        final long leftAddress = buffer.addressOffset() + left;
+        final long rightAddress = buffer.addressOffset() + right;
+        int i = 0;
+        for (; i <= length - Long.BYTES; i += Long.BYTES)
+        {
+            if (UnsafeApi.getLong(leftAddress + i) != UnsafeApi.getLong(rightAddress + i))
+            {
+                return false;
+            }
+        }
+        for (; i < length; i++)
+        {
+            if (UnsafeApi.getByte(leftAddress + i) != UnsafeApi.getByte(rightAddress + i))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+}

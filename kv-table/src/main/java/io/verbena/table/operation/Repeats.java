@@ -1,0 +1,219 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.access.Scratch;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.format.SlotWord;
+
+/**
+ * An operation that is begun again after its outcome was told as unknown: finds out what became of the first attempt,
+ * and only if that had no effect lets it go on. What cannot be found out stays unknown. Section "Retries" of
+ * {@code docs/protocol/point-operations.md}.
+ */
+final class Repeats
+{
+    private final OperationRunner runner;
+    private final Attempts attempts;
+
+    Repeats(final OperationRunner runner)
+    {
+        this.runner = runner;
+        attempts = runner.attempts;
+    }
+
+    /** First step of a repeated operation. It has read nothing yet, so it does not hold up the epoch. */
+    void start(final Operation op)
+    {
+        final int entry = attempts.find(op);
+        if (entry == Attempts.NONE)
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else
+        {
+            startFrom(op, entry);
+        }
+    }
+
+    private void startFrom(final Operation op, final int entry)
+    {
+        switch (attempts.state(entry))
+        {
+            case Attempts.PENDING -> runner.park(op);
+            case Attempts.APPLIED -> applied(op, entry);
+            case Attempts.NOT_APPLIED -> goOn(op);
+            default ->
+            {
+                op.beginEpoch = runner.epochs.epoch();
+                if (op.beginEpoch > attempts.epoch(entry) + EpochTracker.REPEAT_EPOCHS)
+                {
+                    runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+                }
+                else
+                {
+                    runner.go(op, Step.RESOLVE);
+                }
+            }
+        }
+    }
+
+    void stageSlot(final Operation op)
+    {
+        runner.batch.read(
+            op.base + Scratch.SLOT_OFFSET, Long.BYTES, attempts.slotOffset(attempts.find(op)));
+    }
+
+    /** The word that stands in the slot of the attempt by now. */
+    void onSlot(final Operation op)
+    {
+        final int entry = attempts.find(op);
+        final long found = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
+        // What a split has frozen is what was there last; then the key goes on elsewhere.
+        final long word = SlotWord.isFrozen(found) && SlotWord.namesBlock(found) ?
+            SlotWord.withKind(found, SlotWord.KIND_COMMITTED) : found;
+        if (entry == Attempts.NONE)
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (attempts.state(entry) != Attempts.LOST)
+        {
+            startFrom(op, entry);
+        }
+        else if (word == attempts.desiredWord(entry))
+        {
+            onOwnWord(op, entry, word);
+        }
+        else if (word == attempts.expectedWord(entry) || word == SlotWord.UNINITIALISED)
+        {
+            goOn(op);
+        }
+        else if (SlotWord.isCommitted(word) || SlotWord.isTentative(word))
+        {
+            // The present value, or what a delete left of the last one: its block leads back to the ones before.
+            follow(op, SlotWord.committed(op.fingerprint, op.window, SlotWord.versionBits(word),
+                SlotWord.sizeClass(word), SlotWord.blockOffset(word)));
+        }
+        else
+        {
+            // Deleted and cleared: what was there before cannot be told.
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+    }
+
+    /**
+     * The word that the attempt would have left. A block is one operation's own; but the marks that deletes of this
+     * engine leave of one record are equal, so that another delete may have left it.
+     */
+    private void onOwnWord(final Operation op, final int entry, final long word)
+    {
+        final boolean isOwn = leavesOwnWord(op);
+        if (!isOwn && runner.tombstones().isKnown(op.link, attempts.slotOffset(entry), word))
+        {
+            goOn(op);
+        }
+        else if (!isOwn && runner.isSwapping(op.link, attempts.slotOffset(entry), word))
+        {
+            // Its completion will tell.
+            runner.go(op, Step.RESOLVE);
+        }
+        else if (!isOwn && runner.tombstones().isFull(op.link))
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (!isOwn && attempts.firstOfEqual(entry) != entry)
+        {
+            // Which of them left it cannot be told. The one that began first was under way then, whoever did.
+            settle(op, attempts.firstOfEqual(entry));
+            goOn(op);
+        }
+        else
+        {
+            applied(op, entry);
+        }
+    }
+
+    /** Whether no other operation can leave the word that this one leaves. */
+    private static boolean leavesOwnWord(final Operation op)
+    {
+        return OperationKind.storesValue(op.kind);
+    }
+
+    private void follow(final Operation op, final long word)
+    {
+        final int entry = attempts.find(op);
+        // The words in blocks may have the windows of other depths.
+        final long known = SlotWord.withoutWindow(word);
+        if (known == SlotWord.withoutWindow(attempts.desiredWord(entry)))
+        {
+            applied(op, entry);
+        }
+        else if (known == SlotWord.withoutWindow(attempts.expectedWord(entry)))
+        {
+            goOn(op);
+        }
+        else if (word == SlotWord.EMPTY)
+        {
+            // Inserted anew after a delete.
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else
+        {
+            op.targetWord = word;
+            runner.go(op, Step.RESOLVE_BLOCK);
+        }
+    }
+
+    void onBlock(final Operation op)
+    {
+        final int block = op.base + Scratch.BLOCKS_OFFSET;
+        final int entry = attempts.find(op);
+        if (entry == Attempts.NONE || !runner.records.isValid(block, op.targetWord) ||
+            !runner.records.holdsKey(op, block))
+        {
+            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+        }
+        else if (attempts.state(entry) != Attempts.LOST)
+        {
+            startFrom(op, entry);
+        }
+        else if (attempts.blockVersion(entry) == 0 ? runner.records.isOwnBlockOf(op, block) :
+            attempts.blockVersion(entry) == runner.records.version(block))
+        {
+            applied(op, entry);
+        }
+        else
+        {
+            follow(op, runner.records.predecessor(block));
+        }
+    }
+
+    private void applied(final Operation op, final int entry)
+    {
+        settle(op, entry);
+        op.repeats = false;
+        op.version = attempts.version(entry);
+        op.counter = attempts.counter(entry);
+        runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
+    }
+
+    private void settle(final Operation op, final int entry)
+    {
+        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.kind))
+        {
+            runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
+        }
+        attempts.applied(entry);
+    }
+
+    /** The first attempt had no effect. */
+    void goOn(final Operation op)
+    {
+        final int entry = attempts.find(op);
+        if (entry != Attempts.NONE)
+        {
+            attempts.notApplied(entry);
+        }
+        op.repeats = false;
+        runner.combiner.dropReported(op);
+        runner.go(op, Step.START);
+    }
+}

@@ -1,0 +1,460 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.directory.TableDirectory;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.MergeUnit;
+import io.verbena.table.moving.SlotMove;
+
+/**
+ * Moves the slots that an operation needs from a subtable that is split, so that nobody waits for the splitter: each
+ * old slot is frozen, then the same slot of the new one is initialised from it. Whoever comes second finds it done.
+ * Section "Splits" of {@code docs/protocol/growth.md}; {@code TableSplit} does the same to whole subtables.
+ */
+final class SlotMoves
+{
+    /** Headers and slots of two pairs: what a step that freezes posts at most, without hashes. */
+    private static final int MOST_FREEZES = 4 + Operation.MAX_SLOTS;
+    /** Requests of the claim of an insert behind its moves. */
+    private static final int RESERVED = 4;
+
+    private final OperationRunner runner;
+    private final UnitRequests unitRequests;
+
+    SlotMoves(final OperationRunner runner)
+    {
+        this.runner = runner;
+        unitRequests = new UnitRequests(runner);
+    }
+
+    /** @return the word that counts for a reader: the new one, or what the old one will become on its side. */
+    long peekedWord(final Operation op, final int slot)
+    {
+        final long word = op.slotWord(slot);
+        if (word != SlotWord.UNINITIALISED)
+        {
+            return word;
+        }
+        if (op.isMerging())
+        {
+            return op.isMixed(slot) ? word : SlotMove.asCommitted(op.oldWord(slot));
+        }
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0);
+    }
+
+    /**
+     * Where nothing of a group of a merged subtable is initialised, the old words count; where all is, the new ones. In
+     * between a word may have gone to another slot of the group, so that neither tell.
+     *
+     * @return the pairs whose groups are in between, one bit each.
+     */
+    int mixedPairs(final Operation op)
+    {
+        if (!op.isMerging())
+        {
+            return 0;
+        }
+        int some = 0;
+        int missing = 0;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            final int pair = 1 << pairOf(slot);
+            some |= op.slotWord(slot) == SlotWord.UNINITIALISED ? 0 : pair;
+            missing |= op.slotWord(slot) == SlotWord.UNINITIALISED ? pair : 0;
+        }
+        if (op.pairCount == 2 && groupOf(op, 0) == groupOf(op, 1))
+        {
+            return some != 0 && missing != 0 ? 1 << 0 | 1 << 1 : 0;
+        }
+        return some & missing;
+    }
+
+    private static int pairOf(final int slot)
+    {
+        return slot / (2 * BucketDescriptor.SLOTS_PER_BUCKET);
+    }
+
+    static int groupOf(final Operation op, final int pair)
+    {
+        return (int)((op.pairOffsets[pair] - op.groupsOffset) / BucketDescriptor.GROUP_BYTES);
+    }
+
+    /** Completes the first group in which a slot is not initialised; another one after another look. */
+    private void beginUnit(final Operation op)
+    {
+        int pair = op.pairCount - 1;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            pair = op.slotWord(slot) == SlotWord.UNINITIALISED ? pairOf(slot) : pair;
+        }
+        if (op.unit == null || op.unit.tableId() != op.table.tableId)
+        {
+            op.unit = new MergeUnit(op.table.tableId);
+        }
+        final long own = op.predecessor - SubtableDescriptor.GROUPS_OFFSET;
+        final long sibling = MergeLink.sibling(op.splitLink);
+        final boolean isFirst = (KeyHash.suffix(op.hash.high(), op.subtableDepth + 1) >>> op.subtableDepth) == 0;
+        op.unit.begin(op.subtableSuffix, op.subtableDepth, isFirst ? own : sibling, isFirst ? sibling : own,
+            op.groupsOffset - SubtableDescriptor.GROUPS_OFFSET, groupOf(op, pair), op.base + Scratch.BLOCKS_OFFSET);
+        runner.counters.pairsHelped++;
+        op.table.pairsHelped++;
+        runner.go(op, Step.UNIT);
+    }
+
+    private void onUnit(final Operation op)
+    {
+        op.unit.onComplete(unitRequests.of(op));
+        if (op.unit.failure() != null)
+        {
+            runner.end(op, OperationResult.RESTRUCTURING);
+        }
+        else
+        {
+            runner.go(op, op.unit.isDone() ? Step.LOOK : Step.UNIT);
+        }
+    }
+
+    boolean seesFrozen(final Operation op)
+    {
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (SlotWord.isFrozen(op.slotWord(slot)))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return requests a step is to have room for beyond {@link OneSidedPort#LEAST_SPACE}, if there can be so much. */
+    static int requests(final Operation op)
+    {
+        return op.step == Step.FREEZE ? MOST_FREEZES - OneSidedPort.LEAST_SPACE +
+            (SlotWord.beginsWindow(op.subtableDepth) ? Operation.MAX_SLOTS : 0) :
+            op.step == Step.CLAIM || op.step == Step.MOVE ? Integer.bitCount(op.slotsPending) : 0;
+    }
+
+    /** @return whether the bucket of a slot, as read from the subtable that is split, is that one's. */
+    boolean oldHeaderFits(final Operation op, final int slot)
+    {
+        final long header = op.oldBucketHeader(slot / BucketDescriptor.SLOTS_PER_BUCKET);
+        return header == op.splitLink || header == TableDirectory.parentHeader(op.bucketHeader);
+    }
+
+    /** Whether those who see a frozen word of a bucket find their way from its header. */
+    private static boolean isLinked(final Operation op, final int bucket)
+    {
+        return op.oldBucketHeader(bucket) == op.splitLink;
+    }
+
+    /** Freezes one slot, the link first; the results are the first two. */
+    void stageFreeze(final Operation op, final int slot)
+    {
+        final int bucket = slot / BucketDescriptor.SLOTS_PER_BUCKET;
+        final long old = op.oldWord(slot);
+        if (!isLinked(op, bucket))
+        {
+            runner.batch.swap(1, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
+        }
+        if (!SlotMove.isFrozen(old))
+        {
+            runner.batch.swap(0, op.oldSlotOffset(slot), old, SlotMove.frozen(old));
+        }
+    }
+
+    /** @return whether the word that was read is frozen now; if not, there is another one. */
+    boolean isFrozenNow(final Operation op, final int slot)
+    {
+        final long old = op.oldWord(slot);
+        return SlotMove.isFrozen(old) || op.swapResult(0) == old || op.swapResult(0) == SlotMove.frozen(old);
+    }
+
+    /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
+    long movedTo(final Operation op, final int slot, final int window)
+    {
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), renews(op), window);
+    }
+
+    /** Old and new words were read, and some of the new ones are missing. */
+    void begin(final Operation op)
+    {
+        if (op.isMerging())
+        {
+            beginUnit(op);
+            return;
+        }
+        for (int bucket = 2 * op.pairCount - 1; bucket >= 0; bucket--)
+        {
+            if (!oldHeaderFits(op, bucket * BucketDescriptor.SLOTS_PER_BUCKET))
+            {
+                runner.end(op, OperationResult.TABLE_CHANGED);
+                return;
+            }
+        }
+        runner.counters.pairsHelped++;
+        op.table.pairsHelped++;
+        op.slotsDone = 0;
+        freezeOrMove(op);
+    }
+
+    /** Stages the step that an operation is at. */
+    void stage(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.FREEZE -> stageFreeze(op);
+            case Step.READ_HASHES -> stageReadHashes(op);
+            case Step.UNIT -> op.unit.stage(unitRequests.begin(op));
+            default -> stageMove(op);
+        }
+    }
+
+    void onStep(final Operation op)
+    {
+        switch (op.step)
+        {
+            case Step.FREEZE -> onFreeze(op);
+            case Step.READ_HASHES -> onReadHashes(op);
+            case Step.UNIT -> onUnit(op);
+            default -> onMove(op);
+        }
+    }
+
+    private void freezeOrMove(final Operation op)
+    {
+        boolean isFrozen = true;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            final long old = op.oldWord(slot);
+            if (isPending(op, slot))
+            {
+                if (old == SlotWord.UNINITIALISED)
+                {
+                    // A subtable that is split has been initialised as a whole.
+                    runner.end(op, OperationResult.RESTRUCTURING);
+                    return;
+                }
+                isFrozen &= SlotMove.isFrozen(old);
+            }
+        }
+        if (!isFrozen)
+        {
+            runner.go(op, Step.FREEZE);
+        }
+        else if (renews(op) && hasHashToRead(op))
+        {
+            runner.go(op, Step.READ_HASHES);
+        }
+        else
+        {
+            move(op);
+        }
+    }
+
+    /**
+     * What each slot becomes is known, and the same for all who move it. So an insert places its tentative word in the
+     * same batch, behind the moves, as if it had read these words; its re-read tells whether all are there.
+     */
+    private void move(final Operation op)
+    {
+        final boolean renews = renews(op);
+        op.slotsPending = 0;
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (isPending(op, slot))
+            {
+                op.slotsPending |= 1 << slot;
+            }
+            if (op.slotWord(slot) == SlotWord.UNINITIALISED)
+            {
+                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
+                op.slotWord(slot, SlotMove.moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
+            }
+        }
+        if (Inserts.hasRoom(op))
+        {
+            runner.inserts().insert(op);
+        }
+        else
+        {
+            runner.go(op, Step.MOVE);
+        }
+    }
+
+    private static boolean isPending(final Operation op, final int slot)
+    {
+        return op.slotWord(slot) == SlotWord.UNINITIALISED && op.slotCounts(slot);
+    }
+
+    private static boolean renews(final Operation op)
+    {
+        return SlotWord.beginsWindow(op.subtableDepth);
+    }
+
+    private int room(final Operation op)
+    {
+        return Math.min(Scratch.MAX_SWAPS, op.link.port.space());
+    }
+
+    /**
+     * Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. The hashes
+     * of the words that are frozen come with them: of a word that stays, they stay.
+     */
+    private void stageFreeze(final Operation op)
+    {
+        final int room = room(op);
+        op.victimCount = 0;
+        for (int bucket = 0; bucket < 2 * op.pairCount; bucket++)
+        {
+            if (!isLinked(op, bucket) && bucket != op.skippedBucket)
+            {
+                runner.batch.swap(
+                    op.victimCount, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
+                op.victims[op.victimCount++] = -1 - bucket;
+            }
+        }
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && op.victimCount < room; slot++)
+        {
+            final long word = op.oldWord(slot);
+            if (isPending(op, slot) && !SlotMove.isFrozen(word))
+            {
+                runner.batch.swap(op.victimCount, op.oldSlotOffset(slot), word, SlotMove.frozen(word));
+                op.victims[op.victimCount++] = slot;
+            }
+        }
+        op.hashesPosted = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && renews(op) && op.link.port.space() > 0; slot++)
+        {
+            if (needsHash(op, slot))
+            {
+                stageReadHash(op, slot);
+                op.hashesPosted |= 1 << slot;
+            }
+        }
+    }
+
+    private void onFreeze(final Operation op)
+    {
+        for (int i = 0; i < op.victimCount; i++)
+        {
+            final long found = op.swapResult(i);
+            if (op.victims[i] < 0)
+            {
+                final int bucket = (int)(-1 - op.victims[i]);
+                op.oldBucketHeader(bucket, found == op.oldBucketHeader(bucket) ? op.splitLink : found);
+            }
+            else
+            {
+                final int slot = (int)op.victims[i];
+                final long expected = op.oldWord(slot);
+                final long frozen = SlotMove.frozen(expected);
+                op.oldWord(slot, found == expected ? frozen : found);
+                op.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
+            }
+        }
+        op.slotsDone |= op.hashesPosted;
+        freezeOrMove(op);
+    }
+
+    /** Whether the hash of what a slot holds, or of what is about to be frozen there, is needed and not known. */
+    private boolean needsHash(final Operation op, final int slot)
+    {
+        final long frozen = SlotWord.frozen(op.oldWord(slot));
+        return isPending(op, slot) && SlotWord.namesBlock(frozen) &&
+            SlotWord.side(frozen, op.subtableDepth - 1) == op.splitSide() && (op.slotsDone & 1 << slot) == 0;
+    }
+
+    private boolean hasHashToRead(final Operation op)
+    {
+        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        {
+            if (needsHash(op, slot))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a block holds by now may be another key's: then its slot is initialised, and nobody takes this hash. */
+    private void stageReadHashes(final Operation op)
+    {
+        final int room = room(op);
+        op.hashesPosted = 0;
+        for (int slot = 0, slots = op.slotsRead(); slot < slots && Integer.bitCount(op.hashesPosted) < room; slot++)
+        {
+            if (needsHash(op, slot))
+            {
+                stageReadHash(op, slot);
+                op.hashesPosted |= 1 << slot;
+            }
+        }
+    }
+
+    /** The half of it that tells windows. */
+    private void stageReadHash(final Operation op, final int slot)
+    {
+        runner.batch.read(hashAt(op, slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
+            SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMove.DIRECTORY_BITS_AT);
+    }
+
+    private static int hashAt(final Operation op, final int slot)
+    {
+        return op.base + Scratch.BLOCKS_OFFSET + slot * Long.BYTES;
+    }
+
+    private void onReadHashes(final Operation op)
+    {
+        op.slotsDone |= op.hashesPosted;
+        if (hasHashToRead(op))
+        {
+            runner.go(op, Step.READ_HASHES);
+        }
+        else
+        {
+            move(op);
+        }
+    }
+
+    private void stageMove(final Operation op)
+    {
+        op.slotsMoved = stageMoves(op, 0);
+    }
+
+    /**
+     * The other side's slots are left to those who need them. A lost swap means that somebody else has done it.
+     *
+     * @param firstResult number of the first result word.
+     * @return the slots for which there was room, one bit each.
+     */
+    int stageMoves(final Operation op, final int firstResult)
+    {
+        int staged = 0;
+        int swaps = firstResult;
+        for (int slots = op.slotsPending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
+        {
+            final int slot = Integer.numberOfTrailingZeros(slots);
+            runner.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
+            staged |= 1 << slot;
+        }
+        return staged;
+    }
+
+    /** A word goes to the same slot, whoever moves it. */
+    private static long newOffset(final Operation op, final int slot)
+    {
+        return op.slotOffset(slot);
+    }
+
+    private void onMove(final Operation op)
+    {
+        op.slotsPending &= ~op.slotsMoved;
+        runner.go(op, op.slotsPending == 0 ? Step.LOOK : Step.MOVE);
+    }
+}

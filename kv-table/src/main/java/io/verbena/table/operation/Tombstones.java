@@ -1,0 +1,89 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.TombstoneQueue;
+import io.verbena.table.format.SlotWord;
+import org.agrona.collections.IntArrayQueue;
+import org.agrona.collections.LongArrayQueue;
+
+/**
+ * Clears the words that deletes of this engine left in their slots, once no retry can ask for them any more: each
+ * delete takes a few of them along in its doorbell. A word that is not cleared, because the engine ended, its deletes
+ * ceased or the queue is full, does no harm: it is a tentative word that its owner will not commit, and goes when
+ * somebody needs the slot.
+ */
+public final class Tombstones
+{
+    /** Most words of one memory node that wait; more are left to those who need the slots. */
+    static final int CAPACITY = 1 << 16;
+    /** Words that a delete takes along: more than it leaves, so that they do not pile up. */
+    public static final int CLEARED_BY_DELETE = 2;
+    private static final int FIRST_RESULT = 2;
+
+    private final OperationRunner runner;
+
+    Tombstones(final OperationRunner runner)
+    {
+        this.runner = runner;
+    }
+
+    void add(final Operation op, final long slotOffset, final long word)
+    {
+        final TombstoneQueue queue = op.link.tombstones;
+        if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
+        {
+            // Not cleared in a subtable that was found to be split since, or in a dropped table: see its leave().
+            final long epoch = runner.epochs.epoch();
+            final boolean isToClear = !op.table.isClosed() && op.isInPresentSubtable(slotOffset);
+            queue.offsets.addLong(slotOffset);
+            queue.words.addLong(word);
+            queue.epochs.addLong(isToClear ? epoch : ~epoch);
+            queue.tableIds.addInt(op.table.tableId);
+        }
+    }
+
+    /**
+     * Whether a delete that is known to have taken effect left this word, which waits here still; not when the queue
+     * was full. Not on the hot path.
+     */
+    boolean isKnown(final NodeLink link, final long slotOffset, final long word)
+    {
+        final LongArrayQueue.LongIterator offsets = link.tombstones.offsets.iterator();
+        final LongArrayQueue.LongIterator words = link.tombstones.words.iterator();
+        boolean isKnown = false;
+        while (!isKnown && words.hasNext())
+        {
+            isKnown = words.nextValue() == word & offsets.nextValue() == slotOffset;
+        }
+        return isKnown;
+    }
+
+    /** Whether it cannot be told any more which words deletes have left. */
+    boolean isFull(final NodeLink link)
+    {
+        return link.tombstones.words.size() >= CAPACITY;
+    }
+
+    /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
+    void stageClearing(final Operation op)
+    {
+        final TombstoneQueue queue = op.link.tombstones;
+        for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
+        {
+            final long epoch = queue.epochs.peekLong();
+            if (!runner.epochs.isReusable(epoch < 0 ? ~epoch : epoch))
+            {
+                return;
+            }
+            queue.epochs.pollLong();
+            queue.tableIds.pollInt();
+            final long offset = queue.offsets.pollLong();
+            final long word = queue.words.pollLong();
+            if (epoch >= 0)
+            {
+                runner.counters.tombstonesCleared++;
+                runner.batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
+            }
+        }
+    }
+}

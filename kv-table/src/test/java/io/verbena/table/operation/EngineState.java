@@ -1,0 +1,351 @@
+package io.verbena.table.operation;
+
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.table.EngineMemory;
+import io.verbena.table.SimQueuePairPort;
+import io.verbena.table.TableEngine;
+import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.access.OneSidedPort;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.allocation.BlockAllocator;
+import io.verbena.table.allocation.ChunkSource;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.NodeLinks;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.TableDirectory;
+import io.verbena.table.directory.TombstoneQueue;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.growth.EngineGrowth;
+import io.verbena.table.moving.MergeUnit;
+import io.verbena.table.scan.TableScan;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import net.openhft.hashing.LongTupleHashFunction;
+import org.agrona.UnsafeApi;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.IntArrayQueue;
+import org.agrona.collections.IntHashSet;
+import org.agrona.collections.LongArrayQueue;
+import org.agrona.concurrent.EpochNanoClock;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * All that the further behaviour of an engine depends on, as one hash: every field of every object that it reaches, its
+ * registered memory as far as single operations use it, and its location cache. Left out is only what counts, and what
+ * a time is compared with: under exploration each wait is over by the next look. So an engine that is back where it was
+ * before is in the same state, which a history of what it saw never is.
+ */
+public final class EngineState
+{
+    /** Counts, times and random numbers. */
+    private static final Set<String> LEFT_OUT = Set.of(
+        "OperationRunner.counters", "OperationRunner.nowNs", "OperationRunner.earliestDeadlineNs", "Records.clockNs",
+        "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
+        "Operation.retries", "Operation.verbs", "Operation.doorbells", "Operation.roundTrips",
+        "Operation.cookie", "Operation.touched", "Operation.pauseUntilNs",
+        "LocationCache.base", "LocationCache.pages", "Scratch.address", "BlockAllocator.refusals");
+    /** Of an operation: what a look finds, and what the next one overwrites. */
+    private static final Set<String> FOUND = Set.of(
+        "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots", "Operation.candidateCount",
+        "Operation.candidatesResolved", "Operation.candidatesPosted", "Operation.foundOffset",
+        "Operation.foundValueOffset", "Operation.foundValueLength");
+    /** What is to be killed. */
+    private static final Set<String> VICTIMS =
+        Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
+    private static final Set<Class<?>> INSIDE = Set.of(
+        TableEngine.class, OperationRunner.class, Operation.class, OpenTable.class, TableDirectory.class,
+        NodeLink.class, Answers.class, Attempts.class, Batch.class, BlockAllocator.class, Combiner.class,
+        ComputedValues.class,
+        Contention.class, EngineMemory.class, EpochTracker.class, Inserts.class, LocationCache.class,
+        Lookups.class,
+        MergeUnit.class, Records.class, Repeats.class, Scratch.class, SlotMoves.class, Starts.class, Swaps.class,
+        Tombstones.class, TombstoneQueue.class, NodeLinks.class, UnitRequests.class, KeyHash.class,
+        TableDescriptor.class,
+        ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
+    /** A map is that of an open table, with the links of its subtables that it has met. */
+    private static final Set<Class<?>> OUTSIDE = Set.of(
+        OneSidedPort.class, TableScan.class, EngineGrowth.class, GrowthSource.class, TableEngineConfiguration.class,
+        DeviceAttributes.class, ProtectionDomain.class, MemoryRegion.class, MemorySegment.class, Arena.class,
+        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class);
+    private static final Set<Class<?>> CALLBACKS = Set.of(NanoClock.class, EpochNanoClock.class,
+        OperationListener.class, ChunkSource.class, TableDirectory.Superseded.class);
+    private static final int OWN_BYTES = 512;
+    private static final int READ_BYTES = 1024;
+    private static final int CACHE_BYTES = 4 * 64;
+    private static final Map<Class<?>, List<Part>> PARTS = new ConcurrentHashMap<>();
+    private static final Field CACHE_BASE = field(LocationCache.class, "base");
+
+    /** A field, and what it is named. */
+    private record Part(Field field, String name, boolean isFound, boolean isVictim)
+    {
+        private Part(final Field field, final String name)
+        {
+            this(field, name, FOUND.contains(name), VICTIMS.contains(name));
+        }
+
+        /** Everything but the READ of blocks begins with what its own requests bring, and with the words to kill. */
+        private boolean isUsed(final int step)
+        {
+            return !(isFound && step != Step.MATCH || isVictim && step != Step.KILL && step != Step.MAKE_ROOM);
+        }
+    }
+
+    private final SimQueuePairPort port;
+    private final boolean isWhole;
+    private final Map<Object, Integer> seen = new IdentityHashMap<>();
+    private long hash = 0x243F_6A88_85A3_08D3L;
+
+    private EngineState(final SimQueuePairPort port, final boolean isWhole)
+    {
+        this.port = port;
+        this.isWhole = isWhole;
+    }
+
+    /**
+     * @param isWhole whether slots may be moved: then all counts that such steps leave to each other.
+     * @return never {@link io.verbena.rdma.sim.explore.SimActor#HISTORY}.
+     */
+    public static long of(final TableEngine engine, final SimQueuePairPort port, final boolean isWhole)
+    {
+        final EngineState state = new EngineState(port, isWhole);
+        state.addObject(engine);
+        return state.hash | 1;
+    }
+
+    private void add(final long word)
+    {
+        hash = Long.rotateLeft(hash, 23) * 0x9E37_79B9_7F4A_7C15L ^ word;
+        hash = (hash ^ hash >>> 29) * 0xBF58_476D_1CE4_E5B9L;
+    }
+
+    private void addObject(final Object object)
+    {
+        if (object == null || object.getClass().isEnum() || isOutside(object.getClass()))
+        {
+            add(object instanceof Enum<?> constant ? constant.ordinal() : object == null ? -1 : -2);
+            return;
+        }
+        final Integer number = seen.putIfAbsent(object, seen.size());
+        add(number == null ? -3 : number);
+        if (number != null)
+        {
+            return;
+        }
+        switch (object)
+        {
+            case long[] words -> addAll(words);
+            case int[] words -> addAll(words);
+            case LongArrayQueue queue -> queue.forEachLong(this::add);
+            case IntArrayQueue queue -> queue.forEachInt(this::add);
+            case IntHashSet set -> set.stream().sorted().forEach(this::add);
+            case Int2ObjectHashMap<?> map -> map.keySet().stream().sorted().forEach(key -> addObject(map.get(key)));
+            case ArrayList<?> list -> list.forEach(this::addObject);
+            default -> addContent(object);
+        }
+    }
+
+    /**
+     * What engines are given, not what they are; and splits, which are explored by their histories. A type that is
+     * known neither here nor as a part of an engine is an error, so that nothing is left out unnoticed.
+     */
+    static boolean isOutside(final Class<?> type)
+    {
+        if (type.isArray() && (type.getComponentType().isPrimitive() || !isOutside(type.getComponentType())) ||
+            INSIDE.contains(type))
+        {
+            return false;
+        }
+        final boolean isCallback = (type.isHidden() || type.isSynthetic()) &&
+            Arrays.stream(type.getInterfaces()).allMatch(CALLBACKS::contains);
+        if (isCallback || OUTSIDE.stream().anyMatch(outside -> outside.isAssignableFrom(type)))
+        {
+            return true;
+        }
+        throw new AssertionError("not known: " + type + "; say in EngineState whether it is a part of an engine");
+    }
+
+    private void addAll(final long... words)
+    {
+        for (final long word : words)
+        {
+            add(word);
+        }
+    }
+
+    private void addAll(final int... words)
+    {
+        for (final int word : words)
+        {
+            add(word);
+        }
+    }
+
+    private void addContent(final Object object)
+    {
+        if (object.getClass().isArray())
+        {
+            for (int i = 0; i < Array.getLength(object); i++)
+            {
+                addValue(object.getClass().getComponentType(), Array.get(object, i));
+            }
+            return;
+        }
+        for (final Part part : PARTS.computeIfAbsent(object.getClass(), EngineState::findParts))
+        {
+            if (!(object instanceof Operation op) || isWhole || part.isUsed(op.step))
+            {
+                addLive(part, object);
+            }
+        }
+        if (object instanceof Operation op)
+        {
+            addScratch(op);
+        }
+        else if (object instanceof LocationCache)
+        {
+            addMemory((Long)get(CACHE_BASE, object), CACHE_BYTES);
+        }
+    }
+
+    /** Of arrays only what is counted: what is behind was left by what came before. */
+    private void addLive(final Part part, final Object object)
+    {
+        final Object value = valueOf(part, object);
+        final int most = object instanceof Operation op ? liveOf(part.name, op) : -1;
+        if (most < 0)
+        {
+            addValue(part.field.getType(), value);
+            return;
+        }
+        add(most);
+        for (int i = 0; i < most; i++)
+        {
+            add(((Number)Array.get(value, i)).longValue());
+        }
+    }
+
+    private static int liveOf(final String name, final Operation op)
+    {
+        return switch (name)
+        {
+            case "Operation.victims", "Operation.victimOffsets" -> op.victimCount;
+            case "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots" -> op.candidateCount;
+            case "Operation.foreignWords" -> op.foreignCount;
+            default -> -1;
+        };
+    }
+
+    /** Of a batch under way some requests have brought their results already; words looked at count until matched. */
+    private void addScratch(final Operation op)
+    {
+        addMemory(op.scratch.address + op.ownBlock(), OWN_BYTES);
+        if (op.inFlight)
+        {
+            port.brought(op).forEach(target -> addMemory(target.addressOffset(), target.capacity()));
+        }
+        if (isWhole)
+        {
+            addMemory(op.scratch.address + op.base, Scratch.OWN_BLOCK_OFFSET);
+            addMemory(op.scratch.address + op.base + Scratch.BLOCKS_OFFSET, READ_BYTES);
+        }
+        else if (op.step == Step.MATCH)
+        {
+            addMemory(op.scratch.address + op.base + Scratch.BUCKETS_OFFSET,
+                Scratch.OWN_BLOCK_OFFSET - Scratch.BUCKETS_OFFSET);
+        }
+    }
+
+    private void addMemory(final long address, final int lengthBytes)
+    {
+        for (int i = 0; i < lengthBytes; i += Long.BYTES)
+        {
+            add(UnsafeApi.getLong(address + i));
+        }
+    }
+
+    private void addValue(final Class<?> type, final Object value)
+    {
+        if (!type.isPrimitive())
+        {
+            addObject(value);
+        }
+        else
+        {
+            add(value instanceof Boolean flag ? flag ? 1 : 0 : ((Number)value).longValue());
+        }
+    }
+
+    private static Object valueOf(final Part part, final Object object)
+    {
+        final Object value = get(part.field, object);
+        return switch (part.name)
+        {
+            // The first loss costs no pause, all others do.
+            case "Operation.contentions" -> Math.min(2, (Integer)value);
+            // Addresses are other ones in each run.
+            case "Operation.cacheEntry" -> (Long)value == 0 ? value : (Object)((Long)value & 0xFFF);
+            default -> value;
+        };
+    }
+
+    private static List<Part> findParts(final Class<?> type)
+    {
+        final List<Part> parts = new ArrayList<>();
+        for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass())
+        {
+            for (final Field field : at.getDeclaredFields())
+            {
+                final String name = at.getSimpleName() + '.' + field.getName();
+                if (!Modifier.isStatic(field.getModifiers()) && !LEFT_OUT.contains(name))
+                {
+                    field.setAccessible(true);
+                    parts.add(new Part(field, name));
+                }
+            }
+        }
+        return parts;
+    }
+
+    private static Field field(final Class<?> type, final String name)
+    {
+        try
+        {
+            final Field field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
+        }
+        catch (final NoSuchFieldException ex)
+        {
+            throw new AssertionError(ex);
+        }
+    }
+
+    private static Object get(final Field field, final Object object)
+    {
+        try
+        {
+            return field.get(object);
+        }
+        catch (final IllegalAccessException ex)
+        {
+            throw new AssertionError(ex);
+        }
+    }
+}
