@@ -103,6 +103,7 @@ public final class VerbenaCommand implements Runnable
         command("java", LauncherCommand.JavaCommand.class),
         command("dev", LauncherCommand.DevCommand.class),
         command("train-cache", TrainCacheCommand.class),
+        command("completion", CompletionCommand.class),
         command("version", VersionCommand.class));
 
     @Spec
@@ -177,14 +178,18 @@ public final class VerbenaCommand implements Runnable
         return names;
     }
 
-    /** Makes commands as the library does, and hands each the same settings. */
+    /** Makes commands as the library does, but those parts that need to know all commands. */
     private record CommandFactory(Supplier<SettingsProvider> settings) implements CommandLine.IFactory
     {
         @Override
         public <K> K create(final Class<K> type) throws Exception
         {
-            return SettingsProvider.class == type ?
-                type.cast(settings.get()) : CommandLine.defaultFactory().create(type);
+            if (SettingsProvider.class == type)
+            {
+                return type.cast(settings.get());
+            }
+            return CompletionCommand.class == type ?
+                type.cast(new CompletionCommand(() -> commandLine(false))) : CommandLine.defaultFactory().create(type);
         }
     }
 
@@ -235,10 +240,10 @@ public final class VerbenaCommand implements Runnable
         }
         return line
             .registerConverter(Path.class, VerbenaCommand::path)
-            .registerConverter(int.class, UsageWords::wholeInt)
-            .registerConverter(Integer.class, UsageWords::wholeInt)
-            .registerConverter(long.class, UsageWords::wholeLong)
-            .registerConverter(Long.class, UsageWords::wholeLong)
+            .registerConverter(int.class, UsageText::wholeInt)
+            .registerConverter(Integer.class, UsageText::wholeInt)
+            .registerConverter(long.class, UsageText::wholeLong)
+            .registerConverter(Long.class, UsageText::wholeLong)
             .setCaseInsensitiveEnumValuesAllowed(true)
             // A key may begin with '@', and be the name of a file.
             .setExpandAtFiles(false)
@@ -254,7 +259,7 @@ public final class VerbenaCommand implements Runnable
         if (name.indexOf('\uFFFD') >= 0)
         {
             throw new TypeConversionException(
-                "'" + name + "' stands for a name that is no UTF-8: give the file another");
+                "'" + name + "' stands for a file name that is not UTF-8: rename the file");
         }
         return Path.of(name);
     }
@@ -279,7 +284,7 @@ public final class VerbenaCommand implements Runnable
             // Where settings come from; the library would repeat all words in its message, values too.
             return onFailure(failed, err, false);
         }
-        err.println("verbena: " + oneLine(UsageWords.of(exception)) + " (see " +
+        err.println("verbena: " + oneLine(UsageText.of(exception)) + " (see " +
             commandLine.getCommandSpec().qualifiedName() + " --help)");
         return ExitStatus.USAGE;
     }
@@ -303,7 +308,7 @@ public final class VerbenaCommand implements Runnable
         }
         if (isProcessEnding())
         {
-            // What was open is being closed by the hooks of the process: its failure is no news.
+            // What was open is being closed by the hooks of the process: its failure is expected.
             err.println("verbena: interrupted");
             return ExitStatus.INTERRUPTED;
         }
@@ -312,7 +317,7 @@ public final class VerbenaCommand implements Runnable
         return ExitStatus.INTERNAL;
     }
 
-    /** @return whether the process was told to end (Ctrl-C, SIGTERM): no hook can be taken back any more. */
+    /** @return whether the process is ending (Ctrl-C, SIGTERM): no hook can be taken back any more. */
     private static boolean isProcessEnding()
     {
         try

@@ -206,6 +206,8 @@ class ArchitectureTest
         onlyIn("net.openhft.chronicle..", Module.LOAD_TESTS);
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
         onlyIn("picocli..", Module.CLI);
+        onlyIn("de.siegmar.fastcsv..", Module.CLI);
+        onlyIn("com.fasterxml.jackson.core..", Module.CLI, Module.LOAD_TESTS, Module.KV_SERVER);
     }
 
     /** As docs/client.md promises to programs with a client. */
@@ -227,6 +229,17 @@ class ArchitectureTest
             assertThat(SourceTree.text(SourceTree.root().resolve(page)).replace('\n', ' '))
                 .contains("no libraries but Agrona and zero-allocation-hashing");
         }
+    }
+
+    /** An application imports one package, which needs no other; more are known only where a cluster is made. */
+    @Test
+    void shouldShowApplicationsOnePackageOfTheClient()
+    {
+        check(classes().that().resideInAPackage("io.verbena.client")
+            .should().onlyDependOnClassesThat().resideInAnyPackage("java..", "io.verbena.client"));
+        check(noClasses().that(DescribedPredicate.not(Module.CLIENT.classes()))
+            .and().resideOutsideOfPackage(Module.EMBEDDED.packages)
+            .should().dependOnClassesThat().resideInAPackage("io.verbena.client.*.."));
     }
 
     @Test

@@ -109,23 +109,25 @@ class VerbenaCommandTest
     @Test
     void shouldSayWhatIsMeantInWordsOfTheCommandLine()
     {
-        assertOneLine(ExitStatus.USAGE, "there is no command 'statu', but status (see verbena --help)", run("statu"));
+        assertOneLine(ExitStatus.USAGE, "there is no command 'statu'; did you mean 'status'? (see verbena --help)",
+            run("statu"));
         assertOneLine(ExitStatus.USAGE, "there is no command 'bogus' (see verbena bench --help)",
             run("bench", "bogus"));
         assertOneLine(ExitStatus.USAGE, "there is no command 'bogus' (see verbena table --help)",
             run("table", "bogus"));
-        assertOneLine(ExitStatus.USAGE, "'too' is a word too many (see verbena status --help)", run("status", "too"));
-        assertOneLine(ExitStatus.USAGE, "there is no option '-x'; a word that begins with '-' and is none stands " +
-            "behind -- (see verbena put --help)", run("put", "-x", "y"));
-        assertOneLine(ExitStatus.USAGE, "'--memory': 'much' is no whole number (see", run("up", "--memory", "much"));
+        assertOneLine(ExitStatus.USAGE, "'too' is one argument too many (see verbena status --help)",
+            run("status", "too"));
+        assertOneLine(ExitStatus.USAGE, "there is no option '-x'; put -- before a " +
+            "word that begins with '-' and is not an option (see verbena put --help)", run("put", "-x", "y"));
+        assertOneLine(ExitStatus.USAGE, "'--memory': 'much' is not a whole number (see", run("up", "--memory", "much"));
         assertOneLine(ExitStatus.USAGE, "'99999999999' is too large", run("up", "--memory", "99999999999"));
-        assertOneLine(ExitStatus.USAGE, "'1.5' is no whole number", run("delete", "k", "--if-version", "1.5"));
+        assertOneLine(ExitStatus.USAGE, "'1.5' is not a whole number", run("delete", "k", "--if-version", "1.5"));
         for (final String[] words : new String[][]{{"put", "k"}, {"put", "k", "v", "--stdin"},
             {"replace", "k", "--file", "f", "--stdin"}, {"append", "k", "v", "--file", "f"}})
         {
             assertOneLine(ExitStatus.USAGE, "give one of VALUE, --file and --stdin", run(words));
         }
-        assertOneLine(ExitStatus.USAGE, "'99999999999999999999' is no whole number of 64 bits",
+        assertOneLine(ExitStatus.USAGE, "'99999999999999999999' is not a whole number of 64 bits",
             run("delete", "k", "--if-version", "99999999999999999999"));
     }
 

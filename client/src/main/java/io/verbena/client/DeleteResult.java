@@ -19,7 +19,7 @@ public record DeleteResult(Outcome outcome, long version)
         VERSION_MISMATCH
     }
 
-    /** @return true when this call deleted the record. */
+    /** {@return true when this call deleted the record} */
     public boolean deleted()
     {
         return outcome == Outcome.DELETED;

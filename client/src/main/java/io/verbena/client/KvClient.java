@@ -1,6 +1,7 @@
 package io.verbena.client;
 
 import java.util.List;
+import java.util.ServiceLoader;
 
 /**
  * A connection of an application to a store: hands out its tables. The interface is the same whether operations run on
@@ -40,16 +41,17 @@ public interface KvClient extends AutoCloseable
      */
     static KvClient connect(final String address, final KvClientOptions options)
     {
-        JvmFlags.require();
         if (null == address || null == options)
         {
             throw new KvInvalidRequestException((null == address ? "address" : "options") + " is null");
         }
-        return RemoteKvClient.connect(address, options);
+        return ServiceLoader.load(KvConnector.class, KvClient.class.getClassLoader()).findFirst().orElseThrow(
+            () -> new IllegalStateException("no " + KvConnector.class.getName() + " on the class path: it is in the " +
+                "jar of this class, as a service")).connect(address, options);
     }
 
     /**
-     * Finds a table. Blocks for a call of the meta server when this client has not met the table before.
+     * Finds a table. Blocks for a call of the meta server when this client has not used the table before.
      *
      * @param name of the table, see {@link TableOptions} for what a name may be.
      * @return a handle that stays valid until the table is dropped or this client is closed; handles need no closing.
@@ -70,7 +72,7 @@ public interface KvClient extends AutoCloseable
      */
     KvTable createTable(String name, TableOptions options);
 
-    /** @return names of all tables, sorted, as the meta server knows them at one instant within the call. */
+    /** {@return names of all tables, sorted, as the meta server knows them at one instant within the call} */
     List<String> tables();
 
     /**
@@ -94,7 +96,7 @@ public interface KvClient extends AutoCloseable
      */
     List<Integer> reclaim();
 
-    /** @return what the operations of this client have cost so far, as one snapshot; see there how exact it is. */
+    /** {@return what the operations of this client have cost so far, as one snapshot; see there how exact it is} */
     OperationStatistics statistics();
 
     /**

@@ -12,21 +12,31 @@ public final class KvClientOptions
     /** Deadline of an operation that names none: 5 seconds. */
     public static final long DEFAULT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
+    /** Environment variable that names the file with the cluster's token where the options do not. */
+    public static final String TOKEN_FILE_VARIABLE = "VERBENA_TOKEN_FILE";
+
     /** Asynchronous operations in flight at once: 4,096. */
     public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
 
     private long timeoutNs = DEFAULT_TIMEOUT_NS;
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
-    private Executor completionExecutor = CompletionThreads.EACH_ITS_OWN;
+    private Executor completionExecutor;
     private Path tokenFile;
 
-    /** @return nanoseconds an operation may take when it names no timeout. */
+    /** The defaults. */
+    public KvClientOptions()
+    {
+    }
+
+    /** {@return nanoseconds an operation may take when it names no timeout} */
     public long timeoutNs()
     {
         return timeoutNs;
     }
 
     /**
+     * Sets the timeout.
+     *
      * @param timeoutNs for operations that name none, 1 or more.
      * @return this.
      */
@@ -40,13 +50,15 @@ public final class KvClientOptions
         return this;
     }
 
-    /** @return most asynchronous operations in flight; one more fails with {@link KvUnavailableException}. */
+    /** {@return most asynchronous operations in flight; one more fails with {@link KvUnavailableException}} */
     public int maxAsyncInFlight()
     {
         return maxAsyncInFlight;
     }
 
     /**
+     * Sets how many asynchronous operations may be in flight.
+     *
      * @param maxAsyncInFlight 1 or more.
      * @return this.
      */
@@ -60,7 +72,7 @@ public final class KvClientOptions
         return this;
     }
 
-    /** @return file with the cluster's token, or null. */
+    /** {@return file with the cluster's token, or null} */
     public Path tokenFile()
     {
         return tokenFile;
@@ -70,7 +82,7 @@ public final class KvClientOptions
      * Only {@link KvClient#connect(String, KvClientOptions)} needs it.
      *
      * @param tokenFile with the cluster's token, mode 0600; null, the default, for the file that the environment
-     *                  variable {@link RemoteKvClient#TOKEN_FILE_VARIABLE} names.
+     *                  variable {@link #TOKEN_FILE_VARIABLE} names.
      * @return this.
      */
     public KvClientOptions tokenFile(final Path tokenFile)
@@ -79,7 +91,7 @@ public final class KvClientOptions
         return this;
     }
 
-    /** @return what completes futures, and so runs the stages that depend on them. */
+    /** {@return what completes futures, and so runs the stages that depend on them; null for the default} */
     public Executor completionExecutor()
     {
         return completionExecutor;
@@ -87,7 +99,7 @@ public final class KvClientOptions
 
     /**
      * By default each future is completed on a virtual thread of its own, so a dependent stage may block (wait for
-     * another operation, sleep, wait for a lock), and holds up no other completion; in no order. A stage that computes
+     * another operation, sleep, wait for a lock), and delays no other completion; in no order. A stage that computes
      * for long, or calls native code that blocks, keeps a processor of all virtual threads: give an executor with
      * platform threads then, or begin such stages with an {@code ...Async} method and an executor of their own.
      *
@@ -97,7 +109,7 @@ public final class KvClientOptions
      * an answer of this client: then no dependent stage may block, and one that uses this client synchronously fails
      * with {@link KvInvalidRequestException}.
      *
-     * @param completionExecutor to complete futures with; belongs to the caller.
+     * @param completionExecutor to complete futures with; belongs to the caller; null for the default.
      * @return this.
      */
     public KvClientOptions completionExecutor(final Executor completionExecutor)

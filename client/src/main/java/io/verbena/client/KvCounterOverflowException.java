@@ -5,7 +5,11 @@ public final class KvCounterOverflowException extends KvException
 {
     private static final long serialVersionUID = 1L;
 
-    /** @param message with the facts, in one line. */
+    /**
+     * Says what happened.
+     *
+     * @param message with the facts, in one line.
+     */
     public KvCounterOverflowException(final String message)
     {
         super(Category.INVALID_REQUEST, message);

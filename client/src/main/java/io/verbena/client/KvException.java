@@ -27,6 +27,7 @@ public class KvException extends RuntimeException
         CLOSED
     }
 
+    /** What a caller can do about it. */
     private final Category category;
 
     KvException(final Category category, final String message)
@@ -41,7 +42,7 @@ public class KvException extends RuntimeException
         this.category = category;
     }
 
-    /** @return what a caller can do about it. */
+    /** {@return what a caller can do about it} */
     public final Category category()
     {
         return category;

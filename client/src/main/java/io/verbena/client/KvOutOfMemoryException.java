@@ -8,7 +8,11 @@ public final class KvOutOfMemoryException extends KvException
 {
     private static final long serialVersionUID = 1L;
 
-    /** @param message with the facts, in one line. */
+    /**
+     * Says what happened.
+     *
+     * @param message with the facts, in one line.
+     */
     public KvOutOfMemoryException(final String message)
     {
         super(Category.NO_SPACE, message);

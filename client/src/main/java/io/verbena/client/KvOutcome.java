@@ -9,13 +9,15 @@ package io.verbena.client;
  */
 public record KvOutcome<T>(T result, KvException failure)
 {
-    /** @return true if there is a result. */
+    /** {@return true if there is a result} */
     public boolean isSuccess()
     {
         return null == failure;
     }
 
     /**
+     * Returns the result, or throws.
+     *
      * @return the result.
      * @throws KvException the failure, if there is one.
      */

@@ -3,7 +3,7 @@ package io.verbena.client;
 import java.util.Arrays;
 
 /**
- * A record that a {@link KvScan} met.
+ * A record that a {@link KvScan} returned.
  *
  * @param key     of the record; a fresh array, the caller's.
  * @param value   that it had; a fresh array, the caller's.

@@ -42,12 +42,12 @@ import java.util.concurrent.Executor;
  * {@code xAsync} is {@code x} with the result in a future, which completes exceptionally with the same exceptions (as
  * the direct cause); arguments are checked, and a closed client refused, by an exception from the call itself. The
  * future is completed by the client's completion executor, see {@link KvClientOptions#completionExecutor(Executor)}: by
- * default on a thread of its own, so that what depends on it may block and holds up no other operation. Cancelling it
+ * default on a thread of its own, so that what depends on it may block and delays no other operation. Cancelling it
  * does not stop the operation. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
  */
 public interface KvTable
 {
-    /** @return name it was found by. */
+    /** {@return name it was found by} */
     String name();
 
     /**
@@ -87,7 +87,7 @@ public interface KvTable
     /**
      * Tells whether a record exists, without its value.
      *
-     * @param key to look for.
+     * @param key to look up.
      * @return true if there is one.
      */
     boolean exists(byte[] key);
@@ -95,7 +95,7 @@ public interface KvTable
     /**
      * As {@link #exists(byte[])}.
      *
-     * @param key       to look for.
+     * @param key       to look up.
      * @param timeoutNs until the deadline, 1 or more.
      * @return true if there is one.
      */
@@ -104,7 +104,7 @@ public interface KvTable
     /**
      * As {@link #exists(byte[])}, later.
      *
-     * @param key to look for.
+     * @param key to look up.
      * @return future of true if there is one.
      */
     CompletableFuture<Boolean> existsAsync(byte[] key);
@@ -112,7 +112,7 @@ public interface KvTable
     /**
      * As {@link #exists(byte[], long)}, later.
      *
-     * @param key       to look for.
+     * @param key       to look up.
      * @param timeoutNs until the deadline, 1 or more.
      * @return future of true if there is one.
      */
@@ -160,7 +160,7 @@ public interface KvTable
     CompletableFuture<Long> putAsync(byte[] key, byte[] value, long timeoutNs);
 
     /**
-     * Writes a record if there is none; of several callers at once exactly one is told that it stored.
+     * Writes a record if there is none; of several callers at once exactly one has stored.
      *
      * @param key   to write.
      * @param value its value.
@@ -437,35 +437,35 @@ public interface KvTable
     long ANY_VERSION = 0;
 
     /**
-     * Walks over all records, each stretch of the walk with the client's default timeout.
+     * Scans all records, each page with the client's default timeout.
      *
-     * @return the walk; see there for what it meets while others write.
+     * @return the scan; see there for what it returns while others write.
      */
     KvScan scan();
 
     /**
-     * Walks over all records.
+     * Scans all records.
      *
-     * @param timeoutNs of each stretch, 1 or more.
-     * @return the walk; see there for what it meets while others write.
+     * @param timeoutNs of each page, 1 or more.
+     * @return the scan; see there for what it returns while others write.
      */
     KvScan scan(long timeoutNs);
 
     /**
-     * Goes on with a walk over all records, each stretch with the client's default timeout.
+     * Goes on with a scan of all records, each page with the client's default timeout.
      *
-     * @param cursor of another walk over this table, see {@link KvScan#cursor()}.
-     * @return the rest of that walk.
+     * @param cursor of another scan of this table, see {@link KvScan#cursor()}.
+     * @return the rest of that scan.
      * @throws KvInvalidRequestException when it is no cursor, or one of another table.
      */
     KvScan scanFrom(String cursor);
 
     /**
-     * Goes on with a walk over all records.
+     * Goes on with a scan of all records.
      *
-     * @param cursor    of another walk over this table, see {@link KvScan#cursor()}.
-     * @param timeoutNs of each stretch, 1 or more.
-     * @return the rest of that walk.
+     * @param cursor    of another scan of this table, see {@link KvScan#cursor()}.
+     * @param timeoutNs of each page, 1 or more.
+     * @return the rest of that scan.
      * @throws KvInvalidRequestException when it is no cursor, or one of another table.
      */
     KvScan scanFrom(String cursor, long timeoutNs);

@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-/** The operations that {@link OperationStatistics} tells apart. */
+/** The operations that {@link OperationStatistics} distinguishes. */
 public enum OperationKind
 {
     /** {@link KvTable#get(byte[])} of a record that was there. */
@@ -21,6 +21,6 @@ public enum OperationKind
     INCREMENT,
     /** Both forms of delete. */
     DELETE,
-    /** One stretch of {@link KvTable#scan()} or {@link KvTable#stat()}. */
+    /** One page of {@link KvTable#scan()} or {@link KvTable#stat()}. */
     SCAN
 }

@@ -8,35 +8,58 @@ import java.util.Arrays;
  * <ul>
  * <li><em>verbs</em>: work requests posted for the operation (READ, WRITE, CMP_SWAP, FETCH_ADD);
  * <li><em>doorbells</em>: times a batch of them was posted;
- * <li><em>round trips</em>: dependent exchanges; batches posted together, before either was looked at, are one.
+ * <li><em>round trips</em>: dependent exchanges; batches posted together, before either was answered, are one.
  * </ul>
  */
 public final class OperationStatistics
 {
-    /** Columns of a row, in this order. */
-    enum Column
+    /** What is counted for each kind of operation. */
+    public enum Column
     {
-        COUNT, FAILURES, VERBS, ROUND_TRIPS, DOORBELLS
+        /** Operations that were answered. */
+        COUNT,
+        /** Operations that ended with an exception. */
+        FAILURES,
+        /** Work requests. */
+        VERBS,
+        /** Dependent exchanges. */
+        ROUND_TRIPS,
+        /** Batches of work requests that were posted. */
+        DOORBELLS
     }
 
-    static final int COLUMNS = Column.values().length;
-    static final int CELLS = OperationKind.values().length * COLUMNS;
+    private static final int COLUMNS = Column.values().length;
+    /** Counts of a snapshot: for each kind, in its order, each column. */
+    public static final int CELLS = OperationKind.values().length * COLUMNS;
 
     private final long[] cells;
 
-    OperationStatistics(final long[] cells)
+    /**
+     * For clients, and for stubs of them.
+     *
+     * @param cells as many as {@link #CELLS}, each at its {@link #cell}; copied.
+     */
+    public OperationStatistics(final long[] cells)
     {
-        this.cells = cells;
+        this.cells = Arrays.copyOf(cells, CELLS);
     }
 
-    static int cell(final OperationKind kind, final Column column)
+    /**
+     * {@return place of the count among the cells}
+     *
+     * @param kind   of operation.
+     * @param column counted.
+     */
+    public static int cell(final OperationKind kind, final Column column)
     {
         return kind.ordinal() * COLUMNS + column.ordinal();
     }
 
     /**
+     * {@return how many were answered, with whatever expected outcome ("not found" and "version mismatch" are
+     * answers)}
+     *
      * @param kind of operation.
-     * @return how many were answered, with whatever expected outcome ("not found" and "version mismatch" are answers).
      */
     public long count(final OperationKind kind)
     {
@@ -44,8 +67,9 @@ public final class OperationStatistics
     }
 
     /**
+     * {@return how many ended with an exception, those that were refused before they were sent left out}
+     *
      * @param kind of operation; failed gets are under {@link OperationKind#GET}.
-     * @return how many ended with an exception, those that were refused before they were sent left out.
      */
     public long failures(final OperationKind kind)
     {
@@ -53,8 +77,9 @@ public final class OperationStatistics
     }
 
     /**
+     * {@return work requests of all operations counted, failed ones included}
+     *
      * @param kind of operation.
-     * @return work requests of all operations counted, failed ones included.
      */
     public long verbs(final OperationKind kind)
     {
@@ -62,8 +87,9 @@ public final class OperationStatistics
     }
 
     /**
+     * {@return dependent round trips of all operations counted, failed ones included}
+     *
      * @param kind of operation.
-     * @return dependent round trips of all operations counted, failed ones included.
      */
     public long roundTrips(final OperationKind kind)
     {
@@ -71,41 +97,43 @@ public final class OperationStatistics
     }
 
     /**
+     * {@return doorbells of all operations counted, failed ones included}
+     *
      * @param kind of operation.
-     * @return doorbells of all operations counted, failed ones included.
      */
     public long doorbells(final OperationKind kind)
     {
         return cells[cell(kind, Column.DOORBELLS)];
     }
 
-    /** @return operations of all kinds that were answered. */
+    /** {@return operations of all kinds that were answered} */
     public long count()
     {
         return sum(Column.COUNT);
     }
 
-    /** @return operations of all kinds that ended with an exception. */
+    /** {@return operations of all kinds that ended with an exception} */
     public long failures()
     {
         return sum(Column.FAILURES);
     }
 
-    /** @return work requests of all kinds; to be compared with what the fabric counted. */
+    /** {@return work requests of all kinds; to be compared with what the fabric counted} */
     public long verbs()
     {
         return sum(Column.VERBS);
     }
 
-    /** @return doorbells of all kinds; to be compared with what the fabric counted. */
+    /** {@return doorbells of all kinds; to be compared with what the fabric counted} */
     public long doorbells()
     {
         return sum(Column.DOORBELLS);
     }
 
     /**
+     * {@return mean round trips of one, or 0 when there was none}
+     *
      * @param kind of operation.
-     * @return mean round trips of one, or 0 when there was none.
      */
     public double meanRoundTrips(final OperationKind kind)
     {
@@ -114,8 +142,9 @@ public final class OperationStatistics
     }
 
     /**
+     * {@return what happened between the two}
+     *
      * @param earlier a snapshot of the same client.
-     * @return what happened between the two.
      */
     public OperationStatistics since(final OperationStatistics earlier)
     {

@@ -21,7 +21,7 @@ public record ReplaceResult(Outcome outcome, long version)
         VERSION_MISMATCH
     }
 
-    /** @return true when the new value was stored. */
+    /** {@return true when the new value was stored} */
     public boolean replaced()
     {
         return outcome == Outcome.REPLACED;

@@ -1,7 +1,7 @@
 package io.verbena.client;
 
 /**
- * How a table is made. It grows beyond that as it fills, unless its compute nodes are told not to let it; one that is
+ * How a table is made. It grows beyond that as it fills, unless its compute nodes do not let it; one that is
  * made large enough need not.
  *
  * @param expectedRecords records expected at once, 1 to {@link #MAX_EXPECTED_RECORDS}. Costs about 12 bytes of bucket

@@ -1,8 +1,6 @@
 /**
- * The public interface of the store: {@link io.verbena.client.KvClient}, {@link io.verbena.client.KvTable}, their
- * results, their exceptions, and the routing of operations over compute nodes. It owns argument checks, deadlines as a
- * caller sees them, and the choice of a compute node; it must not know how tables are laid out in memory, which verbs
- * an
- * operation takes, or which provider is underneath.
+ * What an application imports: {@link io.verbena.client.KvClient}, {@link io.verbena.client.KvTable}, their options,
+ * results and exceptions. {@link io.verbena.client.KvClient#connect(String)} opens a client; all else begins there.
+ * Classes of other packages are not for applications, and change without notice.
  */
 package io.verbena.client;

@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-/** Takes every step of closing, whatever earlier ones threw, and tells the first failure at the end. Used once. */
+/** Takes every step of closing, whatever earlier ones threw, and throws the first failure at the end. Used once. */
 final class Closing
 {
     private RuntimeException failure;

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * Where a cluster keeps its files: a folder of the user's, left alone, or a temporary one, deleted on close. A
- * temporary folder is held by a file lock, which ends with its process however that ends, so the next cluster can tell
+ * temporary folder is held by a file lock, which ends with its process however that ends, so the next cluster can see
  * what dead ones left behind, and deletes it.
  */
 final class DataFolder implements AutoCloseable

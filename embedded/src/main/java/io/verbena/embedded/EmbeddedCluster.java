@@ -1,10 +1,10 @@
 package io.verbena.embedded;
 
-import io.verbena.client.ComputeNodeSet;
-import io.verbena.client.JvmFlags;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
-import io.verbena.client.RoutedKvClient;
+import io.verbena.client.routing.ComputeNodeSet;
+import io.verbena.client.routing.JvmFlags;
+import io.verbena.client.routing.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.ComputeNodeException;
@@ -199,7 +199,7 @@ public final class EmbeddedCluster implements AutoCloseable
     /**
      * What all compute nodes, living and gone, have posted on the fabric. READ, WRITE and atomic counts include,
      * besides the operations of clients, the making of tables and the lookups of peers; SENDs are control calls. So in
-     * a stretch without joins and table changes, the growth of reads + writes + compareSwaps + fetchAdds equals the
+     * a period without joins and table changes, the growth of reads + writes + compareSwaps + fetchAdds equals the
      * growth of {@link io.verbena.client.OperationStatistics#verbs()} over all clients.
      *
      * @return a snapshot; each node's share was taken at one instant by its own thread.

@@ -88,7 +88,7 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
         return (NodeSpace)ask(ControlRequest.Kind.SPACE, timeoutNs);
     }
 
-    /** @return whether something is being reclaimed, as far as can be told: so too while the node does not serve. */
+    /** @return whether something is being reclaimed, as far as is known: so too while the node does not serve. */
     boolean isReclaiming(final long timeoutNs)
     {
         final LocalRequest request = new LocalRequest(ControlRequest.Kind.SPACE, device.clock().nanoTime() + timeoutNs);
@@ -151,7 +151,7 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
         }
         if (null == node.finalCounters())
         {
-            throw new EmbeddedClusterException("compute node " + nodeId() + " did not tell its counters in time");
+            throw new EmbeddedClusterException("compute node " + nodeId() + " did not report its counters in time");
         }
         return node.finalCounters();
     }

@@ -81,8 +81,8 @@ final class EmbeddedServers
 
     static EmbeddedClusterException startFailure(final RuntimeException ex)
     {
-        return ex instanceof final EmbeddedClusterException told ?
-            told : new EmbeddedClusterException("cluster could not be started: " + ex.getMessage(), ex);
+        return ex instanceof final EmbeddedClusterException known ?
+            known : new EmbeddedClusterException("cluster could not be started: " + ex.getMessage(), ex);
     }
 
     NanoClock clock()

@@ -4,14 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
-import io.verbena.compute.ComputeNode;
-import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.compute.DirectTable;
-import io.verbena.rdma.verbs.Device;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
@@ -48,7 +41,6 @@ final class EmbeddedClusterBenchmark
             }
             return;
         }
-        direct();
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions()))
         {
             final KvTable table = cluster.client().createTable("bench", new TableOptions(RECORDS));
@@ -92,42 +84,6 @@ final class EmbeddedClusterBenchmark
             samples[i] = System.nanoTime() - beganNs;
         }
         print("get, 1 thread", samples);
-    }
-
-    private static void direct()
-    {
-        final EmbeddedServers servers = EmbeddedServers.start(new EmbeddedClusterOptions());
-        final Device device = servers.openDevice("compute");
-        final ComputeNode node =
-            new ComputeNode(device, servers.metaServerAddress(), new ComputeNodeConfiguration(), 0);
-        while (ComputeNode.State.SERVING != node.state())
-        {
-            node.doWork();
-        }
-        final DirectTable table = DirectTable.create(node, "direct", RECORDS, MEASURE_NS);
-        final MemorySegment key = Arena.ofAuto().allocate(Long.BYTES);
-        final MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES);
-        for (int i = 0; i < RECORDS; i++)
-        {
-            key.set(ValueLayout.JAVA_LONG, 0, i);
-            table.put(key, 0, Long.BYTES, value, 0, VALUE_BYTES, MEASURE_NS);
-        }
-        final SplittableRandom random = new SplittableRandom(1);
-        for (int round = 0; round < 3; round++)
-        {
-            final long[] samples = new long[200_000];
-            for (int i = 0; i < samples.length; i++)
-            {
-                key.set(ValueLayout.JAVA_LONG, 0, random.nextInt(RECORDS));
-                final long beganNs = System.nanoTime();
-                table.get(key, 0, Long.BYTES, value, 0, MEASURE_NS);
-                samples[i] = System.nanoTime() - beganNs;
-            }
-            print("direct get", samples);
-        }
-        node.onClose();
-        device.close();
-        servers.close();
     }
 
     private static void print(final String what, final long[] samples)

@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
-import io.verbena.client.RemoteKvClient;
+import io.verbena.client.routing.RemoteKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.StoreObserver;

@@ -1,10 +1,10 @@
 package io.verbena.embedded;
 
-import io.verbena.client.ComputeNodeSet;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
-import io.verbena.client.RemoteNodes;
-import io.verbena.client.RoutedKvClient;
+import io.verbena.client.routing.ComputeNodeSet;
+import io.verbena.client.routing.RemoteNodes;
+import io.verbena.client.routing.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.DroppedGuards;

@@ -23,8 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A compute node: joins the cluster, keeps its lease, and runs operations on one-sided tables for any number of
  * submitting threads. Everything happens in {@link #doWork()}, called by one thread at a time, without blocking; so it
- * runs on a thread of its own that gives waiting submitters a turn ({@link ComputeNodeRunner}), in a simulation, or in
- * the thread of its only user ({@link DirectTable}).
+ * runs on a thread of its own that gives waiting submitters a turn ({@link ComputeNodeRunner}), or in a simulation.
  *
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
@@ -578,11 +577,6 @@ public final class ComputeNode implements Agent
     NodeSession session()
     {
         return session;
-    }
-
-    OperationDesk desk()
-    {
-        return desk;
     }
 
     NanoClock clock()

@@ -25,9 +25,6 @@ import java.util.ArrayDeque;
  */
 final class OperationDesk implements OperationListener, TableRegistry.Waiters
 {
-    /** Correlation of the one operation that the owner thread runs for itself, see {@link DirectTable}. */
-    static final long DIRECT = -1;
-
     private static final int STAGED_VALUE_OFFSET = 1 << 16;
     private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
     private static final ValueLayout.OfLong COUNTER =
@@ -46,7 +43,6 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private int freeCount;
     private TableEngine engine;
     private TableRegistry tables;
-    private OperationListener directListener;
     private long answeredCount;
 
     OperationDesk(
@@ -70,11 +66,6 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         this.engine = engine;
         this.tables = tables;
         scans.open(engine, tables);
-    }
-
-    void directListener(final OperationListener directListener)
-    {
-        this.directListener = directListener;
     }
 
     /** @return true if one more operation can be begun. */
@@ -234,11 +225,6 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     @Override
     public void onOperationComplete(final Operation operation)
     {
-        if (DIRECT == operation.correlationId())
-        {
-            directListener.onOperationComplete(operation);
-            return;
-        }
         final int slot = (int)operation.correlationId();
         final OperationRequest request = inFlight[slot];
         inFlight[slot] = null;

@@ -13,7 +13,6 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -39,7 +38,6 @@ final class AdoptionCheck
     private String failure = "";
     private String report = "";
     private long damagedRecords;
-    private final BitSet quarantinedIndexes = new BitSet();
 
     AdoptionCheck(
         final MetaLink link,
@@ -77,12 +75,6 @@ final class AdoptionCheck
     long damagedRecords()
     {
         return damagedRecords;
-    }
-
-    /** @return quarantined chunks in which a table has a subtable; none before it is done. */
-    BitSet quarantinedIndexes()
-    {
-        return quarantinedIndexes;
     }
 
     int poll(final long nowNs)
@@ -207,8 +199,6 @@ final class AdoptionCheck
         final List<String> problems = new ArrayList<>(check.problems());
         long count = check.problems().size();
         long records = 0;
-
-        check.spaces().forEach((space) -> quarantinedIndexes.or(space.quarantinedIndexes));
 
         for (final TableCheck table : check.tables().values())
         {

@@ -34,7 +34,7 @@ public final class ComputeNodeRole implements Role
     private static final int MIN_LOOKS = 2;
     /** Times that requests were served, one after the other, until the rest has its turn. */
     private static final int MAX_SERVINGS = 16;
-    /** What the node holds is counted this often at most; at rest each time that its figures are told. */
+    /** What the node holds is counted this often at most; while idle each time that its figures are reported. */
     private static final long SPACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long COUNT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -266,7 +266,7 @@ public final class ComputeNodeRole implements Role
     }
 
     /**
-     * Clients are told first, and what they asked is answered; then the node leaves. What still comes from a client
+     * Clients are informed first, and what they asked is answered; then the node leaves. What still comes from a client
      * that has not noticed is refused, so that it goes elsewhere.
      */
     @Override

@@ -1,10 +1,13 @@
 package io.verbena.server;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,6 +26,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class HealthServer implements AutoCloseable
 {
+    private static final JsonFactory JSON = new JsonFactory();
     private static final int OK = 200;
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int UNAVAILABLE = 503;
@@ -130,60 +134,46 @@ public final class HealthServer implements AutoCloseable
      */
     public static String json(final Object value)
     {
-        final StringBuilder text = new StringBuilder();
-        append(text, value);
+        final StringWriter text = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(text))
+        {
+            write(value, json);
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
         return text.toString();
     }
 
-    private static void append(final StringBuilder text, final Object value)
+    private static void write(final Object value, final JsonGenerator json) throws IOException
     {
         switch (value)
         {
-            case null -> text.append("null");
+            case null -> json.writeNull();
             case final Map<?, ?> map ->
             {
-                String separator = "{";
+                json.writeStartObject();
                 for (final Map.Entry<?, ?> entry : map.entrySet())
                 {
-                    text.append(separator);
-                    quote(text, String.valueOf(entry.getKey()));
-                    append(text.append(':'), entry.getValue());
-                    separator = ",";
+                    json.writeFieldName(String.valueOf(entry.getKey()));
+                    write(entry.getValue(), json);
                 }
-                text.append(map.isEmpty() ? "{}" : "}");
+                json.writeEndObject();
             }
             case final List<?> list ->
             {
-                String separator = "[";
+                json.writeStartArray();
                 for (final Object element : list)
                 {
-                    append(text.append(separator), element);
-                    separator = ",";
+                    write(element, json);
                 }
-                text.append(list.isEmpty() ? "[]" : "]");
+                json.writeEndArray();
             }
-            case final Number number -> text.append(number);
-            case final Boolean flag -> text.append(flag);
-            default -> quote(text, value.toString());
+            case final Number number -> json.writeNumber(number.toString());
+            case final Boolean flag -> json.writeBoolean(flag);
+            default -> json.writeString(value.toString());
         }
-    }
-
-    private static void quote(final StringBuilder text, final String value)
-    {
-        text.append('"');
-        for (int i = 0; i < value.length(); i++)
-        {
-            final char c = value.charAt(i);
-            if (c < ' ')
-            {
-                text.append(String.format("\\u%04x", (int)c));
-            }
-            else
-            {
-                text.append('"' == c || '\\' == c ? "\\" : "").append(c);
-            }
-        }
-        text.append('"');
     }
 
     /** Answers nothing any more. */

@@ -36,7 +36,7 @@ final class IdleWindow
      * The thread has slept.
      *
      * @param sleptNs how long.
-     * @param isEvent whether an event ended it, which may tell of what was seen already: then its queue has to be armed
+     * @param isEvent whether an event ended it, which may be of what was seen already: then its queue has to be armed
      *                again, in a whole window.
      */
     void onSleep(final long sleptNs, final boolean isEvent)

@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 /** Answers control calls out of the cores, and turns their refusals into statuses. Called by the server's thread. */
 final class MetaAnswers implements MetaService
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaAnswers.class);
     private static final int MAX_PORT = 0xFFFF;
 
     private final NanoClock clock;

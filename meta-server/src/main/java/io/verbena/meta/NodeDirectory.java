@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /** Keeps the published view in step with the set of live nodes, and the log of rare events. One thread. */
 final class NodeDirectory implements MembershipListener
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
+    private static final Logger LOGGER = LoggerFactory.getLogger(NodeDirectory.class);
 
     private final DirectoryView view;
     private long epoch;

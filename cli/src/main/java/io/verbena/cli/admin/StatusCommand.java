@@ -102,7 +102,7 @@ public final class StatusCommand implements Callable<Integer>
         return areReady ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
-    /** What is in each table; null when nobody can tell. */
+    /** What is in each table; null when it is not known. */
     private static List<Map<String, Object>> tables(final ClusterFolder folder)
     {
         try (KvClient client = KvClient.connect(folder.address(),

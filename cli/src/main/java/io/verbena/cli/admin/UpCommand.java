@@ -49,7 +49,7 @@ public final class UpCommand implements Callable<Integer>
     private Path data;
 
     @Option(names = "--listen", paramLabel = "ADDRESS",
-        description = "Where the cluster is found; port 0, the default, for any.")
+        description = "Address at which the cluster listens; port 0, the default, for any free port.")
     private String listen;
 
     @Option(names = "--memory-nodes", paramLabel = "N",

@@ -57,7 +57,7 @@ public final class ClientOptions
         }
     }
 
-    /** What the store says, in words of the command line where those of programs are others. */
+    /** The store's message, with options of the command line in place of names of the interface. */
     public static String text(final KvException ex)
     {
         return ex.getMessage().replace("expectedRecords=", "--records ").replace("expectedRecords", "--records")

@@ -1,7 +1,16 @@
 package io.verbena.cli.cluster;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,31 +18,28 @@ import java.util.Map;
 /**
  * Reads one JSON object (RFC 8259): maps in the order of the text, lists, strings, {@link Long} for whole numbers that
  * fit, {@link Double} for others, {@link Boolean}, null. A name that comes twice is refused, because two readers would
- * disagree about it. Used once, by one thread.
+ * disagree about it. Stateless.
  */
 public final class JsonReader
 {
     private static final int MAX_DEPTH = 64;
-    private static final int HEX = 16;
+    private static final JsonFactory JSON = JsonFactory.builder()
+        .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
+        .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
     /** What is wrong with a text, and where. */
     public static final class MalformedJsonException extends RuntimeException
     {
         private static final long serialVersionUID = 1L;
 
-        private MalformedJsonException(final String message)
+        private MalformedJsonException(final String what, final long at, final Throwable cause)
         {
-            super(message);
+            super(what + " at byte " + at, cause);
         }
     }
 
-    private final String text;
-    private int at;
-    private int depth;
-
-    private JsonReader(final String text)
+    private JsonReader()
     {
-        this.text = text;
     }
 
     /**
@@ -45,217 +51,72 @@ public final class JsonReader
      */
     public static Map<String, Object> object(final String text)
     {
-        final JsonReader reader = new JsonReader(text);
-        reader.blanks();
-        final Map<String, Object> members = reader.map();
-        reader.blanks();
-        if (reader.at < text.length())
+        // As bytes: the library's reader of characters takes hex digits of other scripts for those of ASCII.
+        try (JsonParser json = JSON.createParser(text.getBytes(StandardCharsets.UTF_8)))
         {
-            throw reader.broken("something behind the object");
+            if (JsonToken.START_OBJECT != json.nextToken())
+            {
+                throw malformed("there is no object", json, null);
+            }
+            final Map<String, Object> members = map(json);
+            if (null != json.nextToken())
+            {
+                throw malformed("there is something behind the object", json, null);
+            }
+            return members;
         }
-        return members;
-    }
-
-    private Object value()
-    {
-        blanks();
-        return switch (peek())
+        catch (final JsonProcessingException ex)
         {
-            case '"' -> string();
-            case '{' -> map();
-            case '[' -> list();
-            case 't' -> word("true", true);
-            case 'f' -> word("false", false);
-            case 'n' -> word("null", null);
-            default -> number();
-        };
+            throw new MalformedJsonException(ex.getOriginalMessage(),
+                null == ex.getLocation() ? 1 : ex.getLocation().getByteOffset() + 1, ex);
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
     }
 
-    private Map<String, Object> map()
+    private static MalformedJsonException malformed(final String what, final JsonParser json, final Throwable cause)
+    {
+        return new MalformedJsonException(what, json.currentTokenLocation().getByteOffset() + 1, cause);
+    }
+
+    private static Map<String, Object> map(final JsonParser json) throws IOException
     {
         final Map<String, Object> members = new LinkedHashMap<>();
-        open('{');
-        while ('}' != peek())
+        while (JsonToken.FIELD_NAME == json.nextToken())
         {
-            if (!members.isEmpty())
-            {
-                expect(',');
-                blanks();
-            }
-            final int start = at;
-            final String name = string();
-            blanks();
-            expect(':');
-            if (members.containsKey(name))
-            {
-                at = start;
-                throw broken("the name '" + name + "' for the second time");
-            }
-            members.put(name, value());
-            blanks();
+            final String name = json.currentName();
+            json.nextToken();
+            members.put(name, value(json));
         }
-        close();
         return members;
     }
 
-    private List<Object> list()
+    private static List<Object> list(final JsonParser json) throws IOException
     {
         final List<Object> elements = new ArrayList<>();
-        open('[');
-        while (']' != peek())
+        while (JsonToken.END_ARRAY != json.nextToken())
         {
-            if (!elements.isEmpty())
-            {
-                expect(',');
-            }
-            elements.add(value());
-            blanks();
+            elements.add(value(json));
         }
-        close();
         return elements;
     }
 
-    private void open(final char bracket)
+    private static Object value(final JsonParser json) throws IOException
     {
-        expect(bracket);
-        if (++depth > MAX_DEPTH)
+        return switch (json.currentToken())
         {
-            throw broken("deeper than " + MAX_DEPTH);
-        }
-        blanks();
-    }
-
-    private void close()
-    {
-        at++;
-        depth--;
-    }
-
-    private String string()
-    {
-        expect('"');
-        final int start = at;
-        while (at < text.length() && '"' != text.charAt(at) && '\\' != text.charAt(at))
-        {
-            notControl(text.charAt(at++));
-        }
-        if ('"' == peek())
-        {
-            return text.substring(start, at++);
-        }
-        final StringBuilder characters = new StringBuilder(text.substring(start, at));
-        for (char c = peek(); '"' != c; c = peek())
-        {
-            at++;
-            notControl(c);
-            characters.append('\\' == c ? escaped() : c);
-        }
-        at++;
-        return characters.toString();
-    }
-
-    private void notControl(final char c)
-    {
-        if (c < ' ')
-        {
-            throw broken("a control character that is not escaped");
-        }
-    }
-
-    private char escaped()
-    {
-        final char c = peek();
-        at++;
-        return switch (c)
-        {
-            case '"', '\\', '/' -> c;
-            case 'b' -> '\b';
-            case 'f' -> '\f';
-            case 'n' -> '\n';
-            case 'r' -> '\r';
-            case 't' -> '\t';
-            case 'u' -> unicode();
-            default -> throw broken("an escape that is none: \\" + c);
+            case START_OBJECT -> map(json);
+            case START_ARRAY -> list(json);
+            case VALUE_STRING -> json.getText();
+            case VALUE_NUMBER_INT -> JsonParser.NumberType.BIG_INTEGER == json.getNumberType() ?
+                json.getDoubleValue() : (Object)json.getLongValue();
+            case VALUE_NUMBER_FLOAT -> json.getDoubleValue();
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case VALUE_NULL -> null;
+            default -> throw new IllegalStateException("not the token of a value: " + json.currentToken());
         };
-    }
-
-    private char unicode()
-    {
-        int code = 0;
-        for (int i = 0; i < Integer.BYTES; i++)
-        {
-            // Of ASCII only: Character.digit() knows those of other scripts too.
-            if (!HexFormat.isHexDigit(peek()))
-            {
-                throw broken("not four hex digits behind \\u");
-            }
-            code = code * HEX + HexFormat.fromHexDigit(peek());
-            at++;
-        }
-        return (char)code;
-    }
-
-    private Object number()
-    {
-        final int start = at;
-        while (at < text.length() && "+-.eE0123456789".indexOf(text.charAt(at)) >= 0)
-        {
-            at++;
-        }
-        final String digits = text.substring(start, at);
-        if (!digits.matches("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?"))
-        {
-            at = start;
-            throw broken("no value");
-        }
-        try
-        {
-            return Long.valueOf(digits);
-        }
-        catch (final NumberFormatException ex)
-        {
-            return Double.valueOf(digits);
-        }
-    }
-
-    private Object word(final String word, final Object meaning)
-    {
-        if (!text.startsWith(word, at))
-        {
-            throw broken("no value");
-        }
-        at += word.length();
-        return meaning;
-    }
-
-    private void blanks()
-    {
-        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0)
-        {
-            at++;
-        }
-    }
-
-    private char peek()
-    {
-        if (at >= text.length())
-        {
-            throw broken("the end");
-        }
-        return text.charAt(at);
-    }
-
-    private void expect(final char c)
-    {
-        if (c != peek())
-        {
-            throw broken("'" + peek() + "' instead of '" + c + "'");
-        }
-        at++;
-    }
-
-    private MalformedJsonException broken(final String what)
-    {
-        return new MalformedJsonException(what + " at character " + (at + 1));
     }
 }

@@ -40,7 +40,7 @@ public final class LocalCluster implements AutoCloseable
     private static final String COMPUTE = "compute-";
     /** A memory node that finds much memory again ends by itself when that takes too long. */
     private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
-    /** What {@code up} listens at when it is not told. */
+    /** What {@code up} listens at without the option. */
     public static final String ANY_PORT = "verbena://127.0.0.1:0";
     private static final long END_TIMEOUT_MS = 25_000;
 

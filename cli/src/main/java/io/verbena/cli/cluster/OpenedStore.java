@@ -66,7 +66,7 @@ public final class OpenedStore implements AutoCloseable
             return live(null == address ? folder.address() : address,
                 null == tokenFile ? folder.token() : tokenFile, timeoutNs);
         }
-        final StoppedStore stopped = StoppedStore.open(folder);
+        final OfflineStore stopped = OfflineStore.open(folder);
         return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
             List.of(stopped::close));
     }

@@ -37,7 +37,7 @@ public final class ProcessTable
      *
      * @param name       within the cluster, such as {@code compute-2}.
      * @param pid        its number.
-     * @param startMs    when it started, ms since 1970; 0 where the system does not tell.
+     * @param startMs    when it started, ms since 1970; 0 where the system does not report it.
      * @param healthPort of its health endpoint.
      */
     public record Entry(String name, long pid, long startMs, int healthPort)
@@ -186,7 +186,7 @@ public final class ProcessTable
         }
         catch (final IOException | IndexOutOfBoundsException | NumberFormatException ex)
         {
-            return false; // ended between two looks, which the next one tells
+            return false; // ended between two lookups, which the next one finds
         }
     }
 

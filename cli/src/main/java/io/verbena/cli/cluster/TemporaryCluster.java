@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A temporary folder for clusters, one after the other, that are ended without checkpoints, and removed with it: when
- * the run ends, or when the process is told to end (Ctrl-C, SIGTERM), also while one is only being started. Its monitor
+ * the run ends, or at SIGTERM or Ctrl-C, also while one is only being started. Its monitor
  * is held by who begins or ends something, so that it is not begun behind the back of the end.
  */
 public final class TemporaryCluster implements AutoCloseable
@@ -70,7 +70,7 @@ public final class TemporaryCluster implements AutoCloseable
         }
     }
 
-    /** When the process is ending, failures are its consequence and nobody's news. */
+    /** When the process is ending, failures are its consequence, and not reported. */
     public void throwIfEnding(final RuntimeException ex)
     {
         if (isEnding)

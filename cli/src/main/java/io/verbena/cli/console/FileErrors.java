@@ -9,7 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
 /**
- * Why a file could not be read or written, in words; the JDK's own messages are often only the file's name. Stateless.
+ * Why a file could not be read or written, as text; the JDK's own messages are often only the file's name. Stateless.
  */
 public final class FileErrors
 {
@@ -36,7 +36,7 @@ public final class FileErrors
             case final NotDirectoryException _ -> "not a folder";
             case final FileAlreadyExistsException _ -> "there is something else in its place";
             case final FileSystemException system when system.getReason() != null -> system.getReason();
-            case final CharacterCodingException _ -> "no text in UTF-8";
+            case final CharacterCodingException _ -> "not text in UTF-8";
             default -> null == ex.getMessage() ? ex.toString() : ex.getMessage();
         };
     }

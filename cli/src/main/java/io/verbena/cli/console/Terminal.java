@@ -18,7 +18,7 @@ public final class Terminal
     {
     }
 
-    /** @return whether standard output is a terminal; the JDK tells only of input and output together. */
+    /** @return whether standard output is a terminal; the JDK knows only input and output together. */
     static boolean isStandardOutput()
     {
         try
@@ -45,7 +45,7 @@ public final class Terminal
             Progress.onTerminal(System.err, columns()) : Progress.plain(System.err);
     }
 
-    // The JDK does not tell the width of a terminal; stty does, on every Unix. Without it: 0, not known.
+    // The JDK does not know the width of a terminal; stty does, on every Unix. Without it: 0, not known.
     private static int columns()
     {
         try

@@ -41,7 +41,7 @@ final class PerftestProgram
     private final List<String> arguments;
 
     /**
-     * What a program told.
+     * What a program printed.
      *
      * @param leastNs   shortest time from one post to the next.
      * @param medianNs  which it calls typical.

@@ -1,48 +1,155 @@
 package io.verbena.cli.record;
 
+import de.siegmar.fastcsv.reader.CsvCallbackHandler;
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.RecordType;
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvRecord;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.FilterReader;
 import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
 import java.nio.charset.CharacterCodingException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 /**
  * Records as CSV (RFC 4180), with a header that names two columns: {@code key} or {@code key_hex}, and {@code value} or
  * {@code value_hex}, in any order.
  */
-final class CsvRecords implements RecordFile.Reader
+final class CsvRecords implements RecordReader
 {
-    private static final int END = -1;
+    private static final char QUOTE = '"';
 
-    private final BufferedReader in;
-    private final List<String> fields = new ArrayList<>();
-    private final StringBuilder field = new StringBuilder();
+    /**
+     * A row, with the line that it begins in.
+     *
+     * @param line      from 1.
+     * @param fields    without their quotes.
+     * @param isQuoteIn whether a field that is not quoted has a quote in it.
+     */
+    private record Row(long line, List<String> fields, boolean isQuoteIn)
+    {
+    }
+
+    /** The library takes a quote inside a field that is not quoted as a part of it; the format knows no such thing. */
+    private static final class Rows extends CsvCallbackHandler<Row>
+    {
+        private long line;
+        private List<String> fields = List.of();
+        private boolean isQuoteIn;
+
+        @Override
+        protected RecordType getRecordType()
+        {
+            return RecordType.DATA;
+        }
+
+        @Override
+        protected int getFieldCount()
+        {
+            return fields.size();
+        }
+
+        @Override
+        protected void beginRecord(final long startingLine)
+        {
+            line = startingLine;
+            fields = new ArrayList<>(2);
+            isQuoteIn = false;
+        }
+
+        @Override
+        protected void addField(final char[] buffer, final int offset, final int length, final boolean isQuoted)
+        {
+            final String field = new String(buffer, offset, length);
+            isQuoteIn |= !isQuoted && field.indexOf(QUOTE) >= 0;
+            fields.add(field);
+        }
+
+        @Override
+        protected void setComment(final char[] buffer, final int offset, final int length)
+        {
+            throw new IllegalStateException("comments are not asked for");
+        }
+
+        @Override
+        protected void setEmpty()
+        {
+            fields.add("");
+        }
+
+        @Override
+        protected Row buildRecord()
+        {
+            return new Row(line, fields, isQuoteIn);
+        }
+    }
+
+    /** Counts quotes: the library takes the end of the file for that of a quoted field, as where a file was cut off. */
+    private static final class QuoteCounter extends FilterReader
+    {
+        private long quotes;
+        private boolean isAtEnd;
+
+        private QuoteCounter(final Reader in)
+        {
+            super(in);
+        }
+
+        @Override
+        public int read(final char[] target, final int offset, final int length) throws IOException
+        {
+            final int count = in.read(target, offset, length);
+            isAtEnd = count < 0;
+            for (int i = offset; i < offset + count; i++)
+            {
+                quotes += QUOTE == target[i] ? 1 : 0;
+            }
+            return count;
+        }
+
+        private boolean endsInsideQuotes()
+        {
+            return isAtEnd && 1 == (quotes & 1);
+        }
+    }
+
+    private final QuoteCounter source;
+    private final Iterator<Row> rows;
     private final int keyColumn;
     private final boolean isKeyHex;
     private final boolean isValueHex;
     private long line = 1;
+    private long nextLine = 1;
 
     CsvRecords(final BufferedReader in) throws IOException
     {
-        this.in = in;
-        readRow();
-        isKeyHex = fields.contains(RecordFile.KEY + RecordFile.HEX);
-        isValueHex = fields.contains(RecordFile.VALUE + RecordFile.HEX);
-        keyColumn = fields.indexOf(name(RecordFile.KEY, isKeyHex));
-        if (2 != fields.size() || keyColumn < 0 || !fields.contains(name(RecordFile.VALUE, isValueHex)))
+        source = new QuoteCounter(in);
+        rows = CsvReader.builder().skipEmptyLines(false).allowExtraFields(true).allowMissingFields(true)
+            .build(new Rows(), source).iterator();
+        final Row header = nextRow();
+        final List<String> names = null == header ? List.of() : header.fields();
+        isKeyHex = names.contains(RecordText.KEY + RecordText.HEX);
+        isValueHex = names.contains(RecordText.VALUE + RecordText.HEX);
+        keyColumn = names.indexOf(name(RecordText.KEY, isKeyHex));
+        if (2 != names.size() || keyColumn < 0 || !names.contains(name(RecordText.VALUE, isValueHex)))
         {
-            throw RecordFile.bad(1, "the header is not key,value or key_hex,value_hex: " + fields);
+            throw RecordText.bad(1, "the header is not key,value or key_hex,value_hex: " + names);
         }
     }
 
     private static String name(final String name, final boolean isHex)
     {
-        return isHex ? name + RecordFile.HEX : name;
+        return isHex ? name + RecordText.HEX : name;
     }
 
     @Override
@@ -54,129 +161,89 @@ final class CsvRecords implements RecordFile.Reader
     @Override
     public KvRecord next() throws IOException
     {
-        line++;
-        if (!readRow())
+        final Row row = nextRow();
+        if (null == row)
         {
             return null;
         }
+        final List<String> fields = row.fields();
         if (2 != fields.size())
         {
-            throw RecordFile.bad(line, "has " + fields.size() + " fields instead of 2");
+            throw RecordText.bad(line, "has " + fields.size() + " fields instead of 2");
         }
-        return RecordFile.record(RecordFile.bytes(fields.get(keyColumn), isKeyHex, line),
-            RecordFile.bytes(fields.get(1 - keyColumn), isValueHex, line), line);
+        return RecordText.record(RecordText.bytes(fields.get(keyColumn), isKeyHex, line),
+            RecordText.bytes(fields.get(1 - keyColumn), isValueHex, line), line);
     }
 
-    /** Reads the fields of a row; returns false at the end of the file. */
-    private boolean readRow() throws IOException
+    /** Null at the end of the file. */
+    private Row nextRow() throws IOException
     {
+        line = nextLine;
         try
         {
-            return readFields();
+            if (!rows.hasNext())
+            {
+                return null;
+            }
+            final Row row = rows.next();
+            line = row.line();
+            nextLine = line + 1 + row.fields().stream().mapToLong(CsvRecords::lineEnds).sum();
+            if (row.isQuoteIn())
+            {
+                throw RecordText.bad(line, "has a quote inside a field that is not quoted");
+            }
+            if (source.endsInsideQuotes() && !rows.hasNext())
+            {
+                throw RecordText.bad(line, "has a quoted field without an end");
+            }
+            return row;
         }
-        catch (final CharacterCodingException ex)
+        catch (final CsvParseException ex)
         {
-            throw RecordFile.notText(line);
+            throw RecordText.bad(line, "is no CSV: " +
+                (null == ex.getCause() ? ex : ex.getCause()).getMessage());
+        }
+        catch (final UncheckedIOException ex)
+        {
+            if (ex.getCause() instanceof CharacterCodingException)
+            {
+                throw RecordText.notText(line);
+            }
+            throw ex.getCause();
         }
     }
 
-    private boolean readFields() throws IOException
+    private static long lineEnds(final String field)
     {
-        fields.clear();
-        int c = in.read();
-        if (END == c)
-        {
-            return false;
-        }
-        while (true)
-        {
-            field.setLength(0);
-            c = '"' == c ? readQuoted() : readPlain(c);
-            fields.add(field.toString());
-            if (',' != c)
-            {
-                break;
-            }
-            c = in.read();
-        }
-        if ('\r' == c)
-        {
-            c = in.read();
-        }
-        if ('\n' != c && END != c)
-        {
-            throw RecordFile.bad(line, "has something between a field and the next comma");
-        }
-        return true;
-    }
-
-    private int readPlain(final int first) throws IOException
-    {
-        int c = first;
-        while (END != c && ',' != c && '\n' != c && '\r' != c)
-        {
-            if ('"' == c)
-            {
-                throw RecordFile.bad(line, "has a quote inside a field that is not quoted");
-            }
-            field.append((char)c);
-            c = in.read();
-        }
-        return c;
-    }
-
-    private int readQuoted() throws IOException
-    {
-        final long start = line;
-        while (true)
-        {
-            int c = in.read();
-            if (END == c)
-            {
-                throw RecordFile.bad(start, "has a quoted field without an end");
-            }
-            line += '\n' == c ? 1 : 0;
-            if ('"' == c)
-            {
-                c = in.read();
-                if ('"' != c)
-                {
-                    return c;
-                }
-            }
-            field.append((char)c);
-        }
+        return field.chars().filter((c) -> '\n' == c).count();
     }
 
     /** Writes the header, and makes what writes the rows. */
-    static RecordFile.Writer writer(final BufferedWriter out, final boolean isHex) throws IOException
+    static RecordWriter writer(final BufferedWriter out, final boolean isHex)
     {
-        out.write(name(RecordFile.KEY, isHex) + ',' + name(RecordFile.VALUE, isHex) + '\n');
+        final CsvWriter rows = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).bufferSize(0).build(out);
+        rows.writeRecord(name(RecordText.KEY, isHex), name(RecordText.VALUE, isHex));
         return (record) ->
         {
-            writeField(record.key(), out, isHex);
-            out.write(',');
-            writeField(record.value(), out, isHex);
-            out.write('\n');
+            try
+            {
+                rows.writeRecord(field(record.key(), isHex), field(record.value(), isHex));
+            }
+            catch (final UncheckedIOException ex)
+            {
+                throw ex.getCause();
+            }
         };
     }
 
-    private static void writeField(final byte[] bytes, final BufferedWriter out, final boolean isHex)
-        throws IOException
+    private static String field(final byte[] bytes, final boolean isHex)
     {
-        final String text = isHex ? RecordFile.hex(bytes) : RecordFile.text(bytes);
+        final String text = isHex ? RecordText.hex(bytes) : RecordText.text(bytes);
         if (null == text)
         {
             throw new CommandFailedException(ExitStatus.FAILED,
-                "a record is no text in UTF-8: dump with --hex, or as JSON lines", null);
+                "a record is not text in UTF-8: dump with --hex, or as JSON lines", null);
         }
-        if (text.indexOf('"') < 0 && text.indexOf(',') < 0 && text.indexOf('\n') < 0 && text.indexOf('\r') < 0)
-        {
-            out.write(text);
-        }
-        else
-        {
-            out.write('"' + text.replace("\"", "\"\"") + '"');
-        }
+        return text;
     }
 }

@@ -17,8 +17,8 @@ import java.util.concurrent.Callable;
 @Command(
     name = "delete",
     description = "Delete a record.",
-    footer = {"", "Exit status 0: deleted; 1: not deleted, because there is none or a condition did not hold; 2: " +
-        "it is unknown whether it was deleted."},
+    footer = {"", "Exit status 0: deleted; 1: not deleted, because there is no record or a condition did not hold; " +
+        "2: it is unknown whether it was deleted."},
     defaultValueProvider = SettingsProvider.class)
 public final class DeleteCommand implements Callable<Integer>
 {

@@ -55,10 +55,10 @@ public final class DumpCommand implements Callable<Integer>
 
     @Option(names = "--format", paramLabel = "jsonl|csv",
         description = "JSON lines or CSV. Default: as the file's name ends.")
-    private RecordFile.Format format;
+    private RecordFormat format;
 
     @Option(names = "--hex", description = "Write all keys and values as hex digits. Without it JSON lines have " +
-        "those as hex digits that are no text in UTF-8, and CSV refuses them.")
+        "those as hex digits that are not text in UTF-8, and CSV refuses them.")
     private boolean hex;
 
     @Option(names = "--limit", paramLabel = "N", description = "Write no more records than that.")
@@ -79,7 +79,7 @@ public final class DumpCommand implements Callable<Integer>
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--limit " + limit + ": must be 0 or more", null);
         }
-        final RecordFile.Format chosen = RecordFile.Format.of(format, file);
+        final RecordFormat chosen = RecordFormat.of(format, file);
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final Progress progress = Terminal.progress();
         final long startNs = clock.nanoTime();
@@ -113,7 +113,7 @@ public final class DumpCommand implements Callable<Integer>
 
     /** Returns how many, or -1 when who read them had enough. */
     private long writeUnlessLeft(
-        final KvClient client, final RecordFile.Format chosen, final DumpFile target, final Progress progress,
+        final KvClient client, final RecordFormat chosen, final DumpFile target, final Progress progress,
         final NanoClock clock)
     {
         try
@@ -131,7 +131,7 @@ public final class DumpCommand implements Callable<Integer>
     }
 
     private long write(
-        final KvClient client, final RecordFile.Format chosen, final DumpFile target, final Progress progress,
+        final KvClient client, final RecordFormat chosen, final DumpFile target, final Progress progress,
         final NanoClock clock)
     {
         final KvTable dumped = client.table(table.name());
@@ -143,7 +143,7 @@ public final class DumpCommand implements Callable<Integer>
         {
             final BufferedWriter out = new BufferedWriter(
                 new OutputStreamWriter(target.out(), StandardCharsets.UTF_8.newEncoder()));
-            final RecordFile.Writer writer = RecordFile.writer(chosen, out, hex);
+            final RecordWriter writer = RecordFile.writer(chosen, out, hex);
             while (count < most && scan.hasNext())
             {
                 writer.write(scan.next());

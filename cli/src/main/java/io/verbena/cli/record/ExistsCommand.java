@@ -15,7 +15,7 @@ import java.util.concurrent.Callable;
 @Command(
     name = "exists",
     description = "Print true or false: whether there is a record.",
-    footer = {"", "Exit status 0: there is; 1: there is none."},
+    footer = {"", "Exit status 0: there is a record; 1: there is none."},
     defaultValueProvider = SettingsProvider.class)
 public final class ExistsCommand implements Callable<Integer>
 {

@@ -45,7 +45,7 @@ public final class LoadCommand implements Callable<Integer>
 
     @Option(names = "--format", paramLabel = "jsonl|csv",
         description = "JSON lines or CSV. Default: as the file's name ends.")
-    private RecordFile.Format format;
+    private RecordFormat format;
 
     @Parameters(paramLabel = "FILE", description = "With the records; - is standard input.")
     private Path file;
@@ -53,7 +53,7 @@ public final class LoadCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        final RecordFile.Format chosen = RecordFile.Format.of(format, file);
+        final RecordFormat chosen = RecordFormat.of(format, file);
         final NanoClock clock = SystemNanoClock.INSTANCE;
         return clientOptions.with((client) ->
         {

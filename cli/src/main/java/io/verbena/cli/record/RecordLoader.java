@@ -66,7 +66,7 @@ final class RecordLoader
         return stored.sum();
     }
 
-    void load(final Path file, final RecordFile.Format format) throws IOException
+    void load(final Path file, final RecordFormat format) throws IOException
     {
         final List<Thread> writers = new ArrayList<>();
         for (int i = 0; i < WRITERS; i++)
@@ -93,7 +93,7 @@ final class RecordLoader
         }
     }
 
-    private void read(final RecordFile.Reader reader, final Utf8Reader text, final double length) throws IOException
+    private void read(final RecordReader reader, final Utf8Reader text, final double length) throws IOException
     {
         Batch batch = new Batch();
         KvRecord record;

@@ -61,9 +61,9 @@ public final class RecordOptions
             throw new CommandFailedException(
                 ExitStatus.USAGE, what + " '" + text + "': not hex digits, two for each byte", ex);
         }
-        if (text.indexOf(REPLACEMENT) >= 0 || !RecordFile.isEncodable(text))
+        if (text.indexOf(REPLACEMENT) >= 0 || !RecordText.isEncodable(text))
         {
-            throw new CommandFailedException(ExitStatus.USAGE, what + " is no text in UTF-8: use " + instead, null);
+            throw new CommandFailedException(ExitStatus.USAGE, what + " is not text in UTF-8: use " + instead, null);
         }
         return text.getBytes(StandardCharsets.UTF_8);
     }
@@ -87,7 +87,7 @@ public final class RecordOptions
     {
         if (isHex)
         {
-            return RecordFile.hex(bytes).getBytes(StandardCharsets.US_ASCII);
+            return RecordText.hex(bytes).getBytes(StandardCharsets.US_ASCII);
         }
         return out.isTerminal() ? new String(bytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8) : bytes;
     }
@@ -115,7 +115,7 @@ public final class RecordOptions
         }
     }
 
-    /** No more than tells whether it is too long: the file may be one without an end. */
+    /** No more than shows whether it is too long: the file may be one without an end. */
     private static byte[] content(final Path file) throws IOException
     {
         try (InputStream in = Files.newInputStream(file))

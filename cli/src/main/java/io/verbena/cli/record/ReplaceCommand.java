@@ -21,8 +21,8 @@ import java.util.concurrent.Callable;
 @Command(
     name = "replace",
     description = "Write a record that is there, and print its new version.",
-    footer = {"", "Exit status 0: written; 1: not written, because there is none or it has another version; 2: it is " +
-        "unknown whether it was written."},
+    footer = {"", "Exit status 0: written; 1: not written, because there is no record or it has another version; " +
+        "2: it is unknown whether it was written."},
     defaultValueProvider = SettingsProvider.class)
 public final class ReplaceCommand implements Callable<Integer>
 {

@@ -127,7 +127,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     }
 
     /**
-     * Runs the node until it is told to end.
+     * Runs the node until SIGTERM or Ctrl-C.
      *
      * @param out takes the ready line.
      * @return exit status.

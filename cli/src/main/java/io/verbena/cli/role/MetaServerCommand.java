@@ -48,10 +48,11 @@ public final class MetaServerCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = "--listen", paramLabel = "ADDRESS", defaultValue = "verbena://127.0.0.1:7373",
-        description = "Where the cluster is found; port 0 for any. Default: ${DEFAULT-VALUE}.")
+        description = "Address at which the cluster listens; port 0 for any free port. Default: ${DEFAULT-VALUE}.")
     private String listen;
 
-    @Option(names = "--data", paramLabel = "DIR", required = true, description = "Folder for what it knows.")
+    @Option(names = "--data", paramLabel = "DIR", required = true,
+        description = "Folder of its database: members and tables.")
     private Path data;
 
     @Option(names = "--token-file", paramLabel = "FILE",
@@ -152,7 +153,7 @@ public final class MetaServerCommand implements Callable<Integer>
         }
         catch (final IOException ignore)
         {
-            // Why there is no meta server is what is told.
+            // Why there is no meta server is the message.
         }
     }
 }

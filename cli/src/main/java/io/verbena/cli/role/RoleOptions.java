@@ -75,7 +75,7 @@ public final class RoleOptions
     {
         return new CommandFailedException(switch (ex.reason())
         {
-            // As for clients, which are told of all but the first as of a request that cannot be.
+            // As for clients, to which all but the first are an invalid request.
             case UNREACHABLE -> ExitStatus.UNAVAILABLE;
             case BAD_ADDRESS, VERSION_MISMATCH, WRONG_TOKEN -> ExitStatus.USAGE;
         }, ex.getMessage(), ex);

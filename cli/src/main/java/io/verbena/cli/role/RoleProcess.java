@@ -38,7 +38,7 @@ public final class RoleProcess
     }
 
     /**
-     * Runs a role until it is told to end by SIGTERM or Ctrl-C, or fails.
+     * Runs a role until SIGTERM, Ctrl-C, or a failure.
      *
      * @param fabric     closed at the end.
      * @param role       closed at the end.

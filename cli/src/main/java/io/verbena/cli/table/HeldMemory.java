@@ -24,7 +24,7 @@ record HeldMemory(long bytes, long unknownBytes, long operations, boolean isRecl
      * Asks all compute nodes.
      *
      * @param folder of the cluster.
-     * @return their sum; null when one of them does not tell.
+     * @return their sum; null when one of them does not report it.
      */
     static HeldMemory ask(final ClusterFolder folder)
     {

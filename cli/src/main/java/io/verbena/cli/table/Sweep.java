@@ -26,7 +26,7 @@ final class Sweep
     private static final int QUIET_POLLS = 6;
     private static final int POLLS_PER_REQUEST = 4;
     private static final String ASKED = "sweeps_asked";
-    private static final String NOT_ASKED = " has not got the request, or joined anew since: try again";
+    private static final String NOT_ASKED = " did not receive the request, or joined again since: try again";
 
     private final OpenedStore opened;
     private final ClientOptions options;

@@ -2,7 +2,7 @@ package io.verbena.cli.table;
 
 import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.OpenedStore;
-import io.verbena.cli.cluster.StoppedStore;
+import io.verbena.cli.cluster.OfflineStore;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
@@ -165,7 +165,7 @@ final class TableCheckCommand implements Callable<Integer>
             repaired.add(1 == splits ? "1 split or merge of a subtable finished" :
                 Units.count(splits) + " splits and merges of subtables finished");
         }
-        if (opened.store() instanceof final StoppedStore stopped && check.isSound())
+        if (opened.store() instanceof final OfflineStore stopped && check.isSound())
         {
             final int freed = stopped.freeUnnamedChunks(walk(opened, null));
             if (freed > 0)

@@ -76,7 +76,6 @@ record TableCheckReport(
         text.append(tables()).append('\n').append(memory()).append('\n');
         repairs.forEach((repair) -> text.append("  repaired: ").append(repair).append('\n'));
         check.unjudged().forEach((what) -> text.append("  not judged: ").append(what).append('\n'));
-        check.quarantined().forEach((what) -> text.append("  quarantined: ").append(what).append('\n'));
         notSwept.forEach((what) -> text.append("  not swept: ").append(what).append('\n'));
         final List<String> problems = problems();
         problems.stream().limit(MAX_LINES).forEach((problem) -> text.append("  ").append(problem).append('\n'));
@@ -118,8 +117,8 @@ record TableCheckReport(
             Units.mebibytes(space.leasedBytes), Units.mebibytes(space.namedBytes), Units.mebibytes(space.orphanBytes),
             Units.mebibytes(space.unnamedIndexBytes)));
         final long lost = lostBytes();
-        return rows + "\n" + (!isLive ? "  no node lives: what is leased and in no record, the next nodes take back\n" :
-            NOT_KNOWN == lost ? "  what compute nodes hold is unknown, or was changing: not a word of lost bytes\n" :
+        return rows + "\n" + (!isLive ? "  no node lives: the next nodes reclaim what is leased and in no record\n" :
+            NOT_KNOWN == lost ? "  what compute nodes hold is unknown, or was changing: lost bytes are not reported\n" :
             "  compute nodes hold " + Units.mebibytes(heldBytes) + "; lost " + Units.count(lost) + " bytes\n");
     }
 
@@ -139,7 +138,6 @@ record TableCheckReport(
         figures.put("left_behind", check.leftovers().size());
         figures.put("repairs", repairs);
         figures.put("not_judged", check.unjudged());
-        figures.put("quarantined", check.quarantined());
         figures.put("not_swept", notSwept);
         figures.put("problems", problems());
         return JsonWriter.write(figures);

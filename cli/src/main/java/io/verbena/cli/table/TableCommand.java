@@ -139,7 +139,7 @@ public final class TableCommand implements Runnable
                     "records          %,d%nfill             %.3f of %,d slots%n" +
                     "groups           %,d in %,d subtables%ndepth            %d%n" +
                     "bytes            %,d of records, %,d of the index%n" +
-                    "undecided        %,d inserts under way, or left of deletes%n" +
+                    "undecided        %,d inserts under way, or tombstones%n" +
                     "growth           %,d splits and merges under way: %,d slots frozen, %,d not initialised; " +
                     "%,d pairs helped%n" +
                     "false matches    %,d of fingerprints%n",

@@ -129,7 +129,7 @@ final class TableInspectCommand implements Callable<Integer>
             case "superblock", "directory" -> true;
             case "chunk", "subtable", "bucket", "slot", "block" -> false;
             default -> throw usage("'" + what +
-                "' is none of superblock, directory, subtable, bucket, slot, block, chunk");
+                "' is not one of superblock, directory, subtable, bucket, slot, block, chunk");
         } || isByKey();
         if (needsNone != (null == which))
         {
@@ -148,9 +148,9 @@ final class TableInspectCommand implements Callable<Integer>
         }
         catch (final NumberFormatException ex)
         {
-            // told below
+            // reported below
         }
-        throw usage("'" + which + "' is no number of 0 or more, decimal or 0x...");
+        throw usage("'" + which + "' is not a number of 0 or more, decimal or 0x...");
     }
 
     private InspectedFields inspect(final Arena arena)
@@ -204,7 +204,7 @@ final class TableInspectCommand implements Callable<Integer>
     {
         final RecordLocation location = RecordLocation.find(arena, store, table(), keyBytes())
             .orElseThrow(() -> new CommandFailedException(ExitStatus.FAILED, "no such record in table " + tableName +
-                "; where a subtable is just being split or merged, look again", null));
+                "; where a subtable is being split or merged now, try again", null));
         memoryNode = location.memoryNodeId();
         return location;
     }
@@ -327,7 +327,7 @@ final class TableInspectCommand implements Callable<Integer>
 
     private static String stateName(final int state)
     {
-        return state < 0 || state > ChunkDescriptor.STATE_QUARANTINED ? "no such state " + state :
+        return state < 0 || state > ChunkDescriptor.STATE_ORPHAN ? "no such state " + state :
             ChunkDescriptor.stateName(state);
     }
 

@@ -328,7 +328,7 @@ class ClusterSystemTest
     /** Swaps the last slot of the first bucket. */
     private void plant(final long expected, final long desired)
     {
-        try (StoppedStore stopped = StoppedStore.open(ClusterFolder.of(directory)))
+        try (OfflineStore stopped = OfflineStore.open(ClusterFolder.of(directory)))
         {
             final long entry = stopped.tables().getFirst().entry(0);
             stopped.swap(DirectoryEntry.memoryNodeId(entry), DirectoryEntry.subtableOffset(entry) +

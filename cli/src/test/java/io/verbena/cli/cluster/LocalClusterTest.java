@@ -87,7 +87,7 @@ class LocalClusterTest
 
     private static void assertNotOpened(final ClusterFolder folder, final String why)
     {
-        assertThatThrownBy(() -> StoppedStore.open(folder)).isInstanceOf(CommandFailedException.class)
+        assertThatThrownBy(() -> OfflineStore.open(folder)).isInstanceOf(CommandFailedException.class)
             .hasMessageContaining(why);
     }
 

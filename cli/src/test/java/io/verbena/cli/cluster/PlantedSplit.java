@@ -20,12 +20,12 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 /** Leaves in a stopped store what a splitter leaves that ended when it had frozen the first bucket of a subtable. */
 final class PlantedSplit
 {
-    private final StoppedStore store;
+    private final OfflineStore store;
     private final TableDescriptor table;
     private final Subtable old;
     private final UnsafeBuffer word;
 
-    private PlantedSplit(final StoppedStore store, final Arena arena)
+    private PlantedSplit(final OfflineStore store, final Arena arena)
     {
         this.store = store;
         table = store.tables().getFirst();
@@ -35,7 +35,7 @@ final class PlantedSplit
 
     static void plant(final ClusterFolder folder)
     {
-        try (StoppedStore store = StoppedStore.open(folder); Arena arena = Arena.ofConfined())
+        try (OfflineStore store = OfflineStore.open(folder); Arena arena = Arena.ofConfined())
         {
             new PlantedSplit(store, arena).plant(arena);
         }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Keys and values as words of the command line: what is no text in UTF-8 is refused before anything is asked. */
+/** Keys and values as words of the command line: what is not text in UTF-8 is refused before anything is asked. */
 class RecordWordsSystemTest
 {
     @TempDir
@@ -28,7 +28,7 @@ class RecordWordsSystemTest
         final CommandLines.Result result = CommandLines.run(all);
         if (ExitStatus.USAGE == result.status())
         {
-            assertThat(result.err()).contains("is no text in UTF-8: use --hex").hasLineCount(1);
+            assertThat(result.err()).contains("is not text in UTF-8: use --hex").hasLineCount(1);
         }
         return result.status();
     }

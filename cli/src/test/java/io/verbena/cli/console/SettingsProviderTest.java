@@ -56,6 +56,6 @@ class SettingsProviderTest
             .hasMessageContaining("is no property file");
         Files.write(file, new byte[]{(byte)0xff});
         assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
-            .hasMessageContaining("cannot be read (no text in UTF-8)");
+            .hasMessageContaining("cannot be read (not text in UTF-8)");
     }
 }

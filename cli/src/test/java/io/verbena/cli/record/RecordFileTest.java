@@ -3,7 +3,6 @@ package io.verbena.cli.record;
 import io.verbena.cli.cluster.JsonReader;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
-import io.verbena.cli.record.RecordFile.Format;
 import io.verbena.client.KvLimits;
 import io.verbena.client.KvRecord;
 
@@ -37,13 +36,13 @@ class RecordFileTest
         return new KvRecord(key.getBytes(StandardCharsets.UTF_8), value.getBytes(StandardCharsets.UTF_8), 0);
     }
 
-    private static String write(final Format format, final boolean isHex, final List<KvRecord> records)
+    private static String write(final RecordFormat format, final boolean isHex, final List<KvRecord> records)
         throws IOException
     {
         final StringWriter text = new StringWriter();
         try (BufferedWriter out = new BufferedWriter(text))
         {
-            final RecordFile.Writer writer = RecordFile.writer(format, out, isHex);
+            final RecordWriter writer = RecordFile.writer(format, out, isHex);
             for (final KvRecord record : records)
             {
                 writer.write(record);
@@ -52,9 +51,9 @@ class RecordFileTest
         return text.toString();
     }
 
-    private static List<KvRecord> read(final Format format, final String text) throws IOException
+    private static List<KvRecord> read(final RecordFormat format, final String text) throws IOException
     {
-        final RecordFile.Reader reader = RecordFile.reader(format, new BufferedReader(new StringReader(text)));
+        final RecordReader reader = RecordFile.reader(format, new BufferedReader(new StringReader(text)));
         final List<KvRecord> records = new ArrayList<>();
         for (KvRecord record = reader.next(); null != record; record = reader.next())
         {
@@ -65,7 +64,7 @@ class RecordFileTest
 
     @ParameterizedTest
     @EnumSource
-    void shouldReadWhatItWrote(final Format format) throws IOException
+    void shouldReadWhatItWrote(final RecordFormat format) throws IOException
     {
         final List<KvRecord> texts = List.of(record("a", "b"), record("k,ey", "va\"lue"), record("line", "1\n2\r\n3"),
             record("tab\t\\ \u0000", ""), record("ü€😀", " blanks "), record("\"", "\"\""));
@@ -81,7 +80,7 @@ class RecordFileTest
             bytes.add(new KvRecord(key, value, 0));
         }
         assertThat(read(format, write(format, true, bytes))).isEqualTo(bytes);
-        if (Format.JSONL == format)
+        if (RecordFormat.JSONL == format)
         {
             assertThat(read(format, write(format, false, bytes))).as("hex where needed").isEqualTo(bytes);
         }
@@ -96,15 +95,15 @@ class RecordFileTest
     @Test
     void shouldTakeOnlyPlainLinesTheShortWay() throws IOException
     {
-        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"\"}\n{\"key\":\"ü\",\"value\":\"{}\"}"))
+        assertThat(read(RecordFormat.JSONL, "{\"key\":\"a\",\"value\":\"\"}\n{\"key\":\"ü\",\"value\":\"{}\"}"))
             .containsExactly(record("a", ""), record("ü", "{}"));
-        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"b\" }")).containsExactly(record("a", "b"));
-        assertThat(read(Format.JSONL, "{\"key\":\"a\",\"value\":\"\\u0062\"}")).containsExactly(record("a", "b"));
+        assertThat(read(RecordFormat.JSONL, "{\"key\":\"a\",\"value\":\"b\" }")).containsExactly(record("a", "b"));
+        assertThat(read(RecordFormat.JSONL, "{\"key\":\"a\",\"value\":\"\\u0062\"}")).containsExactly(record("a", "b"));
         for (final String line : List.of("{\"key\":\"a\",\"value\":\"b\tc\"}", "{\"key\":\"a\",\"value\":\"b\"}}",
             "{\"key\":\"a\",\"value\":\"b\",\"more\":\"c\"}", "{\"key\":\"a\",\"value\":\"b\"",
             "{\"key\":\"a\",\"value\":\"}"))
         {
-            assertThatThrownBy(() -> read(Format.JSONL, line)).as(line)
+            assertThatThrownBy(() -> read(RecordFormat.JSONL, line)).as(line)
                 .isInstanceOf(CommandFailedException.class).hasMessageContaining("line 1: ");
         }
     }
@@ -114,18 +113,19 @@ class RecordFileTest
     {
         final List<KvRecord> records =
             List.of(record("a", "x\"y"), new KvRecord(new byte[]{'b'}, new byte[]{(byte)0xFF}, 7));
-        assertThat(write(Format.JSONL, false, records))
+        assertThat(write(RecordFormat.JSONL, false, records))
             .isEqualTo("{\"key\":\"a\",\"value\":\"x\\\"y\"}\n{\"key\":\"b\",\"value_hex\":\"ff\"}\n");
-        assertThat(write(Format.CSV, false, records.subList(0, 1))).isEqualTo("key,value\na,\"x\"\"y\"\n");
-        assertThat(write(Format.CSV, true, records)).isEqualTo("key_hex,value_hex\n61,782279\n62,ff\n");
+        assertThat(write(RecordFormat.CSV, false, records.subList(0, 1))).isEqualTo("key,value\na,\"x\"\"y\"\n");
+        assertThat(write(RecordFormat.CSV, true, records)).isEqualTo("key_hex,value_hex\n61,782279\n62,ff\n");
     }
 
     @Test
     void shouldReadColumnsInAnyOrderAndEndsOfLinesOfAnyKind() throws IOException
     {
-        assertThat(read(Format.CSV, "value_hex,key\r\n62,a\r\n,c")).containsExactly(record("a", "b"), record("c", ""));
-        assertThat(read(Format.CSV, "key,value\n")).isEmpty();
-        assertThat(read(Format.JSONL, "\n {\"value\" : \"\\u0062\" , \"key\":\"a\"} \n\n"))
+        assertThat(read(RecordFormat.CSV, "value_hex,key\r\n62,a\r\n,c"))
+            .containsExactly(record("a", "b"), record("c", ""));
+        assertThat(read(RecordFormat.CSV, "key,value\n")).isEmpty();
+        assertThat(read(RecordFormat.JSONL, "\n {\"value\" : \"\\u0062\" , \"key\":\"a\"} \n\n"))
             .containsExactly(record("a", "b"));
     }
 
@@ -137,12 +137,12 @@ class RecordFileTest
         "CSV|key,value#a,b#a,b,c|line 3|3 fields",
         "CSV|key,value#a,b\"c|line 2|quote",
         "CSV|key,value#a,\"b#c#|line 2|without an end",
-        "CSV|key,value#a,\"b#c\"d|line 3|between",
+        "CSV|key,value#a,\"b#c\"d|line 2|after closing quote",
         "CSV|key_hex,value#a,b|line 2|hex",
         "JSONL|{\"key\":\"a\",\"value\":\"b\"}#{}|line 2|two members",
         "JSONL|{\"key\":\"a\",\"value\":1}|line 1|member value",
         "JSONL|{\"key\":\"a\",\"values\":\"b\"}|line 1|member value",
-        "JSONL|{\"key\":\"a\",\"value\":\"b\"|line 1|the end",
+        "JSONL|{\"key\":\"a\",\"value\":\"b\"|line 1|end-of-input",
         "JSONL|{\"key_hex\":\"xy\",\"value\":\"b\"}|line 1|hex",
         "JSONL|{\"key\":\"a\",\"value\":\"b\"}##{\"key\":\"\",\"value\":\"b\"}|line 3|a key of 0 bytes",
         "JSONL|{\"key_hex\":\"\",\"value\":\"b\"}|line 1|a key of 0 bytes",
@@ -150,7 +150,7 @@ class RecordFileTest
         "JSONL|{\"key\":\"a\",\"value\":\"\\ud800\"}|line 1|half of a character",
         "JSONL|{\"key\":\"a\\udc00\\ud800\",\"value\":\"b\"}|line 1|half of a character"})
     void shouldRefuseWhatIsNoRecordByItsLine(
-        final Format format, final String text, final String line, final String what)
+        final RecordFormat format, final String text, final String line, final String what)
     {
         assertThatThrownBy(() -> read(format, text.replace("\\\"", "\"").replace('#', '\n')))
             .isInstanceOfSatisfying(CommandFailedException.class, (ex) ->
@@ -160,11 +160,11 @@ class RecordFileTest
             });
     }
 
-    private static List<KvRecord> read(final Format format, final byte[] bytes) throws IOException
+    private static List<KvRecord> read(final RecordFormat format, final byte[] bytes) throws IOException
     {
         try (BufferedReader in = new BufferedReader(new Utf8Reader(new ByteArrayInputStream(bytes))))
         {
-            final RecordFile.Reader reader = RecordFile.reader(format, in);
+            final RecordReader reader = RecordFile.reader(format, in);
             final List<KvRecord> records = new ArrayList<>();
             for (KvRecord record = reader.next(); null != record; record = reader.next())
             {
@@ -176,39 +176,39 @@ class RecordFileTest
 
     @ParameterizedTest
     @EnumSource
-    void shouldRefuseRecordsThatAreTooLongByTheirLine(final Format format) throws IOException
+    void shouldRefuseRecordsThatAreTooLongByTheirLine(final RecordFormat format) throws IOException
     {
         final String keys = "k".repeat(KvLimits.MAX_KEY_BYTES);
         final String values = "v".repeat(KvLimits.MAX_VALUE_BYTES);
         for (final boolean isHex : new boolean[]{false, true})
         {
             assertThat(read(format, write(format, isHex, List.of(record(keys, values))))).hasSize(1);
-            final int line = Format.CSV == format ? 3 : 2;
+            final int line = RecordFormat.CSV == format ? 3 : 2;
             assertThatThrownBy(() -> read(format, write(format, isHex,
                 List.of(record(keys, values), record("a", values + 'v'))))).isInstanceOf(CommandFailedException.class)
-                .hasMessage("line " + line + ": a value of 16,385 bytes: 0 to 16,384 can be");
+                .hasMessage("line " + line + ": a value of 16,385 bytes: must be 0 to 16,384");
             assertThatThrownBy(() -> read(format, write(format, isHex,
                 List.of(record(keys, values), record(keys + 'k', "a"))))).isInstanceOf(CommandFailedException.class)
-                .hasMessage("line " + line + ": a key of 65,537 bytes: 1 to 65,536 can be");
+                .hasMessage("line " + line + ": a key of 65,537 bytes: must be 1 to 65,536");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldSkipAByteOrderMarkAndNameTheLineWithBytesThatAreNoText(final Format format) throws IOException
+    void shouldSkipAByteOrderMarkAndNameTheLineWithBytesThatAreNoText(final RecordFormat format) throws IOException
     {
         final List<KvRecord> records = List.of(record("a", "\u00e4"), record("b", "\ud83d\ude00"), record("c", "d"));
         final String text = write(format, false, records);
         assertThat(read(format, ("\uFEFF" + text).getBytes(StandardCharsets.UTF_8))).isEqualTo(records);
-        final int line = Format.CSV == format ? 4 : 3;
+        final int line = RecordFormat.CSV == format ? 4 : 3;
         for (final int ugly : new int[]{0xff, 0x80, 0xc3})
         {
             final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            bytes[text.getBytes(StandardCharsets.UTF_8).length - (Format.CSV == format ? 2 : 4)] = (byte)ugly;
+            bytes[text.getBytes(StandardCharsets.UTF_8).length - (RecordFormat.CSV == format ? 2 : 4)] = (byte)ugly;
             assertThatThrownBy(() -> read(format, bytes)).isInstanceOfSatisfying(CommandFailedException.class, (ex) ->
             {
                 assertThat(ex.exitStatus()).isEqualTo(ExitStatus.BAD_DATA);
-                assertThat(ex.getMessage()).startsWith("line " + line + ": no text in UTF-8").contains("value_hex");
+                assertThat(ex.getMessage()).startsWith("line " + line + ": not text in UTF-8").contains("value_hex");
             });
         }
     }
@@ -216,10 +216,10 @@ class RecordFileTest
     @Test
     void shouldKnowTheFormatByTheNameUnlessTold()
     {
-        assertThat(Format.of(null, Path.of("a.CSV"))).isEqualTo(Format.CSV);
-        assertThat(Format.of(null, Path.of("d/a.jsonl"))).isEqualTo(Format.JSONL);
-        assertThat(Format.of(Format.CSV, Path.of("a.jsonl"))).isEqualTo(Format.CSV);
-        assertThatThrownBy(() -> Format.of(null, Path.of("csv"))).hasMessageContaining("--format");
+        assertThat(RecordFormat.of(null, Path.of("a.CSV"))).isEqualTo(RecordFormat.CSV);
+        assertThat(RecordFormat.of(null, Path.of("d/a.jsonl"))).isEqualTo(RecordFormat.JSONL);
+        assertThat(RecordFormat.of(RecordFormat.CSV, Path.of("a.jsonl"))).isEqualTo(RecordFormat.CSV);
+        assertThatThrownBy(() -> RecordFormat.of(null, Path.of("csv"))).hasMessageContaining("--format");
     }
 
     @ParameterizedTest

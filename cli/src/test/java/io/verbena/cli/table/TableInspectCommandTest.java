@@ -18,13 +18,13 @@ class TableInspectCommandTest
 
     @ParameterizedTest
     @CsvSource({
-        "inspect nonsense, 64, is none of superblock",
+        "inspect nonsense, 64, is not one of superblock",
         "inspect superblock 3, 64, superblock takes no number: '3'; --memory-node names",
         "inspect directory orders, 64, directory takes no number: 'orders'; --table names the table",
         "inspect bucket, 64, which bucket: give its number",
         "inspect slot, 64, which slot: give its offset",
-        "inspect slot zz, 64, is no number of 0 or more",
-        "inspect bucket -1, 64, is no number of 0 or more",
+        "inspect slot zz, 64, is not a number of 0 or more",
+        "inspect bucket -1, 64, is not a number of 0 or more",
         "inspect bucket --key k, 64, a record has a slot and a block",
         "inspect block 64 --key k, 64, block of a key takes no offset",
         "inspect slot --key k --key-hex 6b, 64, choose one",

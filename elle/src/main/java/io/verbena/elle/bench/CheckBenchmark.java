@@ -58,7 +58,7 @@ public final class CheckBenchmark
      *
      * @param scale    1 for the lengths of which the goals speak; less for trying it out, and then without goals.
      * @param folder   for histories of about 300 MB, which are deleted again.
-     * @param progress told each measurement when it is done.
+     * @param progress takes each measurement when it is done.
      */
     public CheckBenchmark(final double scale, final Path folder, final Consumer<BenchmarkRow> progress)
     {

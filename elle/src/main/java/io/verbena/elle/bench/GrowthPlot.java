@@ -1,5 +1,8 @@
 package io.verbena.elle.bench;
 
+import io.verbena.elle.plot.SvgImage;
+import io.verbena.elle.plot.SvgImage.Anchor;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,9 +22,8 @@ public final class GrowthPlot
     private static final int RIGHT = 40;
     private static final int TOP = 60;
     private static final int BOTTOM = 50;
-    private static final String[] COLOURS = {"#1b6ca8", "#c2571a", "#3b7d3b", "#7a4fa3"};
 
-    private final StringBuilder svg = new StringBuilder();
+    private final SvgImage image = new SvgImage(WIDTH, HEIGHT);
     private double minLength = Double.MAX_VALUE;
     private double maxLength;
     private double minMs = Double.MAX_VALUE;
@@ -57,9 +59,6 @@ public final class GrowthPlot
 
     private String draw(final Map<String, List<BenchmarkRow>> lines)
     {
-        add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" " +
-            "font-size=\"12\">", WIDTH, HEIGHT);
-        add("<rect width=\"%d\" height=\"%d\" fill=\"white\"/>", WIDTH, HEIGHT);
         if (!lines.isEmpty())
         {
             minLength = floorOfAxis(minLength);
@@ -74,51 +73,41 @@ public final class GrowthPlot
             }
             proportional(index);
         }
-        return svg.append("</svg>\n").toString();
+        return image.end();
     }
 
     private void axes()
     {
         for (double length = minLength; length <= maxLength * 1.01; length = next(length))
         {
-            add("<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#ddd\"/>",
-                x(length), TOP, x(length), HEIGHT - BOTTOM);
-            add("<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%,.0f</text>",
-                x(length), HEIGHT - BOTTOM + 16, length);
+            image.gridLine(x(length), TOP, x(length), HEIGHT - BOTTOM);
+            image.text(x(length), HEIGHT - BOTTOM + 16, Anchor.MIDDLE, String.format(Locale.ROOT, "%,.0f", length));
         }
         for (double ms = minMs; ms <= maxMs * 1.01; ms = next(ms))
         {
-            add("<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>",
-                LEFT, y(ms), WIDTH - RIGHT, y(ms));
-            add("<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%,.0f ms</text>", LEFT - 6, y(ms) + 4, ms);
+            image.gridLine(LEFT, y(ms), WIDTH - RIGHT, y(ms));
+            image.text(LEFT - 6, y(ms) + 4, Anchor.END, String.format(Locale.ROOT, "%,.0f ms", ms));
         }
-        add("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">operations or transactions in the history</text>",
-            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12);
+        image.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, Anchor.MIDDLE,
+            "operations or transactions in the history");
     }
 
-    private void line(final String name, final List<BenchmarkRow> points, final int index)
+    private void line(final String name, final List<BenchmarkRow> rows, final int index)
     {
-        final String colour = COLOURS[index % COLOURS.length];
-        final StringBuilder path = new StringBuilder();
-        for (final BenchmarkRow point : points)
-        {
-            path.append(String.format(Locale.ROOT, "%.1f,%.1f ", x(point.operationsCount()), y(point.elapsedMs())));
-            add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>",
-                x(point.operationsCount()), y(point.elapsedMs()), colour);
-        }
-        add("<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>",
-            path.toString().strip(), colour);
-        add("<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>", LEFT, 18 + 16 * index, colour,
-            name.replace("&", "&amp;").replace("<", "&lt;"));
+        final String colour = SvgImage.colour(index);
+        final List<SvgImage.Point> points = rows.stream()
+            .map(row -> new SvgImage.Point(x(row.operationsCount()), y(row.elapsedMs()))).toList();
+        points.forEach(point -> image.dot(point, colour));
+        image.curve(points, colour);
+        image.legend(LEFT, 18 + 16 * index, colour, name);
     }
 
     /** From the lower left corner, as far as it stays inside: as steep as time in proportion to length. */
     private void proportional(final int index)
     {
         final double factor = Math.min(maxLength / minLength, maxMs / minMs);
-        add("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" stroke-dasharray=\"5 4\"/>",
-            x(minLength), y(minMs), x(minLength * factor), y(minMs * factor));
-        add("<text x=\"%d\" y=\"%d\" fill=\"#666\">dashed: in proportion to the length</text>", LEFT, 18 + 16 * index);
+        image.dashedLine(x(minLength), y(minMs), x(minLength * factor), y(minMs * factor));
+        image.note(LEFT, 18 + 16 * index, "dashed: in proportion to the length");
     }
 
     private double x(final double length)
@@ -153,10 +142,5 @@ public final class GrowthPlot
     {
         final double floor = floorOfAxis(value);
         return floor < value ? next(floor) : next(floor * 1.0001);
-    }
-
-    private void add(final String format, final Object... arguments)
-    {
-        svg.append(String.format(Locale.ROOT, format, arguments)).append('\n');
     }
 }

@@ -50,7 +50,7 @@ public final class RecordingLane
      * @param timeNs   from the clock that all lanes share; not before the last event of this lane.
      * @param process  the client, from 0.
      * @param function number that the recorder gave.
-     * @return this, to be told the key and the value.
+     * @return this, to be given the key and the value.
      * @throws IllegalStateException if the last event lacks its key or value, or time ran backwards.
      */
     public RecordingLane event(final EventType type, final long timeNs, final int process, final int function)

@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The page of a check of transactions: verdict, models, anomalies, and each cycle as a graph with its steps in words.
+ * The page of a check of transactions: verdict, models, anomalies, and each cycle as a graph with its steps as text.
  * The words stand in the markup itself and need no script.
  */
 public final class TxnPage

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  */
 final class Budget
 {
-    /** Of more objects that fail, only the prefix is told: the search for a contradiction takes long. */
+    /** Of more objects that fail, only the prefix is reported: the search for a contradiction takes long. */
     private static final int MAX_EXPLANATIONS = 8;
 
     private final LongSupplier clock;

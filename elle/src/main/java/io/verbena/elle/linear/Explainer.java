@@ -59,7 +59,7 @@ final class Explainer<S>
 
     /**
      * The first completion at which the history is known to be impossible, by halving: with more of a history there
-     * are never more orders. A prefix that takes too long to search counts as possible, so that what is told is true.
+     * are never more orders. A prefix that takes too long to search counts as possible, so that each report is true.
      */
     private Operation findBreaking()
     {

@@ -13,7 +13,7 @@ import java.util.List;
  * @param breaking       the operation whose completion nothing can explain.
  * @param prefixEvents   how many events of the object stand before that completion.
  * @param prefixIsOrdered whether the verdict holds a linearization of these; false if a bound was hit first.
- * @param stateText      the model's state after that linearization, in words.
+ * @param stateText      the model's state after that linearization, as text.
  * @param blocked        the operations that would have to come next there, and why none can.
  * @param core           a few operations that contradict each other, in call order. Holds {@code breaking}.
  * @param coreSuffices   whether they do so by themselves: whatever the others are taken to have answered, and even if
@@ -35,7 +35,7 @@ public record Failure(
      * An operation that cannot be next.
      *
      * @param operation the operation.
-     * @param reason    in words.
+     * @param reason    as text.
      */
     public record Blocked(Operation operation, String reason)
     {

@@ -10,14 +10,14 @@ import java.util.Set;
  * A map from keys to values without versions; each key is an object of its own.
  *
  * <table>
- * <caption>Functions, their argument and their answers (null: not told, or done)</caption>
+ * <caption>Functions, their argument and their answers (null: not known, or done)</caption>
  * <tr><td>get</td><td></td><td>the value, or null if there is none (a missing string may be "")</td></tr>
  * <tr><td>put</td><td>v</td><td>anything</td></tr>
  * <tr><td>append</td><td>v</td><td>anything; strings grow by a string, lists by an element</td></tr>
  * <tr><td>put-if-absent</td><td>v</td><td>false if there was a value</td></tr>
  * <tr><td>put-if-present</td><td>v</td><td>false if there was no value</td></tr>
  * <tr><td>replace</td><td>[old new]</td><td>false if the value was not old</td></tr>
- * <tr><td>delete</td><td></td><td>true if there was a value, false if not, else not told</td></tr>
+ * <tr><td>delete</td><td></td><td>true if there was a value, false if not, else not known</td></tr>
  * <tr><td>exists</td><td></td><td>true or false</td></tr>
  * <tr><td>increment</td><td>n</td><td>the new value, or null; a missing value counts as 0</td></tr>
  * </table>

@@ -66,8 +66,8 @@ public interface Model<S>
     }
 
     /**
-     * Tells which operations work on the same object; those of different objects are checked apart, which loses nothing
-     * because linearizability is a local property.
+     * Determines which operations work on the same object; those of different objects are checked apart, which loses
+     * nothing, because linearizability is a local property.
      *
      * @param history the whole history to be checked.
      * @return function from an operation to its object, which may be null.
@@ -78,7 +78,7 @@ public interface Model<S>
     }
 
     /**
-     * A state in words, for reports.
+     * A state as text, for reports.
      *
      * @param state any reachable one.
      * @return one short line.

@@ -127,7 +127,7 @@ public final class Models
     /**
      * All built-in models.
      *
-     * @return in the order in which they are told to users.
+     * @return in the order in which they are shown to users.
      */
     public static List<Model<?>> all()
     {

@@ -27,7 +27,7 @@ public interface Overwriting<S> extends Model<S>
      * The thing without which the operation cannot happen as it did or, if nobody saw its end, has no effect.
      *
      * @param operation any but a failed one.
-     * @return null if the operation does not tell.
+     * @return null if the operation does not determine it.
      */
     Object needs(Operation operation);
 
@@ -40,7 +40,7 @@ public interface Overwriting<S> extends Model<S>
     Object makes(Operation operation);
 
     /**
-     * Whether operations for which {@link #makes} does not tell, such as an append, can turn one thing into another.
+     * Whether operations for which {@link #makes} returns null, such as an append, can turn one thing into another.
      *
      * @param from what is held.
      * @param to   what is needed.

@@ -97,8 +97,8 @@ final class SetModel implements Model<SetModel.Elements>
         final Elements state, final Operation operation, final boolean changes, final boolean isAdd)
     {
         // Jepsen's clients answer an add with the element itself: only a truth value says something.
-        if (operation.isOk() && operation.output() instanceof Boolean told && !(operation.input() instanceof Boolean) &&
-            told != changes)
+        if (operation.isOk() && operation.output() instanceof Boolean returned &&
+            !(operation.input() instanceof Boolean) && returned != changes)
         {
             return null;
         }

@@ -13,22 +13,22 @@ import java.util.Set;
  * <table>
  * <caption>Functions, their argument and their answers</caption>
  * <tr><td>get, read</td><td></td><td>[value version], or null if there is none</td></tr>
- * <tr><td>put, write</td><td>v</td><td>the new version, or null if it was not told</td></tr>
- * <tr><td>put-if-absent</td><td>v</td><td>the new version; null: stored, version not told; false: there was a
+ * <tr><td>put, write</td><td>v</td><td>the new version, or null if it is not known</td></tr>
+ * <tr><td>put-if-absent</td><td>v</td><td>the new version; null: stored, version unknown; false: there was a
  *     value; [false version]: which one</td></tr>
- * <tr><td>replace, cas</td><td>[version new]</td><td>the new version; null: stored, version not told; false: there
+ * <tr><td>replace, cas</td><td>[version new]</td><td>the new version; null: stored, version unknown; false: there
  *     was another version or none; [false version]: which one (null: none)</td></tr>
- * <tr><td>put-if-present</td><td>v</td><td>the new version; null: stored, version not told; false: there was no
+ * <tr><td>put-if-present</td><td>v</td><td>the new version; null: stored, version unknown; false: there was no
  *     value</td></tr>
  * <tr><td>append</td><td>v</td><td>as put; strings grow by a string, anything else becomes a list</td></tr>
- * <tr><td>increment</td><td>n</td><td>[new version], or null if they were not told; a missing value counts as
+ * <tr><td>increment</td><td>n</td><td>[new version], or null if they are not known; a missing value counts as
  *     0</td></tr>
- * <tr><td>delete</td><td></td><td>true if there was a value, false if not, null if it was not told</td></tr>
+ * <tr><td>delete</td><td></td><td>true if there was a value, false if not, null if it is not known</td></tr>
  * <tr><td>delete-version</td><td>version</td><td>true; false or [false version] as with replace</td></tr>
  * <tr><td>exists</td><td></td><td>true or false</td></tr>
  * </table>
  *
- * <p>A write of unknown outcome leaves a version that nobody was told. The model then goes on with "some version
+ * <p>A write of unknown outcome leaves a version that nobody knows. The model then goes on with "some version
  * greater than the last one" until an answer says which.
  */
 final class VersionedModel implements Overwriting<VersionedCell>
@@ -55,7 +55,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
         return new VersionedModel("versioned-kv-map", VersionedCell.ABSENT);
     }
 
-    /** The same of a register, which holds null at first, of a version nobody was told. */
+    /** The same of a register, which holds null at first, of a version nobody knows. */
     static VersionedModel register()
     {
         return new VersionedModel("versioned-register", VersionedCell.ABSENT.written(null, null));
@@ -151,7 +151,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
         return Values.canGrow(((Held)from).value, ((Held)to).value);
     }
 
-    /** A write whose version was told is not: whether it may have that version depends on deletes before it. */
+    /** A write whose version is known is not: whether it may have that version depends on deletes before it. */
     @Override
     public boolean isIndifferent(final Operation operation)
     {
@@ -216,9 +216,9 @@ final class VersionedModel implements Overwriting<VersionedCell>
         {
             return state.written(result, null);
         }
-        final Object told = Values.ofPair(operation, operation.output(), 0);
+        final Object returned = Values.ofPair(operation, operation.output(), 0);
         final long version = Values.longOf(operation, Values.ofPair(operation, operation.output(), 1));
-        return told.equals(result) ? state.written(result, version) : null;
+        return returned.equals(result) ? state.written(result, version) : null;
     }
 
     private static VersionedCell replace(final VersionedCell state, final Operation operation)
@@ -272,7 +272,7 @@ final class VersionedModel implements Overwriting<VersionedCell>
         return other == null ? null : having(other, operation);
     }
 
-    /** The state with the version that a refusal told, if it told one. */
+    /** The state with the version that a refusal returned, if any. */
     private static VersionedCell having(final VersionedCell state, final Operation operation)
     {
         if (operation.output() instanceof List<?> list)

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * models with atomic visibility, Bernardi, Gotsman (2016) for the cycles that parallel snapshot isolation forbids;
  * Bailis et al. for monotonic-atomic-view and lost update; Daudjee, Salem for sessions.
  * Serializable means conflict-serializable; snapshot isolation is the generalised one, which serializable implies.
- * Models that histories of items cannot tell apart from one of these have no entry of their own.
+ * Models that histories of items cannot distinguish from one of these have no entry of their own.
  */
 public enum ConsistencyModel
 {

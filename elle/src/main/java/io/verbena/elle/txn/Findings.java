@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Counts what was found, and keeps a few of each type in words. */
+/** Counts what was found, and keeps a few of each type as text. */
 final class Findings
 {
     private final int maxExamples;

@@ -109,11 +109,6 @@ final class Transactions
         return versions.count();
     }
 
-    int opCount()
-    {
-        return opKeys.count();
-    }
-
     Operation operation(final int txn)
     {
         return history.operations().get(txn);

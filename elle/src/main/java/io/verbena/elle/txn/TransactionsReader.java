@@ -99,7 +99,7 @@ final class TransactionsReader
             final Operation other = history.operations().get(transactions.writer(version));
             throw broken(operation, EdnValue.toText(value) + " was written to key " + name + " before, by operation " +
                 other.id() + (other.callLine() > 0 ? " (line " + other.callLine() + ")" : "") +
-                ": each value may be written once only, or a read does not tell whom it saw");
+                ": each value may be written once only, or a read does not show which write it saw");
         }
     }
 

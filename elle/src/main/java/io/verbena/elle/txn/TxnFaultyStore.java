@@ -36,7 +36,7 @@ final class TxnFaultyStore
         return faults;
     }
 
-    /** Takes note that the client of a transaction was told of its success. */
+    /** Takes note that the client of a transaction saw its success. */
     void completed(final TxnPlan plan)
     {
         if (plan.writesAnything() && !plan.isFaulty())

@@ -229,7 +229,7 @@ public final class TxnHistoryGenerator
             }
             if (workload == TxnWorkload.RW_REGISTER && !plan.touches(key))
             {
-                // Only a transaction that read a register first tells what its write came after.
+                // Only a transaction that read a register first shows what its write came after.
                 plan.read(key);
             }
             plan.write(key, nextValue());

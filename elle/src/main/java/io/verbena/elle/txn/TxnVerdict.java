@@ -20,7 +20,7 @@ import java.util.Set;
  * @param ruledOut           the weakest models that the history violates.
  * @param alsoRuledOut       the stronger ones, which are therefore violated as well.
  * @param strongestRemaining the strongest models that nothing found speaks against.
- * @param unknownReasons     what kept the check from being complete, in words; empty if nothing did.
+ * @param unknownReasons     what kept the check from being complete, as text; empty if nothing did.
  * @param statistics         sizes of what was looked at.
  */
 public record TxnVerdict(

@@ -203,7 +203,7 @@ final class EngineRig implements AutoCloseable, OperationListener
         return requester;
     }
 
-    /** Tells completions to who waits for them. */
+    /** Hands completions to the waiting thread. */
     void pollConnections()
     {
         client.poll();

@@ -47,7 +47,7 @@ final class GetLadder implements AutoCloseable
         COPIES,
         /** Two READs of a queue pair, polled from its completion queue. */
         VERBS,
-        /** Two READs of a virtual queue pair, told by its listener. */
+        /** Two READs of a virtual queue pair, reported by its listener. */
         VIRTUAL_QP
     }
 

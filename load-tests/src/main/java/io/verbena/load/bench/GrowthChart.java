@@ -1,5 +1,8 @@
 package io.verbena.load.bench;
 
+import io.verbena.elle.plot.SvgImage;
+import io.verbena.elle.plot.SvgImage.Anchor;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,7 +27,6 @@ public final class GrowthChart
     private static final int LOWER_HEIGHT = 110;
     private static final int UPPER_END = HEIGHT - BOTTOM - LOWER_HEIGHT - GAP;
     private static final int MOST_TICKS = 6;
-    private static final String[] COLOURS = {"#1b6ca8", "#c2571a", "#3b7d3b", "#7a4fa3"};
 
     /** A panel: where it is drawn, and which values go up to its upper edge. */
     private record Panel(int top, int bottom, double most, String label)
@@ -35,7 +37,7 @@ public final class GrowthChart
         }
     }
 
-    private final StringBuilder svg = new StringBuilder();
+    private final SvgImage image = new SvgImage(WIDTH, HEIGHT);
     private final double mostSeconds;
 
     private GrowthChart(final double mostSeconds)
@@ -63,9 +65,6 @@ public final class GrowthChart
 
     private String draw(final List<GrowthSample> samples, final Map<String, List<GrowthSample>> tables)
     {
-        add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" " +
-            "font-size=\"12\">", WIDTH, HEIGHT);
-        add("<rect width=\"%d\" height=\"%d\" fill=\"white\"/>", WIDTH, HEIGHT);
         final Panel rates = new Panel(TOP, UPPER_END, ceiling(most(samples, GrowthSample::operationsPerS)),
             "operations in a second");
         final Panel subtables = new Panel(UPPER_END + GAP, HEIGHT - BOTTOM,
@@ -75,22 +74,21 @@ public final class GrowthChart
         int index = 0;
         for (final Map.Entry<String, List<GrowthSample>> table : tables.entrySet())
         {
-            final String colour = COLOURS[index % COLOURS.length];
+            final String colour = SvgImage.colour(index);
             line(rates, table.getValue(), GrowthSample::operationsPerS, colour);
             line(subtables, table.getValue(), GrowthSample::subtables, colour);
-            add("<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>", LEFT, 18 + 16 * index, colour,
-                legend(table.getKey(), table.getValue()));
+            image.legend(LEFT, 18 + 16 * index, colour, legend(table.getKey(), table.getValue()));
             index++;
         }
-        add("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">seconds</text>", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12);
-        return svg.append("</svg>\n").toString();
+        image.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, Anchor.MIDDLE, "seconds");
+        return image.end();
     }
 
     private static String legend(final String table, final List<GrowthSample> samples)
     {
         final GrowthSample last = samples.getLast();
         return String.format(Locale.ROOT, "%s: up to %,.0f records in %,.0f subtables; %,d in %,d after %.1f s",
-            table.replace('_', ' ').replace("&", "&amp;").replace("<", "&lt;"), most(samples, GrowthSample::records),
+            table.replace('_', ' '), most(samples, GrowthSample::records),
             most(samples, GrowthSample::subtables), last.records(), last.subtables(), last.elapsedS());
     }
 
@@ -99,34 +97,24 @@ public final class GrowthChart
         final double step = step(mostSeconds);
         for (double seconds = 0; seconds <= mostSeconds; seconds += step)
         {
-            add("<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#ddd\"/>",
-                x(seconds), panel.top, x(seconds), panel.bottom);
-            add("<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>",
-                x(seconds), panel.bottom + 16, number(seconds, step));
+            image.gridLine(x(seconds), panel.top, x(seconds), panel.bottom);
+            image.text(x(seconds), panel.bottom + 16, Anchor.MIDDLE, number(seconds, step));
         }
         final double rise = step(panel.most);
         for (double value = 0; value <= panel.most * 1.001; value += rise)
         {
-            add("<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>",
-                LEFT, panel.y(value), WIDTH - RIGHT, panel.y(value));
-            add("<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", LEFT - 6, panel.y(value) + 4,
-                number(value, rise));
+            image.gridLine(LEFT, panel.y(value), WIDTH - RIGHT, panel.y(value));
+            image.text(LEFT - 6, panel.y(value) + 4, Anchor.END, number(value, rise));
         }
-        add("<text x=\"%d\" y=\"%d\" fill=\"#666\">%s</text>", LEFT + 6, panel.top + 14, panel.label);
+        image.note(LEFT + 6, panel.top + 14, panel.label);
     }
 
     private void line(
         final Panel panel, final List<GrowthSample> samples, final ToDoubleFunction<GrowthSample> value,
         final String colour)
     {
-        final StringBuilder points = new StringBuilder();
-        for (final GrowthSample sample : samples)
-        {
-            points.append(String.format(Locale.ROOT, "%.1f,%.1f ", x(sample.elapsedS()),
-                panel.y(value.applyAsDouble(sample))));
-        }
-        add("<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>", points.toString().strip(),
-            colour);
+        image.curve(samples.stream().map(sample ->
+            new SvgImage.Point(x(sample.elapsedS()), panel.y(value.applyAsDouble(sample)))).toList(), colour);
     }
 
     private double x(final double seconds)
@@ -151,10 +139,5 @@ public final class GrowthChart
     {
         final double step = step(value);
         return Math.ceil(value / step) * step;
-    }
-
-    private void add(final String format, final Object... arguments)
-    {
-        svg.append(String.format(Locale.ROOT, format, arguments)).append('\n');
     }
 }

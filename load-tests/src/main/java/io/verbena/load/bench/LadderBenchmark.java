@@ -14,7 +14,7 @@ import org.agrona.concurrent.NanoClock;
 
 /**
  * Where the time of a cached GET goes: the {@linkplain GetLadder rungs} from the bare loads to the engine, on the same
- * records in the same order and the same run, one after the other and in groups. Figures are told, none is judged.
+ * records in the same order and the same run, one after the other and in groups. Figures are reported, none is judged.
  */
 public final class LadderBenchmark
 {
@@ -99,7 +99,7 @@ public final class LadderBenchmark
         least.forEach((name, ns) ->
         {
             final double bareNs = least.get(name.endsWith("_in_batches") ? "bare_in_batches" : "bare");
-            figures.add(TableFigure.told("get_" + name, ns, bareNs));
+            figures.add(TableFigure.reported("get_" + name, ns, bareNs));
             progress.accept(figures.getLast());
         });
         return figures;

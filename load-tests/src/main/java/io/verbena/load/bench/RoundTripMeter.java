@@ -125,7 +125,7 @@ final class RoundTripMeter
         return KeyHash.group2(hash.low(), descriptor.groupCount());
     }
 
-    /** @return what tells the key's subtable. */
+    /** @return what identifies the key's subtable. */
     int suffix(final long number)
     {
         compute(number);

@@ -124,10 +124,10 @@ public final class TableBenchmark
         add(TableFigure.ratio("cached_get", least.get("cached_get"), least.get("bare_get"), 2));
         add(TableFigure.ratio("cold_get", least.get("cold_get"), least.get("bare_cold_get"), 2.5));
         add(TableFigure.ratio("cached_update", least.get("cached_update"), least.get("bare_update"), 3));
-        tell("cached_get_in_batches", "bare_get_in_batches");
-        tell("cached_update_in_batches", "bare_update");
-        tell("get_some_epochs_later", "bare_get");
-        tell("update_some_epochs_later", "bare_update");
+        report("cached_get_in_batches", "bare_get_in_batches");
+        report("cached_update_in_batches", "bare_update");
+        report("get_some_epochs_later", "bare_get");
+        report("update_some_epochs_later", "bare_update");
         add(TableFigure.of("allocation_per_get", least.get("allocation_per_get"), "bytes", 0, true));
         add(TableFigure.of("allocation_per_put", least.get("allocation_per_put"), "bytes", 0, true));
     }
@@ -137,9 +137,9 @@ public final class TableBenchmark
         least.merge(name, value, Math::min);
     }
 
-    private void tell(final String name, final String bare)
+    private void report(final String name, final String bare)
     {
-        add(TableFigure.told(name, least.get(name), least.get(bare)));
+        add(TableFigure.reported(name, least.get(name), least.get(bare)));
     }
 
     /** GETs whose location is not known. @return nanoseconds for one. */

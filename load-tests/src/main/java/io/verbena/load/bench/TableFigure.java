@@ -29,8 +29,8 @@ public record TableFigure(
         return new TableFigure(name, valueNs, "ns", otherNs, otherNs / valueNs, goal, false);
     }
 
-    /** Told beside the others, without a goal. */
-    static TableFigure told(final String name, final double valueNs, final double bareNs)
+    /** Reported beside the others, without a goal. */
+    static TableFigure reported(final String name, final double valueNs, final double bareNs)
     {
         return new TableFigure(name, valueNs, "ns", bareNs, valueNs / bareNs, Double.NaN, true);
     }

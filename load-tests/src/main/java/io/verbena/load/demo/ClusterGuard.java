@@ -3,7 +3,7 @@ package io.verbena.load.demo;
 import io.verbena.load.report.Progress;
 
 /**
- * Closes a cluster exactly once: when the run ends, or when the process is told to end (Ctrl-C), also while the cluster
+ * Closes a cluster exactly once: when the run ends, or at Ctrl-C, also while the cluster
  * is only being started.
  */
 final class ClusterGuard implements AutoCloseable
@@ -29,7 +29,7 @@ final class ClusterGuard implements AutoCloseable
     }
 
     /**
-     * When the process is ending, failures are its consequence and nobody's news.
+     * When the process is ending, failures are its consequence, and not reported.
      */
     void throwIfEnding(final Exception ex)
     {

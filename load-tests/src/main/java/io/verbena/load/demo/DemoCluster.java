@@ -52,7 +52,7 @@ public interface DemoCluster extends AutoCloseable
     ComputeNodeHandle addComputeNode();
 
     /**
-     * Takes the first compute node away: see {@link #kills()}.
+     * Removes the first compute node: see {@link #kills()}.
      *
      * @return its id.
      */

@@ -95,7 +95,7 @@ final class FinalAudit
     /**
      * @param records        read.
      * @param violations     records that hold what they must not.
-     * @param firstViolation one of them in words, or null.
+     * @param firstViolation text of one of them, or null.
      */
     record Verdict(long records, long violations, String firstViolation)
     {

@@ -126,7 +126,7 @@ final class MeasuredDb extends DB
         }
         else if (Status.NOT_FOUND.equals(status))
         {
-            // A record of which nobody was told that it is there may be absent, after a node was killed.
+            // A record whose insert was not acknowledged may be absent, after a node was killed.
             if (!counters.mayBeUnknown() || mustExist.test(key))
             {
                 counters.notFound.increment();

@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Clients that work on a few keys of the same table, as registers with versions, and write down what they called and
- * what they were told. They come in bursts that begin together, so that operations on a key overlap, and pause between,
+ * what was returned. They come in bursts that begin together, so that operations on a key overlap, and pause between,
  * so that the load proper is hardly disturbed. Used by one thread.
  */
 final class RegisterWorkload

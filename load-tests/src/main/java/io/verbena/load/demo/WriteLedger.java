@@ -97,7 +97,7 @@ final class WriteLedger
      *
      * @param reads          that returned a value.
      * @param violations     of these, those that returned what they must not.
-     * @param firstViolation one of them in words, or null.
+     * @param firstViolation text of one of them, or null.
      */
     record ReadFigures(long reads, long violations, String firstViolation)
     {

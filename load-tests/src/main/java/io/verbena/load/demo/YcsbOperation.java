@@ -1,7 +1,7 @@
 package io.verbena.load.demo;
 
 /**
- * What a latency is told of.
+ * What latencies are reported for.
  */
 enum YcsbOperation
 {

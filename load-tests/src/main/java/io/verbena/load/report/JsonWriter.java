@@ -1,7 +1,15 @@
 package io.verbena.load.report;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.Separators;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
@@ -10,7 +18,12 @@ import java.util.Map;
  */
 public final class JsonWriter
 {
-    private static final int FIRST_PRINTABLE = 0x20;
+    private static final JsonFactory JSON = new JsonFactory();
+    private static final DefaultIndenter INDENTER = new DefaultIndenter("  ", "\n");
+    private static final DefaultPrettyPrinter ENTRY_A_LINE = new DefaultPrettyPrinter(
+        Separators.createDefaultInstance().withObjectFieldValueSpacing(Separators.Spacing.AFTER)
+            .withObjectEmptySeparator("").withArrayEmptySeparator(""))
+        .withObjectIndenter(INDENTER).withArrayIndenter(INDENTER);
 
     private JsonWriter()
     {
@@ -24,77 +37,61 @@ public final class JsonWriter
      */
     public static String write(final Object value)
     {
-        final StringBuilder text = new StringBuilder();
-        append(text, value, "");
+        final StringWriter text = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(text))
+        {
+            json.setPrettyPrinter(ENTRY_A_LINE.createInstance());
+            write(value, json);
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
         return text.append('\n').toString();
     }
 
-    private static void append(final StringBuilder text, final Object value, final String indent)
+    private static void write(final Object value, final JsonGenerator json) throws IOException
     {
         switch (value)
         {
-            case null -> text.append("null");
-            case final Map<?, ?> map -> appendMap(text, map, indent);
-            case final List<?> list -> appendList(text, list, indent);
-            case final Double number -> text.append(Double.isFinite(number) ? plain(number) : "null");
-            case final Integer number -> text.append(number);
-            case final Long number -> text.append(number);
-            case final Boolean flag -> text.append(flag);
-            case final String string -> appendString(text, string);
+            case null -> json.writeNull();
+            case final Map<?, ?> map ->
+            {
+                json.writeStartObject();
+                for (final Map.Entry<?, ?> entry : map.entrySet())
+                {
+                    json.writeFieldName((String)entry.getKey());
+                    write(entry.getValue(), json);
+                }
+                json.writeEndObject();
+            }
+            case final List<?> list ->
+            {
+                json.writeStartArray();
+                for (final Object element : list)
+                {
+                    write(element, json);
+                }
+                json.writeEndArray();
+            }
+            case final Double number -> writeNumber(number, json);
+            case final Integer number -> json.writeNumber(number);
+            case final Long number -> json.writeNumber(number);
+            case final Boolean flag -> json.writeBoolean(flag);
+            case final String string -> json.writeString(string);
             default -> throw new IllegalArgumentException("cannot write as JSON: " + value.getClass().getName());
         }
     }
 
-    private static String plain(final double number)
+    private static void writeNumber(final double number, final JsonGenerator json) throws IOException
     {
-        return new BigDecimal(Double.toString(number)).stripTrailingZeros().toPlainString();
-    }
-
-    private static void appendMap(final StringBuilder text, final Map<?, ?> map, final String indent)
-    {
-        String separator = "{\n";
-        for (final Map.Entry<?, ?> entry : map.entrySet())
+        if (Double.isFinite(number))
         {
-            text.append(separator).append(indent).append("  ");
-            appendString(text, (String)entry.getKey());
-            text.append(": ");
-            append(text, entry.getValue(), indent + "  ");
-            separator = ",\n";
+            json.writeNumber(new BigDecimal(Double.toString(number)).stripTrailingZeros().toPlainString());
         }
-        text.append(map.isEmpty() ? "{}" : "\n" + indent + "}");
-    }
-
-    private static void appendList(final StringBuilder text, final List<?> list, final String indent)
-    {
-        String separator = "[\n";
-        for (final Object element : list)
+        else
         {
-            text.append(separator).append(indent).append("  ");
-            append(text, element, indent + "  ");
-            separator = ",\n";
+            json.writeNull();
         }
-        text.append(list.isEmpty() ? "[]" : "\n" + indent + "]");
-    }
-
-    private static void appendString(final StringBuilder text, final String string)
-    {
-        text.append('"');
-        for (int i = 0; i < string.length(); i++)
-        {
-            final char c = string.charAt(i);
-            if (c == '"' || c == '\\')
-            {
-                text.append('\\').append(c);
-            }
-            else if (c < FIRST_PRINTABLE || Character.isSurrogate(c))
-            {
-                text.append("\\u").append(HexFormat.of().toHexDigits(c));
-            }
-            else
-            {
-                text.append(c);
-            }
-        }
-        text.append('"');
     }
 }

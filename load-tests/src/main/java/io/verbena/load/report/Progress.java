@@ -90,7 +90,7 @@ public final class Progress
     }
 
     /**
-     * Takes the line away that is written over and over, where there is one.
+     * Removes the line that is written over and over, where there is one.
      */
     public synchronized void clear()
     {

@@ -173,7 +173,7 @@ public final class Soak
                 }
                 catch (final KvTableFullException ex)
                 {
-                    // the fill tells when there are too many
+                    // the fill shows when there are too many
                 }
             }
             records = Arrays.copyOf(records, filled);

@@ -18,7 +18,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Connections of one machine, each with one READ at a time. A connection on a queue pair of its own rings a doorbell
- * for each READ. Connections that share are told apart by their number in {@code wrId}, as RDMAdvisor's vQPN, and what
+ * for each READ. Connections that share differ by their number in {@code wrId}, as RDMAdvisor's vQPN, and what
  * was gathered for a queue pair since the last call goes out with one doorbell.
  */
 final class ReadClients implements Agent

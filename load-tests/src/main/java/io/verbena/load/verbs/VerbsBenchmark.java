@@ -62,8 +62,8 @@ public final class VerbsBenchmark
     }
 
     /**
-     * @param rows    told of each kind of operation as soon as it is measured.
-     * @param wakeUps told of the wake-ups, at the end.
+     * @param rows    takes each kind of operation as soon as it is measured.
+     * @param wakeUps takes the wake-ups, at the end.
      * @throws io.verbena.rdma.verbs.RdmaException when there is not enough memory, or the other process fails.
      */
     public void run(final Consumer<VerbsBenchmarkRow> rows, final Consumer<WakeUpRow> wakeUps)

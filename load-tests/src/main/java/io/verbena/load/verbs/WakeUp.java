@@ -93,7 +93,7 @@ final class WakeUp implements AutoCloseable
     /**
      * Calls; the other side {@linkplain #sleep sleeps} as often.
      *
-     * @param warmUpCount  first calls, not told of.
+     * @param warmUpCount  first calls, not reported.
      * @param samplesCount calls after those, 1 or more.
      * @return what was measured.
      */

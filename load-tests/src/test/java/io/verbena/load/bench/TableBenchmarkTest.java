@@ -50,7 +50,7 @@ class TableBenchmarkTest
         assertThat(TableFigure.ratio("get", 201, 100, 2).isReached()).isFalse();
         assertThat(TableFigure.faster("get", 100, 250, 2.5).isReached()).isTrue();
         assertThat(TableFigure.faster("get", 101, 250, 2.5).isReached()).isFalse();
-        assertThat(TableFigure.told("get", 100, 1).isReached()).isTrue();
+        assertThat(TableFigure.reported("get", 100, 1).isReached()).isTrue();
         assertThat(TableFigure.of("load", 0.89, "of slots", 0.90, false).isReached()).isFalse();
     }
 }

@@ -34,7 +34,7 @@ class ReportTest
 
         assertThat(JsonWriter.write(map)).isEqualTo("""
             {
-              "text": "say \\"hi\\"\\u000a\\\\ µ",
+              "text": "say \\"hi\\"\\n\\\\ µ",
               "list": [
                 1,
                 2,

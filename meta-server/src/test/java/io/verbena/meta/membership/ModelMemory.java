@@ -4,13 +4,14 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** A memory node of the {@link ClusterModel}. */
-final class ModelMemory extends ModelProcess
+final class ModelMemory
 {
     final int nodeId;
     int incarnation;
     long leaseEndsNs;
+    boolean paused;
     boolean ready;
-    boolean isForgotten;
+    int pauseLength;
     final Set<Integer> sessions = new HashSet<>();
     final Set<Integer> fenced = new HashSet<>();
     final Set<Integer> membersAtStart = new HashSet<>();

@@ -12,11 +12,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
@@ -24,13 +21,6 @@ import java.util.regex.Pattern;
 /** Runs the rules on a path. Thread-safe; each run works on the thread that asks for it. */
 public final class ConformanceRun
 {
-    /** Configuration parameter that tells {@link RuleExtension} which run it works for. */
-    static final String RUN_PARAMETER = "verbena.conformance.run";
-    /** Configuration parameter with the pattern that a rule's name has to contain. */
-    static final String RULES_PARAMETER = "verbena.conformance.rules";
-    private static final Map<String, ConformancePath> RUNNING = new ConcurrentHashMap<>();
-    private static final AtomicLong LAST_RUN = new AtomicLong();
-
     private ConformanceRun()
     {
     }
@@ -48,11 +38,11 @@ public final class ConformanceRun
     public static List<RuleResult> run(
         final ConformancePath path, final Pattern rules, final LongSupplier clock, final Consumer<RuleResult> listener)
     {
-        final String run = Long.toString(LAST_RUN.incrementAndGet());
+        final String run = RunningPaths.begin(path);
         final LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
             .selectors(DiscoverySelectors.selectClass(VerbsConformance.class))
-            .configurationParameter(RUN_PARAMETER, run)
-            .configurationParameter(RULES_PARAMETER, rules.pattern())
+            .configurationParameter(RunningPaths.RUN_PARAMETER, run)
+            .configurationParameter(RunningPaths.RULES_PARAMETER, rules.pattern())
             .build();
         final LauncherConfig config = LauncherConfig.builder()
             .enableTestExecutionListenerAutoRegistration(false)
@@ -60,22 +50,16 @@ public final class ConformanceRun
             .enablePostDiscoveryFilterAutoRegistration(false)
             .build();
         final Results results = new Results(clock, listener);
-        RUNNING.put(run, path);
         try
         {
             LauncherFactory.create(config).execute(request, results);
         }
         finally
         {
-            RUNNING.remove(run);
+            RunningPaths.end(run);
         }
         results.checkAllowList(path.allowList());
         return List.copyOf(results.results);
-    }
-
-    static ConformancePath path(final String run)
-    {
-        return RUNNING.get(run);
     }
 
     private static final class Results implements TestExecutionListener

@@ -18,7 +18,7 @@ final class RuleExtension implements ExecutionCondition, InvocationInterceptor
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(final ExtensionContext context)
     {
-        final String rules = context.getConfigurationParameter(ConformanceRun.RULES_PARAMETER).orElse("");
+        final String rules = context.getConfigurationParameter(RunningPaths.RULES_PARAMETER).orElse("");
         return context.getTestMethod().isEmpty() || Pattern.compile(rules).matcher(rule(context)).find() ?
             ConditionEvaluationResult.enabled("asked for") : ConditionEvaluationResult.disabled("not asked for");
     }
@@ -132,6 +132,6 @@ final class RuleExtension implements ExecutionCondition, InvocationInterceptor
 
     private static ConformancePath path(final ExtensionContext context)
     {
-        return ConformanceRun.path(context.getConfigurationParameter(ConformanceRun.RUN_PARAMETER).orElseThrow());
+        return RunningPaths.path(context.getConfigurationParameter(RunningPaths.RUN_PARAMETER).orElseThrow());
     }
 }

@@ -15,6 +15,8 @@ import java.lang.foreign.ValueLayout;
  */
 final class SequencerClient
 {
+    /** Of what is sent unsignalled, every so many are signalled all the same, to free the send queue. */
+    static final int SIGNAL_EVERY = 16;
     static final int LINE_BYTES = 64;
     static final int NUMBER = 32;
 
@@ -64,7 +66,7 @@ final class SequencerClient
     static int flags(final SequencerVariant variant, final long n)
     {
         final boolean isSignalled = !variant.has(SequencerVariant.UNSIGNALED) ||
-            n % SequencerRun.SIGNAL_EVERY == SequencerRun.SIGNAL_EVERY - 1;
+            n % SIGNAL_EVERY == SIGNAL_EVERY - 1;
         return (isSignalled ? SendFlags.SIGNALED : 0) | (variant.has(SequencerVariant.INLINE) ? SendFlags.INLINE : 0);
     }
 

@@ -11,7 +11,6 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.lang.management.ManagementFactory;
@@ -27,8 +26,6 @@ import java.util.concurrent.TimeUnit;
  */
 public final class SequencerRun implements AutoCloseable
 {
-    /** Of what is sent unsignalled, every so many are signalled all the same, to free the send queue. */
-    static final int SIGNAL_EVERY = 16;
     private static final int SERVICE_PORT = 18_517;
     private static final int WARM_UP_SHARE = 10;
     private static final int BATCH = 64;
@@ -66,7 +63,7 @@ public final class SequencerRun implements AutoCloseable
         this.options = options;
         this.variant = variant;
         clients = new SequencerClient[options.clients()];
-        final int depth = 2 * options.window() + 2 * SIGNAL_EVERY;
+        final int depth = 2 * options.window() + 2 * SequencerClient.SIGNAL_EVERY;
         final int completions = depth * options.clients();
         checkLimits(depth, completions);
         try
@@ -219,17 +216,9 @@ public final class SequencerRun implements AutoCloseable
         final int count = queue.poll(batch);
         for (int i = 0; i < count; i++)
         {
-            check(batch.status(i));
+            SequencerServer.check(batch.status(i));
         }
         return count;
-    }
-
-    static void check(final int status)
-    {
-        if (status != WorkCompletionStatus.SUCCESS)
-        {
-            throw new RdmaException("a request of the sequencer failed: " + WorkCompletionStatus.text(status));
-        }
     }
 
     private VerbCounters counters()

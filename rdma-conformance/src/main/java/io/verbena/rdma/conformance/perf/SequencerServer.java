@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.lang.foreign.ValueLayout;
@@ -70,7 +71,7 @@ final class SequencerServer
         int open = -1;
         for (int i = 0; i < count; i++)
         {
-            SequencerRun.check(requests.status(i));
+            check(requests.status(i));
             final int wrId = (int)requests.wrId(i);
             final int client = wrId / options.window();
             // Before the answer, which lets the client ask again.
@@ -147,5 +148,13 @@ final class SequencerServer
             counters.add(queuePair.counters());
         }
         return counters;
+    }
+
+    static void check(final int status)
+    {
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            throw new RdmaException("a request of the sequencer failed: " + WorkCompletionStatus.text(status));
+        }
     }
 }

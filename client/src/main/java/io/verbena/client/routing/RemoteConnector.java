@@ -1,0 +1,21 @@
+package io.verbena.client.routing;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvConnector;
+
+/** Makes clients that route their operations to compute nodes in other processes. Stateless. */
+public final class RemoteConnector implements KvConnector
+{
+    /** For the loader of services. */
+    public RemoteConnector()
+    {
+    }
+
+    @Override
+    public KvClient connect(final String address, final KvClientOptions options)
+    {
+        JvmFlags.require();
+        return RemoteKvClient.connect(address, options);
+    }
+}

@@ -1,0 +1,153 @@
+package io.verbena.client.routing;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvInvalidRequestException;
+import io.verbena.client.KvUnavailableException;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.remote.Waker;
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Puts together a client of a cluster in other processes: handshake, device, thread, routing. */
+public final class RemoteKvClient
+{
+    private static final long CALL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long POLL_NS = 200_000;
+
+    private RemoteKvClient()
+    {
+    }
+
+    /** As {@link KvClient#connect(String, KvClientOptions)}. */
+    static KvClient connect(final String address, final KvClientOptions options)
+    {
+        final BootstrapAnswer answer = ask(address, options);
+        Fabric fabric = null;
+        try
+        {
+            fabric = Fabrics.open(answer.fabric());
+            final Fabric opened = fabric;
+            final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
+            return open(device, locator(address, options, answer), options, () ->
+            {
+                device.close();
+                opened.close();
+            });
+        }
+        catch (final RdmaException ex)
+        {
+            if (null != fabric)
+            {
+                fabric.close();
+            }
+            throw new KvUnavailableException("cluster at " + address + " is on fabric " + answer.fabric() +
+                ", which cannot be used here: " + ex.getMessage());
+        }
+    }
+
+    private static MetaServerLocator locator(
+        final String address, final KvClientOptions options, final BootstrapAnswer answer)
+    {
+        return new BootstrapLocator(ClusterAddress.parse(address), ClusterToken.read(tokenFile(options)), answer);
+    }
+
+    /** As {@link #open(Device, MetaServerLocator, KvClientOptions, Runnable)}, with a meta server that stays there. */
+    public static KvClient open(
+        final Device device, final PeerAddress metaServer, final KvClientOptions options, final Runnable onEnd)
+    {
+        return open(device, MetaServerLocator.at(metaServer), options, onEnd);
+    }
+
+    /**
+     * Opens a client on a device, and waits until the meta server has listed the compute nodes once.
+     *
+     * @param device     of the client.
+     * @param metaServer of the cluster.
+     * @param options    how it behaves; copied.
+     * @param onEnd      called when the client has let go of the device, also when this throws.
+     * @return the client, closed by the caller. Its {@code close()} waits up to 2 s for operations under way,
+     * except in what depends on a future and runs in the thread that received the answer: there it returns at once.
+     * @throws KvUnavailableException when the meta server does not answer in time.
+     */
+    public static KvClient open(
+        final Device device, final MetaServerLocator metaServer, final KvClientOptions options, final Runnable onEnd)
+    {
+        final ComputeNodeSet set = new ComputeNodeSet();
+        final Waker waker = new Waker();
+        final NanoClock clock = device.clock();
+        final RemoteNodes nodes =
+            new RemoteNodes(device, metaServer, set, waker, CALL_TIMEOUT_NS, RemoteKvClient::ignore);
+        final RemoteNodesThread thread = new RemoteNodesThread(
+            nodes, waker, clock, nodes.roleName(), RemoteNodesThread.Pauses.USUAL, onEnd);
+        thread.start();
+        final long deadlineNs = clock.nanoTime() + options.timeoutNs();
+        while (0 == nodes.listings() && null == thread.failure())
+        {
+            if (deadlineNs - clock.nanoTime() <= 0)
+            {
+                thread.close(CLOSE_TIMEOUT_NS);
+                throw new KvUnavailableException("meta server did not answer in time: " + metaServer.address() + ": " +
+                    (nodes.failure().isEmpty() ? "it is silent" : nodes.failure()));
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+        if (null != thread.failure())
+        {
+            throw new KvUnavailableException("client could not be started: " + thread.failure());
+        }
+        return RoutedKvClient.open(set, clock, options, () -> thread.close(CLOSE_TIMEOUT_NS));
+    }
+
+    private static BootstrapAnswer ask(final String address, final KvClientOptions options)
+    {
+        try
+        {
+            final ClusterAddress cluster = ClusterAddress.parse(address);
+            final int timeoutMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(options.timeoutNs()), 1, 60_000);
+            return BootstrapClient.ask(cluster, ClusterToken.read(tokenFile(options)), timeoutMs);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw BootstrapException.Reason.UNREACHABLE == ex.reason() ?
+                new KvUnavailableException(ex.getMessage()) : new KvInvalidRequestException(ex.getMessage());
+        }
+    }
+
+    private static Path tokenFile(final KvClientOptions options)
+    {
+        if (null != options.tokenFile())
+        {
+            return options.tokenFile();
+        }
+        final String named = System.getenv(KvClientOptions.TOKEN_FILE_VARIABLE);
+        if (null == named || named.isEmpty())
+        {
+            throw new KvInvalidRequestException("no cluster token: give the cluster's token file, by " +
+                "KvClientOptions.tokenFile or the environment variable " + KvClientOptions.TOKEN_FILE_VARIABLE);
+        }
+        return Path.of(named);
+    }
+
+    /** What goes wrong with one node shows in the requests to it, and in {@link RemoteNodes#failure()}. */
+    private static void ignore(final Throwable error)
+    {
+        // see above
+    }
+}

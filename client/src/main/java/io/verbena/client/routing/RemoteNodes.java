@@ -1,0 +1,494 @@
+package io.verbena.client.routing;
+
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.remote.RemoteEndpoint;
+import io.verbena.protocol.remote.TransportTurn;
+import io.verbena.protocol.remote.Waker;
+import io.verbena.raas.Backoff;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.ErrorHandler;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keeps a {@link ComputeNodeSet} filled with the compute nodes of a cluster elsewhere: asks the meta server which they
+ * are, connects to those that serve clients, and takes away those that leave or are lost. While the meta server is
+ * unreachable it goes on with the nodes it knows. One thread at a time, who has the {@link #turn()}, drives {@link
+ * #doWork()} and owns everything here, except what says otherwise.
+ */
+public final class RemoteNodes implements Agent, DrivenNodes
+{
+    private static final System.Logger LOGGER = System.getLogger(RemoteNodes.class.getName());
+    /** Compute nodes that a client connects to at once; more are left to other clients. */
+    public static final int MAX_NODES = 32;
+    private static final long REFRESH_NS = 1_000_000_000;
+    /** Longest first pause before a client without a node asks again: 20 ms. */
+    private static final long HASTY_REFRESH_NS = 20_000_000;
+    /** Longest pause of one that has asked in vain many times: 200 ms. */
+    private static final long MAX_HASTY_REFRESH_NS = 200_000_000;
+    /** Longest first pause before a new connection: 50 ms. */
+    private static final long RECONNECT_PAUSE_NS = 50_000_000;
+    /** Longest pause after several failures: 2 s. */
+    private static final long MAX_RECONNECT_PAUSE_NS = 2_000_000_000;
+    private static final String NO_NODE = "there is no compute node";
+    private static final PacedWarnings WARNINGS = new PacedWarnings(LOGGER);
+
+    private final RaasContext raas;
+    private final NanoClock clock;
+    private final MetaServerLocator metaServer;
+    private final ComputeNodeSet nodes;
+    private final TransportTurn turn;
+    private final long callTimeoutNs;
+    private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
+    private final List<RemoteEndpoint> serving = new ArrayList<>();
+    private final Map<Integer, Attempts> attempts = new HashMap<>();
+    private final Backoff hasty;
+    private final Backoff metaBackoff;
+    private final Set<Integer> drained = new HashSet<>();
+    private final List<PeerRecord> page = new ArrayList<>();
+    private VirtualQp metaVqp;
+    private MetaClient meta;
+    private ControlCall<NodePage> listing;
+    private long nextRefreshNs;
+    private long cycleNs;
+    private volatile long listings;
+    private volatile String failure = "";
+    private volatile int knownNodes;
+    private volatile boolean isMetaServerAway;
+    private long awaySinceNs;
+
+    /**
+     * @param device        to work on; the caller closes it after {@link #onClose()}.
+     * @param metaServer    whom to ask.
+     * @param nodes         filled here, and by nobody else.
+     * @param waker         of the thread that drives this while no caller does.
+     * @param callTimeoutNs deadline of connecting, and of one question to the meta server.
+     * @param errorHandler  hears of failures that end nothing.
+     */
+    public RemoteNodes(
+        final Device device, final MetaServerLocator metaServer, final ComputeNodeSet nodes, final Waker waker,
+        final long callTimeoutNs, final ErrorHandler errorHandler)
+    {
+        this.metaServer = metaServer;
+        this.nodes = nodes;
+        this.callTimeoutNs = callTimeoutNs;
+        raas = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler));
+        clock = raas.clock();
+        turn = new TransportTurn(this, waker, clock);
+        nextRefreshNs = clock.nanoTime();
+        hasty = new Backoff(HASTY_REFRESH_NS, MAX_HASTY_REFRESH_NS, device.random());
+        metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
+        connectMeta();
+    }
+
+    /** When a node that could not be connected to is tried again. */
+    private final class Attempts
+    {
+        private final Backoff backoff =
+            new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, raas.device().random());
+        private long nextAtNs;
+        private String failure = "";
+    }
+
+    /** While it is not shared, whoever does drives this without asking. */
+    @Override
+    public TransportTurn turn()
+    {
+        return turn;
+    }
+
+    /** @return how often the meta server has listed the nodes. Any thread. */
+    public long listings()
+    {
+        return listings;
+    }
+
+    /** @return why the meta server could not be asked last, or a node not be reached; empty when all is well. Any
+     * thread. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return whether the meta server could not be asked last. Any thread. */
+    public boolean isMetaServerAway()
+    {
+        return isMetaServerAway;
+    }
+
+    /** @return compute nodes that the meta server listed last, serving clients or not. Any thread. */
+    public int knownNodes()
+    {
+        return knownNodes;
+    }
+
+    @Override
+    public String roleName()
+    {
+        return "verbena-client";
+    }
+
+    @Override
+    public int doWork()
+    {
+        final long nowNs = clock.nanoTime();
+        cycleNs = nowNs;
+        // First, so that a caller's request goes out before anything else is looked at.
+        int work = pollEndpoints(nowNs);
+        work += raas.poll(nowNs);
+        if (null != listing && listing.isDone())
+        {
+            onListed(nowNs);
+            work++;
+        }
+        else if (null == listing && nextRefreshNs - nowNs <= 0)
+        {
+            refresh(nowNs);
+            work++;
+        }
+        return work;
+    }
+
+    @Override
+    public int serve()
+    {
+        final long nowNs = clock.nanoTime();
+        cycleNs = nowNs;
+        int work = 0;
+        for (int i = 0; i < serving.size(); i++)
+        {
+            if (RemoteEndpoint.State.READY == serving.get(i).state())
+            {
+                work += serving.get(i).poll(nowNs);
+            }
+        }
+        return work + raas.pollCompletions();
+    }
+
+    @Override
+    public int poll()
+    {
+        return raas.pollCompletions();
+    }
+
+    /** @return true if an answer is awaited. */
+    @Override
+    public boolean isBusy()
+    {
+        if (null != listing)
+        {
+            return true;
+        }
+        for (int i = 0; i < serving.size(); i++)
+        {
+            if (serving.get(i).isBusy())
+            {
+                return true;
+            }
+        }
+        return serving.size() != endpoints.size() && endpoints.values().stream().anyMatch(RemoteEndpoint::isBusy);
+    }
+
+    @Override
+    public boolean isDutyDue()
+    {
+        if (null == listing ? nextRefreshNs - cycleNs <= 0 : listing.isDone())
+        {
+            return true;
+        }
+        // A caller learns of a lost connection first, and is refused by it at once: without a word from there the node
+        // stayed in the set, and another one was not looked for, until the background thread's next look by itself.
+        for (int i = 0; i < serving.size(); i++)
+        {
+            if (serving.get(i).isEnding())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean isSettling()
+    {
+        return null != listing || endpoints.size() != serving.size() || VirtualQp.State.READY != metaVqp.state();
+    }
+
+    @Override
+    public void onFailure(final Throwable ended)
+    {
+        nodes.absence("the client has ended: " + ended);
+    }
+
+    /** Nodes are looked after in between. */
+    @Override
+    public long idleNs()
+    {
+        return Math.clamp(nextRefreshNs - clock.nanoTime(), 0, 100_000_000L);
+    }
+
+    private int pollEndpoints(final long nowNs)
+    {
+        int work = 0;
+        final Iterator<RemoteEndpoint> all = endpoints.values().iterator();
+        while (all.hasNext())
+        {
+            final RemoteEndpoint endpoint = all.next();
+            work += endpoint.poll(nowNs);
+            switch (endpoint.state())
+            {
+                case READY -> add(endpoint);
+                case DRAINING ->
+                {
+                    remove(endpoint, nowNs);
+                    drained.add(endpoint.id());
+                    if (!endpoint.isBusy())
+                    {
+                        endpoint.close(); // the node waits for that before it ends
+                        all.remove();
+                        work++;
+                    }
+                }
+                case FAILED ->
+                {
+                    onFailed(endpoint, nowNs);
+                    remove(endpoint, nowNs);
+                    endpoint.close();
+                    all.remove();
+                    work++;
+                }
+                case CONNECTING ->
+                {
+                    // Requests are given to it when it is READY.
+                }
+            }
+        }
+        return work;
+    }
+
+    private void add(final RemoteEndpoint endpoint)
+    {
+        if (!serving.contains(endpoint))
+        {
+            serving.add(endpoint);
+            nodes.add(endpoint);
+            attempts.remove(endpoint.id());
+            hasty.reset();
+        }
+    }
+
+    private void onFailed(final RemoteEndpoint endpoint, final long nowNs)
+    {
+        failure = endpoint.failure();
+        final Attempts failed = attempts.computeIfAbsent(endpoint.id(), (id) -> new Attempts());
+        failed.failure = failure;
+        failed.nextAtNs = nowNs + failed.backoff.nextPauseNs();
+        sayWhyThereIsNone();
+    }
+
+    /** What a caller hears that finds no node: the reason of one that could not be connected to. */
+    private void sayWhyThereIsNone()
+    {
+        nodes.absence(attempts.values().stream().map((failed) -> failed.failure).filter((text) -> !text.isEmpty())
+            .findFirst().map((text) -> "no compute node takes this client: " + text).orElse(NO_NODE));
+    }
+
+    private void remove(final RemoteEndpoint endpoint, final long nowNs)
+    {
+        if (serving.remove(endpoint))
+        {
+            nodes.remove(endpoint);
+            nextRefreshNs = nowNs; // another one may have come
+        }
+    }
+
+    private void refresh(final long nowNs)
+    {
+        if (VirtualQp.State.READY != metaVqp.state() && VirtualQp.State.CONNECTING != metaVqp.state() &&
+            !reconnectMeta(nowNs))
+        {
+            return;
+        }
+        page.clear();
+        ask(0, nowNs);
+    }
+
+    private boolean reconnectMeta(final long nowNs)
+    {
+        metaServer.onUnreachable();
+        metaVqp.close();
+        try
+        {
+            connectMeta();
+            return true;
+        }
+        catch (final RdmaException ex)
+        {
+            failure = "meta server: " + ex.getMessage();
+            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
+            onAway(nowNs);
+            return false;
+        }
+    }
+
+    private void ask(final int afterNodeId, final long nowNs)
+    {
+        listing = meta.nodes(afterNodeId, callTimeoutNs);
+        nextRefreshNs = nowNs + REFRESH_NS;
+    }
+
+    private void onListed(final long nowNs)
+    {
+        final ControlCall<NodePage> call = listing;
+        listing = null;
+        if (ControlStatus.OK != call.status())
+        {
+            failure = call.failure();
+            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
+            onAway(nowNs);
+            return;
+        }
+        call.result().nodes().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role()).forEach(page::add);
+        if (call.result().hasMore())
+        {
+            ask(call.result().nodes().getLast().nodeId(), nowNs);
+            return;
+        }
+        onBack(nowNs);
+        metaBackoff.reset();
+        follow(nowNs);
+        knownNodes = page.size();
+        listings++;
+        nextRefreshNs = nowNs + (serving.isEmpty() ? hasty.nextPauseNs() : REFRESH_NS);
+    }
+
+    private void onAway(final long nowNs)
+    {
+        if (!isMetaServerAway)
+        {
+            isMetaServerAway = true;
+            awaySinceNs = nowNs;
+            WARNINGS.warn("the meta server cannot be reached: going on with the " +
+                serving.size() + " compute nodes that are known: " + failure, nowNs);
+        }
+    }
+
+    private void onBack(final long nowNs)
+    {
+        failure = "";
+        if (isMetaServerAway)
+        {
+            isMetaServerAway = false;
+            LOGGER.log(System.Logger.Level.INFO, "the meta server is reached again, after " +
+                (nowNs - awaySinceNs) / 1_000_000 + " ms");
+        }
+    }
+
+    private void follow(final long nowNs)
+    {
+        final Set<Integer> present = new HashSet<>();
+        for (final PeerRecord node : page)
+        {
+            present.add(node.incarnation());
+            if (0 != node.servicePort() && !endpoints.containsKey(node.incarnation()) &&
+                !drained.contains(node.incarnation()) &&
+                endpoints.size() < MAX_NODES && mayTry(node.incarnation(), nowNs))
+            {
+                connect(node, nowNs);
+            }
+        }
+        attempts.keySet().retainAll(present);
+        sayWhyThereIsNone();
+        drained.retainAll(present);
+        final Iterator<RemoteEndpoint> all = endpoints.values().iterator();
+        while (all.hasNext())
+        {
+            final RemoteEndpoint endpoint = all.next();
+            if (!present.contains(endpoint.id()))
+            {
+                remove(endpoint, nowNs);
+                if (!endpoint.isBusy())
+                {
+                    endpoint.close();
+                    all.remove();
+                }
+            }
+        }
+    }
+
+    /** A node that cannot be connected to costs the others nothing, and is tried again. */
+    private void connect(final PeerRecord node, final long nowNs)
+    {
+        try
+        {
+            endpoints.put(node.incarnation(), new RemoteEndpoint(
+                raas, node.address(), node.incarnation(), turn, callTimeoutNs));
+        }
+        catch (final RdmaException ex)
+        {
+            failure = "compute node " + node.nodeId() + ": " + ex.getMessage();
+            final Attempts failed = attempts.computeIfAbsent(node.incarnation(), (id) -> new Attempts());
+            failed.failure = failure;
+            failed.nextAtNs = nowNs + failed.backoff.nextPauseNs();
+            WARNINGS.warn("cannot connect to a compute node: " + failure, nowNs);
+        }
+    }
+
+    private boolean mayTry(final int incarnation, final long nowNs)
+    {
+        final Attempts failed = attempts.get(incarnation);
+        return null == failed || nowNs - failed.nextAtNs >= 0;
+    }
+
+    private void connectMeta()
+    {
+        metaVqp = raas.connect(metaServer.address(), RemoteNodes::onUnexpectedBatch, callTimeoutNs);
+        meta = new MetaClient(raas, metaVqp);
+    }
+
+    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
+    {
+        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
+    }
+
+    /** Takes all nodes away, and ends what is under way: what was sent has an unknown outcome. */
+    @Override
+    public void onClose()
+    {
+        final long nowNs = clock.nanoTime();
+        for (final RemoteEndpoint endpoint : endpoints.values())
+        {
+            remove(endpoint, nowNs);
+            endpoint.close();
+        }
+        endpoints.clear();
+        metaVqp.close();
+        raas.poll(); // calls under way end here, with a failure for their callers
+        raas.close();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RemoteNodes{metaServer=" + metaServer + ", serving=" + serving + ", failure=" + failure + '}';
+    }
+}
