@@ -54,6 +54,17 @@ class ManyMemoryNodesSimTest
         }
     }
 
+    /** More than one answer of the meta server lists; each of them is connected to, by those who come later, too. */
+    @Test
+    void shouldReachMoreMemoryNodesThanOneMessageLists()
+    {
+        final int many = 34;
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), many, 1, CHUNKS, 0))
+        {
+            assertThat(cluster.computes().getFirst().node().reachedMemoryNodes()).isEqualTo(many);
+        }
+    }
+
     private static void put(final SimCluster cluster, final KvTable table, final int number)
     {
         final byte[] key = ByteBuffer.allocate(Integer.BYTES).putInt(number).array();

@@ -195,7 +195,7 @@ final class MemoryLink implements AutoCloseable
     boolean mayFindMemory()
     {
         return isReclaiming() || isWritable &&
-            (reclaimer.isShort(leaser.refusals() + indexRefusals) || watch.view().hasClosed());
+            (reclaimer.isShort(leaser.refusals() + indexRefusals) || watch.view().hasOrphans());
     }
 
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */

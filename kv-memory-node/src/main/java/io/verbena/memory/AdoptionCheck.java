@@ -13,6 +13,7 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -38,6 +39,7 @@ final class AdoptionCheck
     private String failure = "";
     private String report = "";
     private long damagedRecords;
+    private final BitSet quarantinedIndexes = new BitSet();
 
     AdoptionCheck(
         final MetaLink link,
@@ -75,6 +77,12 @@ final class AdoptionCheck
     long damagedRecords()
     {
         return damagedRecords;
+    }
+
+    /** @return quarantined chunks in which a table has a subtable; none before it is done. */
+    BitSet quarantinedIndexes()
+    {
+        return quarantinedIndexes;
     }
 
     int poll(final long nowNs)
@@ -199,6 +207,8 @@ final class AdoptionCheck
         final List<String> problems = new ArrayList<>(check.problems());
         long count = check.problems().size();
         long records = 0;
+
+        check.spaces().forEach((space) -> quarantinedIndexes.or(space.quarantinedIndexes));
 
         for (final TableCheck table : check.tables().values())
         {

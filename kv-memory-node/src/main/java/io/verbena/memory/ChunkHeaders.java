@@ -111,10 +111,45 @@ final class ChunkHeaders
         catch (final FormatException ex)
         {
             throw new FormatException("chunk " + index + ": " + ex.getMessage() +
-                "; --accept-damage is for records, and not for this");
+                "; start it with --accept-damage to serve what is in the chunk, and use its memory no more");
         }
 
         return header;
+    }
+
+    /**
+     * @param index of the chunk.
+     * @return whether its header is damaged.
+     */
+    boolean isDamaged(final int index)
+    {
+        try
+        {
+            at(index);
+            ChunkDescriptor.check(header, 0);
+            return false;
+        }
+        catch (final FormatException ex)
+        {
+            return true;
+        }
+    }
+
+    /** @return the bytes of a header as they are; a copy. */
+    byte[] bytes(final int index)
+    {
+        final byte[] bytes = new byte[ChunkDescriptor.HEADER_BYTES];
+        at(index);
+        header.getBytes(0, bytes);
+        return bytes;
+    }
+
+    /** Puts the bytes of a header back, where nobody was let in. */
+    void putBack(final int index, final byte[] bytes)
+    {
+        journal.setMemory(0, JOURNAL_BYTES, (byte)0); // else it would be done again
+        at(index);
+        header.putBytes(0, bytes);
     }
 
     private void copyFromJournal(final int index)

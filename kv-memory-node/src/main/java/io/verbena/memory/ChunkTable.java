@@ -24,6 +24,7 @@ import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
 import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
 import static io.verbena.table.format.ChunkDescriptor.STATE_INDEX;
 import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
+import static io.verbena.table.format.ChunkDescriptor.STATE_QUARANTINED;
 
 /**
  * Who has which chunk. Lives in the node's own memory, out of clients' reach; each change is shown to them by the chunk
@@ -37,9 +38,10 @@ import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
  */
 final class ChunkTable
 {
-    private static final int STATES = STATE_ORPHAN + 1;
-    private final long chunksOffset;
-    private final int chunkLengthBytes;
+    private static final int STATES = STATE_QUARANTINED + 1;
+    /** More than leases of one chunk, so that the number of a lease that cannot be read any more is not given again. */
+    private static final long UNREAD_LEASES = 1L << 40;
+    private final ChunkLayout layout;
     private final byte[] states;
     private final PeerIdentity[] owners;
     private final PeerIdentity[] reapers;
@@ -47,6 +49,8 @@ final class ChunkTable
     private final ChunkHeaders headers;
     private final LeaseAnswers answers = new LeaseAnswers();
     private final int[] counts = new int[STATES];
+    /** Headers that could not be read, as they were found. */
+    private final Map<Integer, byte[]> damaged = new TreeMap<>();
     private final long[] requestIds;
     private long newestLease;
     private int hint;
@@ -74,8 +78,7 @@ final class ChunkTable
     private ChunkTable(
         final long chunksOffset, final int chunkLengthBytes, final ChunkHeaders headers, final int chunkCount)
     {
-        this.chunksOffset = chunksOffset;
-        this.chunkLengthBytes = chunkLengthBytes;
+        layout = new ChunkLayout(chunksOffset, chunkLengthBytes, chunkCount);
         states = new byte[chunkCount];
         owners = new PeerIdentity[chunkCount];
         reapers = new PeerIdentity[chunkCount];
@@ -92,17 +95,27 @@ final class ChunkTable
      * @param chunkLengthBytes of each.
      * @param chunkCount       1 or more.
      * @param headers          of the process before.
+     * @param acceptsDamage    whether chunks with damaged headers are quarantined.
      * @return the table.
-     * @throws io.verbena.table.format.FormatException when a header is damaged.
+     * @throws io.verbena.table.format.FormatException when a header is damaged, and that is not accepted.
      */
     static ChunkTable restore(
-        final long chunksOffset, final int chunkLengthBytes, final int chunkCount, final ChunkHeaders headers)
+        final long chunksOffset, final int chunkLengthBytes, final int chunkCount, final ChunkHeaders headers,
+        final boolean acceptsDamage)
     {
         final ChunkTable table = new ChunkTable(chunksOffset, chunkLengthBytes, headers, chunkCount);
         headers.redo();
 
         for (int i = 0; i < chunkCount; i++)
         {
+            if (acceptsDamage && headers.isDamaged(i))
+            {
+                table.damaged.put(i, headers.bytes(i));
+                table.states[i] = STATE_QUARANTINED;
+                table.counts[STATE_QUARANTINED]++;
+                continue;
+            }
+
             final UnsafeBuffer header = headers.read(i);
             table.states[i] = (byte)ChunkDescriptor.state(header, 0);
             table.owners[i] =
@@ -116,8 +129,52 @@ final class ChunkTable
         }
 
         table.recallAnswers();
+        table.quarantineDamaged();
         headers.publish();
         return table;
+    }
+
+    private void quarantineDamaged()
+    {
+        newestLease += damaged.isEmpty() ? 0 : UNREAD_LEASES;
+
+        for (final int index : damaged.keySet())
+        {
+            leaseNumbers[index] = newestLease;
+            set(index, STATE_QUARANTINED, null, null);
+        }
+    }
+
+    /**
+     * Ends what a start with damaged headers has begun: a quarantined chunk in which a table has a subtable is that
+     * table's index, so that it goes back when the table is dropped.
+     *
+     * @param indexes quarantined chunks with a subtable.
+     */
+    void acceptDamaged(final BitSet indexes)
+    {
+        indexes.stream().forEach((index) -> set(index, STATE_INDEX, null, null));
+        damaged.clear();
+        headers.publish();
+    }
+
+    /** Leaves damaged headers as they were found: the node does not start. */
+    void refuseDamaged()
+    {
+        damaged.forEach(headers::putBack);
+        damaged.clear();
+    }
+
+    /** @return headers that were damaged when the node started, and were accepted or are not judged yet. */
+    int damagedCount()
+    {
+        return damaged.size();
+    }
+
+    /** @return chunks that nobody gets because their headers were damaged. */
+    int quarantinedCount()
+    {
+        return counts[STATE_QUARANTINED];
     }
 
     private void recallAnswers()
@@ -134,7 +191,7 @@ final class ChunkTable
 
         byLease.values().forEach((chunks) -> answers.put(
             owners[chunks.getFirst()], requestIds[chunks.getFirst()],
-            runs(chunks.stream().mapToInt(Integer::intValue).toArray())));
+            layout.runs(chunks.stream().mapToInt(Integer::intValue).toArray())));
     }
 
     private static PeerIdentity identity(final int nodeId, final int incarnation)
@@ -206,15 +263,15 @@ final class ChunkTable
 
         final boolean fits = chunkCount <= counts[STATE_FREE];
         final int[] indexes = !fits ? null : contiguous ? neighbours(chunkCount) : any(chunkCount);
-        final List<ChunkRun> runs = null == indexes ? null : runs(indexes);
+        final List<ChunkRun> runs = null == indexes ? null : layout.runs(indexes);
 
         if (null == runs || runs.size() > ChunkLease.MAX_RUNS)
         {
             throw new ControlException(
                 ControlStatus.EXHAUSTED,
-                "no memory: " + chunkCount + (contiguous ? " neighbouring" : "") + " chunks of " + chunkLengthBytes +
-                " bytes wanted, " + counts[STATE_FREE] + " of " + states.length + " are free" +
-                (null == runs ? "" : ", in too many pieces for one lease") +
+                "no memory: " + chunkCount + (contiguous ? " neighbouring" : "") + " chunks of " +
+                layout.chunkLengthBytes() + " bytes wanted, " + counts[STATE_FREE] + " of " + states.length +
+                " are free" + (null == runs ? "" : ", in too many pieces for one lease") +
                 "; drop tables, add a memory node or give it more memory");
         }
 
@@ -260,7 +317,7 @@ final class ChunkTable
 
         for (final ChunkRun run : runs)
         {
-            final int first = index(run);
+            final int first = layout.index(run);
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
@@ -275,7 +332,7 @@ final class ChunkTable
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
-                        "chunk at offset " + offset(i) + " is not " + caller + "'s to return (again)");
+                        "chunk at offset " + layout.offset(i) + " is not " + caller + "'s to return (again)");
                 }
 
                 returned.set(i);
@@ -299,7 +356,7 @@ final class ChunkTable
 
         for (final ChunkRun run : runs)
         {
-            final int first = index(run);
+            final int first = layout.index(run);
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
@@ -310,12 +367,12 @@ final class ChunkTable
             }
         }
 
-        final List<ChunkRun> got = runs(claimed.stream().toArray());
+        final List<ChunkRun> got = layout.runs(claimed.stream().toArray());
         final List<ChunkRun> answer = got.subList(0, Math.min(got.size(), ChunkLease.MAX_RUNS));
 
         for (final ChunkRun run : answer)
         {
-            final int first = index(run);
+            final int first = layout.index(run);
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
@@ -340,7 +397,7 @@ final class ChunkTable
 
         for (final ChunkRun run : runs)
         {
-            final int first = index(run);
+            final int first = layout.index(run);
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
@@ -348,7 +405,7 @@ final class ChunkTable
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
-                        "chunk at offset " + offset(i) + " is not claimed by " + caller + ": claim it first");
+                        "chunk at offset " + layout.offset(i) + " is not claimed by " + caller + ": claim it first");
                 }
 
                 adopted.set(i);
@@ -532,43 +589,5 @@ final class ChunkTable
         }
 
         return null;
-    }
-
-    private List<ChunkRun> runs(final int[] indexes)
-    {
-        final List<ChunkRun> runs = new ArrayList<>();
-        int first = 0;
-
-        for (int i = 1; i <= indexes.length; i++)
-        {
-            if (i == indexes.length || indexes[i] != indexes[i - 1] + 1)
-            {
-                runs.add(new ChunkRun(offset(indexes[first]), i - first));
-                first = i;
-            }
-        }
-
-        return runs;
-    }
-
-    private long offset(final int index)
-    {
-        return chunksOffset + (long)index * chunkLengthBytes;
-    }
-
-    private int index(final ChunkRun run)
-    {
-        final long distance = run.offset() - chunksOffset;
-        final long index = distance / chunkLengthBytes;
-
-        if (distance < 0 || 0 != distance % chunkLengthBytes || run.chunkCount() < 1 ||
-            index + run.chunkCount() > states.length)
-        {
-            throw new ControlException(
-                ControlStatus.INVALID_REQUEST,
-                "offset=" + run.offset() + " chunkCount=" + run.chunkCount() + " are no chunks of this node");
-        }
-
-        return (int)index;
     }
 }

@@ -67,6 +67,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile boolean leaveRequested;
     private volatile boolean isMetaServerAway;
     private volatile long damagedRecords;
+    private volatile int quarantinedChunks;
     private boolean wasReady;
     private boolean isMemoryEmpty;
     private boolean isCuttingOff;
@@ -130,7 +131,8 @@ public final class MemoryNode implements Agent, AutoCloseable
             new ChunkHeaders(region.segment(), RegionLayout.headersOffset(configuration), chunkCount);
         return isFound ?
             ChunkTable.restore(
-                SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers) :
+                SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers,
+                configuration.acceptsDamage()) :
             new ChunkTable(SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers);
     }
 
@@ -164,18 +166,12 @@ public final class MemoryNode implements Agent, AutoCloseable
             region = RegionLayout.allocate(raas, configuration);
             return new MemoryNode(device, metaServer, configuration, raas, region, failures);
         }
-        catch (final FormatException ex)
-        {
-            CloseHelper.quietClose(region);
-            CloseHelper.quietClose(raas);
-            throw new MemoryNodeException("memory of the node of " + configuration.folder().path() +
-                " cannot be used: " + ex.getMessage(), ex);
-        }
         catch (final RuntimeException ex)
         {
             CloseHelper.quietClose(region);
             CloseHelper.quietClose(raas);
-            throw ex;
+            throw ex instanceof FormatException ? new MemoryNodeException("memory of the node of " +
+                configuration.folder().path() + " cannot be used: " + ex.getMessage(), ex) : ex;
         }
     }
 
@@ -276,6 +272,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     public long damagedRecords()
     {
         return damagedRecords;
+    }
+
+    /** @return chunks whose headers were damaged, and which nobody gets any more. Any thread. */
+    public int quarantinedChunks()
+    {
+        return quarantinedChunks;
     }
 
     /** @return requests so far that met an error of this node's code, and failed alone. Any thread. */
@@ -387,28 +389,19 @@ public final class MemoryNode implements Agent, AutoCloseable
             else if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
-                noteDamage(done.damagedRecords());
+                done.acceptDamage();
+                damagedRecords = done.damagedRecords();
+                quarantinedChunks = chunks.quarantinedCount();
                 membership.rejoin(readTarget.address(), clock.nanoTime());
             }
             else
             {
+                chunks.refuseDamaged();
                 fail("the memory that it found again is damaged: " + done.failure(), nowNs);
             }
         }
 
         return workCount;
-    }
-
-    private void noteDamage(final long records)
-    {
-        damagedRecords = records;
-
-        if (0 != records)
-        {
-            LOGGER.warn("memory node {} serves memory with {} damaged records, as --accept-damage says: operations " +
-                "on their keys fail with a typed error; a table check lists them", configuration.folder().nodeId(),
-                records);
-        }
     }
 
     /** Zeros where there is no memory, which no check takes for anything. */

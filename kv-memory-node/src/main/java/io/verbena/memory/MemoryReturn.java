@@ -79,6 +79,27 @@ final class MemoryReturn
         return check.damagedRecords();
     }
 
+    /** The node starts: damaged headers are replaced, and what is damaged is logged. */
+    void acceptDamage()
+    {
+        final int headers = chunks.damagedCount();
+        chunks.acceptDamaged(check.quarantinedIndexes());
+
+        if (0 != headers)
+        {
+            LOGGER.warn("memory node {} found {} damaged chunk headers, as --accept-damage says: what is in the " +
+                "chunks is served, and of {} chunks the memory is not used again; a table check lists them",
+                configuration.folder().nodeId(), headers, chunks.quarantinedCount());
+        }
+
+        if (0 != damagedRecords())
+        {
+            LOGGER.warn("memory node {} serves memory with {} damaged records, as --accept-damage says: operations " +
+                "on their keys fail with a typed error; a table check lists them", configuration.folder().nodeId(),
+                damagedRecords());
+        }
+    }
+
     /** @return whether there are records of a checkpoint in the memory. */
     boolean hasRestored()
     {

@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
@@ -19,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -75,8 +77,81 @@ class RegionAdoptionTest
 
     private ChunkTable restore()
     {
+        return restore(false);
+    }
+
+    private ChunkTable restore(final boolean acceptsDamage)
+    {
         return ChunkTable.restore(SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS,
-            new ChunkHeaders(region, HEADERS, CHUNKS));
+            new ChunkHeaders(region, HEADERS, CHUNKS), acceptsDamage);
+    }
+
+    private static long offset(final int chunk)
+    {
+        return SuperblockDescriptor.SPACE_BYTES + (long)chunk * CHUNK_BYTES;
+    }
+
+    private static long header(final int chunk)
+    {
+        return HEADERS + (long)chunk * ChunkDescriptor.HEADER_BYTES;
+    }
+
+    /** One of each state: blocks, an index, orphans that somebody has claimed, free. */
+    private long tableWithDamagedHeaders()
+    {
+        final ChunkTable before = newTable();
+        before.lease(OWNER, 1, ChunkPurpose.BLOCKS, 1, false);
+        before.lease(OWNER, 2, ChunkPurpose.INDEX, 1, false);
+        before.lease(OWNER, 3, ChunkPurpose.BLOCKS, 2, false);
+        before.claim(OWNER, List.of(new ChunkRun(offset(2), 1)));
+        before.lease(OWNER, 4, ChunkPurpose.BLOCKS, 1, false); // the last header, which would be written once more
+        for (final int chunk : new int[] {0, 1, 2, 5})
+        {
+            flip(header(chunk) + chunk * 11);
+        }
+        return before.newestLease();
+    }
+
+    @Test
+    void shouldQuarantineChunksWithDamagedHeadersWhenThatIsAccepted()
+    {
+        final long newestLease = tableWithDamagedHeaders();
+        assertThatThrownBy(this::restore).isInstanceOf(FormatException.class)
+            .hasMessageContaining("chunk 0: ").hasMessageContaining("--accept-damage");
+        final ChunkTable chunks = restore(true);
+        assertThat(chunks.damagedCount()).isEqualTo(4);
+        assertThat(chunks.quarantinedCount()).isEqualTo(4);
+        assertThat(chunks.newestLease()).as("unlike any that was read by somebody").isGreaterThan(newestLease + CHUNKS);
+        final BitSet indexes = new BitSet();
+        indexes.set(1);
+        chunks.acceptDamaged(indexes);
+        assertThat(chunks.quarantinedCount()).isEqualTo(3);
+        assertThat(chunks.indexCount()).isEqualTo(1);
+
+        // Nobody gets the others, in any way, nor after all nodes have ended.
+        chunks.orphanUnless((node) -> false);
+        final PeerIdentity other = new PeerIdentity(9, 1);
+        for (final int chunk : new int[] {0, 2, 5})
+        {
+            final List<ChunkRun> run = List.of(new ChunkRun(offset(chunk), 1));
+            assertThat(chunks.claim(other, run)).isEmpty();
+            assertThatThrownBy(() -> chunks.takeBack(other, run)).isInstanceOf(ControlException.class);
+            assertThatThrownBy(() -> chunks.adopt(other, run)).isInstanceOf(ControlException.class);
+        }
+        assertThat(chunks.lease(other, 4, ChunkPurpose.BLOCKS, 2, false))
+            .containsExactly(new ChunkRun(offset(6), 2));
+        chunks.takeBack(other, List.of(new ChunkRun(offset(1), 1)));
+        assertThat(restore().quarantinedCount()).as("headers are whole from now on").isEqualTo(3);
+    }
+
+    @Test
+    void shouldLeaveDamagedHeadersAsTheyWereWhenTheNodeDoesNotStart()
+    {
+        tableWithDamagedHeaders();
+        final byte[] before = region.asSlice(HEADERS).toArray(ValueLayout.JAVA_BYTE);
+        restore(true).refuseDamaged();
+        assertThat(region.asSlice(HEADERS).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+        assertThatThrownBy(this::restore).isInstanceOf(FormatException.class);
     }
 
     private ChunkTable newTable()
@@ -249,7 +324,7 @@ class RegionAdoptionTest
         newTable();
         flip(HEADERS + 3L * ChunkDescriptor.HEADER_BYTES + 8);
         assertThatThrownBy(this::restore).isInstanceOf(FormatException.class).hasMessageContaining("chunk 3: ")
-            .hasMessageContaining("--accept-damage is for records, and not for this");
+            .hasMessageContaining("start it with --accept-damage to serve what is in the chunk");
     }
 
     @Test

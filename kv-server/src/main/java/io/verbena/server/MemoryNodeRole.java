@@ -208,6 +208,7 @@ public final class MemoryNodeRole implements Role
         figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
         figures.put("damaged_records", node.damagedRecords());
+        figures.put("quarantined_chunks", node.quarantinedChunks());
         figures.put("failed_requests", node.failedRequests());
         figures.put("node_carriers", transports);
         final Checkpointer checkpointer = node.checkpointer();

@@ -1,7 +1,5 @@
 package io.verbena.server;
 
-import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvCorruptException;
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
@@ -9,14 +7,6 @@ import io.verbena.client.TableOptions;
 import io.verbena.client.routing.RemoteKvClient;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
-import io.verbena.protocol.bootstrap.BootstrapClient;
-import io.verbena.protocol.bootstrap.BootstrapLocator;
-import io.verbena.protocol.bootstrap.ClusterAddress;
-import io.verbena.protocol.bootstrap.ClusterToken;
-import io.verbena.protocol.bootstrap.MetaServerLocator;
-import io.verbena.rdma.fabric.Fabrics;
-import io.verbena.rdma.verbs.Device;
-import io.verbena.rdma.verbs.Fabric;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
@@ -24,31 +14,22 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -60,100 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * one that restores a checkpoint.
  */
 @Timeout(180)
-class MemoryRestartTest
+class MemoryRestartTest extends MemoryRestartRig
 {
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
-    private static final byte[] KEY = {1, 2, 3};
-    private static final byte[] VALUE = {42, 43, 44, 45};
-
-    @TempDir
-    private Path directory;
-    private final List<RoleRunner> runners = new ArrayList<>();
-    private Fabric fabric;
-    private ClusterToken token;
-    private MetaServerRole meta;
-    private RoleRunner memory;
-    private KvClient client;
-    private KvTable table;
-
-    @BeforeEach
-    void open()
-    {
-        final String name = "soft:" + directory.resolve("fabric");
-        fabric = Fabrics.open(name);
-        token = ClusterToken.readOrCreate(directory.resolve("token"));
-        meta = MetaServerRole.open(
-            fabric, name, new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true);
-        runners.add(start(meta));
-        memory = start(openMemory());
-        runners.add(start(ComputeNodeRole.open(fabric, locator())));
-        final Device device = fabric.openDevice("client");
-        client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeoutNs(STEP_NS), device::close);
-        table = client.createTable("t", new TableOptions(1_000));
-        table.put(KEY, VALUE, STEP_NS);
-    }
-
-    @AfterEach
-    void close()
-    {
-        client.close();
-        memory.stop();
-        assertThat(memory.awaitEnd(STEP_NS)).isTrue();
-        runners.reversed().forEach((runner) ->
-        {
-            runner.stop();
-            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
-        });
-        fabric.close();
-    }
-
-    private MetaServerLocator locator()
-    {
-        return new BootstrapLocator(
-            meta.address(), token, BootstrapClient.ask(meta.address(), token, 10_000));
-    }
-
-    private MemoryNodeRole openMemory()
-    {
-        return openMemory(false);
-    }
-
-    private MemoryNodeRole openMemory(final boolean acceptsDamage)
-    {
-        return MemoryNodeRole.open(
-            fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 16 << 20), 0, acceptsDamage);
-    }
-
-    private static RoleRunner start(final Role role)
-    {
-        final RoleRunner runner = RoleRunner.start(role);
-        assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
-        return runner;
-    }
-
-    /** Nobody is told; connections and the device are gone, as when the process is killed. */
-    private void end()
-    {
-        memory.stop();
-        assertThat(memory.awaitEnd(STEP_NS)).isTrue();
-    }
-
-    private void change(final Consumer<MemorySegment> change) throws IOException
-    {
-        final Path file =
-            directory.resolve("fabric").resolve(MemoryFolder.memoryName(folder()) + ".memory");
-        try (Arena arena = Arena.ofConfined();
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE))
-        {
-            change.accept(channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena));
-        }
-    }
-
-    private static void flip(final MemorySegment region, final long offset)
-    {
-        region.set(ValueLayout.JAVA_BYTE, offset, (byte)~region.get(ValueLayout.JAVA_BYTE, offset));
-    }
-
     /** Where the slot of the only record is. */
     private static long onlySlot(final MemorySegment region)
     {
@@ -311,11 +200,6 @@ class MemoryRestartTest
         assertThat(table.get(KEY, STEP_NS)).as("an insert that was not decided").isEmpty();
         table.put(KEY, VALUE, STEP_NS);
         assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
-    }
-
-    private Path folder()
-    {
-        return directory.resolve("memory");
     }
 
     private void loseMemory()

@@ -29,6 +29,8 @@ final class StatusFaults
         new Fault("refused_connections", "0", "connections refused so far for want of room: %s; raise --max-clients"),
         new Fault("damaged_records", "0", "damaged records in its memory when it started: %s; operations on their " +
             "keys fail, all others do not; 'verbena table check' lists them"),
+        new Fault("quarantined_chunks", "0", "chunks whose headers were damaged: %s; their records are served, their " +
+            "memory is not used again until 'verbena down' and 'verbena up'; 'verbena table check --all' lists them"),
         new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"));
     private static final Set<String> NAMES =
         FAULTS.stream().map(Fault::figure).collect(Collectors.toUnmodifiableSet());

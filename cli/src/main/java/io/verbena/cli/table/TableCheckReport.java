@@ -76,6 +76,7 @@ record TableCheckReport(
         text.append(tables()).append('\n').append(memory()).append('\n');
         repairs.forEach((repair) -> text.append("  repaired: ").append(repair).append('\n'));
         check.unjudged().forEach((what) -> text.append("  not judged: ").append(what).append('\n'));
+        check.quarantined().forEach((what) -> text.append("  quarantined: ").append(what).append('\n'));
         notSwept.forEach((what) -> text.append("  not swept: ").append(what).append('\n'));
         final List<String> problems = problems();
         problems.stream().limit(MAX_LINES).forEach((problem) -> text.append("  ").append(problem).append('\n'));
@@ -138,6 +139,7 @@ record TableCheckReport(
         figures.put("left_behind", check.leftovers().size());
         figures.put("repairs", repairs);
         figures.put("not_judged", check.unjudged());
+        figures.put("quarantined", check.quarantined());
         figures.put("not_swept", notSwept);
         figures.put("problems", problems());
         return JsonWriter.write(figures);

@@ -327,7 +327,7 @@ final class TableInspectCommand implements Callable<Integer>
 
     private static String stateName(final int state)
     {
-        return state < 0 || state > ChunkDescriptor.STATE_ORPHAN ? "no such state " + state :
+        return state < 0 || state > ChunkDescriptor.STATE_QUARANTINED ? "no such state " + state :
             ChunkDescriptor.stateName(state);
     }
 

@@ -4,6 +4,8 @@ import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.memory.MemoryFolder;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SuperblockDescriptor;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -12,12 +14,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,22 +63,30 @@ class AcceptedDamageSystemTest
         process.onExit().join();
     }
 
-    /** Flips the first byte of the marked value where it lies in the memory of the node, which has ended. */
-    private void damageRecord() throws IOException
+    /** Changes the memory of the node, which has ended. */
+    private void change(final Consumer<ByteBuffer> change) throws IOException
     {
         final ClusterFolder folder = ClusterFolder.of(directory);
         final Path file = Path.of(folder.fabric().substring("soft:".length()))
             .resolve(MemoryFolder.memoryName(folder.memoryNode("memory-1")) + ".memory");
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE))
         {
-            final ByteBuffer memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size());
+            change.accept(channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size()));
+        }
+    }
+
+    /** Flips the first byte of the marked value. */
+    private void damageRecord() throws IOException
+    {
+        change((memory) ->
+        {
             int at = 0;
             while (-1 != memory.slice(at, MARK.length).mismatch(ByteBuffer.wrap(MARK)))
             {
                 at++;
             }
             memory.put(at, (byte)~memory.get(at));
-        }
+        });
     }
 
     @Test
@@ -103,5 +115,38 @@ class AcceptedDamageSystemTest
         succeed("put", "good", "better");
         succeed("get", "good");
         assertThat(last.out()).isEqualTo("better\n");
+
+        killMemoryNode();
+        damageHeadersOfBlocks();
+        assertThat(run("up")).isNotZero();
+        assertThat(last.err()).contains("chunk header is damaged", "start it with --accept-damage");
+        succeed("up", "--accept-damage");
+        succeed("get", "good");
+        assertThat(last.out()).isEqualTo("better\n");
+        succeed("put", "good", "best");
+        succeed("status");
+        assertThat(last.out()).contains("error: memory-1: chunks whose headers were damaged: ");
+        run("table", "check", "--all");
+        assertThat(last.out()).contains("quarantined: memory node 1: chunk ", "its header was damaged");
+    }
+
+    private void damageHeadersOfBlocks() throws IOException
+    {
+        change((memory) ->
+        {
+            memory.order(ByteOrder.LITTLE_ENDIAN);
+            // Else the last header that was written would be written once more.
+            memory.put(SuperblockDescriptor.JOURNAL_OFFSET, new byte[Long.BYTES + ChunkDescriptor.HEADER_BYTES]);
+            int at = (int)memory.getLong(SuperblockDescriptor.CHUNK_HEADERS_OFFSET_OFFSET);
+            for (int i = memory.getInt(SuperblockDescriptor.CHUNK_COUNT_OFFSET); i > 0; i--)
+            {
+                final int lease = at + ChunkDescriptor.LEASE_NUMBER_OFFSET;
+                if (ChunkDescriptor.STATE_BLOCKS == memory.get(at + ChunkDescriptor.STATE_OFFSET))
+                {
+                    memory.put(lease, (byte)~memory.get(lease));
+                }
+                at += ChunkDescriptor.HEADER_BYTES;
+            }
+        });
     }
 }

@@ -323,6 +323,7 @@ public final class CheckpointRestore
     private static CheckpointException damaged(final long slot)
     {
         return new CheckpointException(String.format("checkpoint is damaged: the record of slot 0x%x is not whole; " +
-            "restore its folder from a copy", slot), null);
+            "restore its folder from a copy. --accept-damage does not help: which key it had is not known, so a " +
+            "lookup of that key would find no record", slot), null);
     }
 }

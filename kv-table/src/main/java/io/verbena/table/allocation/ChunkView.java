@@ -61,7 +61,8 @@ public final class ChunkView
         leaseNumbers[index] = ChunkDescriptor.leaseNumber(buffer, offset);
         requestIds[index] = ChunkDescriptor.requestId(buffer, offset);
         newestLease = Math.max(newestLease, leaseNumbers[index]);
-        closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN);
+        closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN ||
+            states[index] == ChunkDescriptor.STATE_QUARANTINED);
         return true;
     }
 
@@ -140,10 +141,23 @@ public final class ChunkView
             reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
     }
 
-    /** @return whether any chunk is closed: what nobody names in it will be free. */
+    /** @return whether any chunk is closed, for good or until its reaper returns it. */
     public boolean hasClosed()
     {
         return !closed.isEmpty();
+    }
+
+    /** @return whether any chunk is an orphan: what nobody names in it will be free. */
+    public boolean hasOrphans()
+    {
+        for (int index = closed.nextSetBit(0); index >= 0; index = closed.nextSetBit(index + 1))
+        {
+            if (states[index] == ChunkDescriptor.STATE_ORPHAN)
+            {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** @return whether the chunk of a block is closed: nobody but its reaper may have blocks of it. */
@@ -161,11 +175,11 @@ public final class ChunkView
     @Override
     public String toString()
     {
-        final int[] counts = new int[ChunkDescriptor.STATE_ORPHAN + 1];
+        final int[] counts = new int[ChunkDescriptor.STATE_QUARANTINED + 1];
         for (final byte state : states)
         {
             counts[state]++;
         }
-        return "ChunkView{free, blocks, index, orphan=" + Arrays.toString(counts) + '}';
+        return "ChunkView{free, blocks, index, orphan, quarantined=" + Arrays.toString(counts) + '}';
     }
 }

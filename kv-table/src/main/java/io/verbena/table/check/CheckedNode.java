@@ -109,7 +109,8 @@ final class CheckedNode
             return false;
         }
         final int chunk = view.index(subtableOffset);
-        if (!indexChunks.add(chunk) || view.state(chunk) != ChunkDescriptor.STATE_INDEX)
+        final boolean isQuarantined = view.state(chunk) == ChunkDescriptor.STATE_QUARANTINED;
+        if (!indexChunks.add(chunk) || view.state(chunk) != ChunkDescriptor.STATE_INDEX && !isQuarantined)
         {
             check.problem(what + " at node " + id() + ": its chunk " + chunk + " is " +
                 ChunkDescriptor.stateName(view.state(chunk)) + ", or another subtable's as well");
@@ -123,7 +124,8 @@ final class CheckedNode
         wordOfChunk.forEach((chunk, word) ->
         {
             final int state = view.state(chunk);
-            if (state != ChunkDescriptor.STATE_BLOCKS && state != ChunkDescriptor.STATE_ORPHAN)
+            if (state != ChunkDescriptor.STATE_BLOCKS && state != ChunkDescriptor.STATE_ORPHAN &&
+                state != ChunkDescriptor.STATE_QUARANTINED)
             {
                 check.problem(SlotWord.toString(word) + " names memory in chunk " + chunk + " of node " + id() +
                     ", which is " + ChunkDescriptor.stateName(state));
@@ -188,6 +190,12 @@ final class CheckedNode
                 {
                     space.orphanBytes += length;
                     space.namedInOrphansBytes += namedHere;
+                }
+                case ChunkDescriptor.STATE_QUARANTINED ->
+                {
+                    space.quarantinedChunks.set(i);
+                    space.quarantinedIndexes.set(i, indexChunks.contains(i));
+                    space.quarantinedChunkBytes += length;
                 }
                 default -> space.freeChunkBytes += length;
             }

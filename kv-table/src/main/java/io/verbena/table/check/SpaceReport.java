@@ -23,6 +23,12 @@ public final class SpaceReport
     public long namedInOrphansBytes;
     /** Chunks that somebody has, and in which no word names a block and no table has a subtable. */
     public final BitSet unnamedChunks = new BitSet();
+    /** Chunks whose headers were damaged: nobody has them, and what words name in them stays readable. */
+    public final BitSet quarantinedChunks = new BitSet();
+    /** Of these, chunks in which a table has a subtable. */
+    public final BitSet quarantinedIndexes = new BitSet();
+    /** Bytes of {@link #quarantinedChunks}. */
+    public long quarantinedChunkBytes;
     /** Free blocks and stretches not cut yet. */
     public long heldFreeBytes;
     /** Blocks that wait for the epoch. */

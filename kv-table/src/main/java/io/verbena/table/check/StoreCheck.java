@@ -13,13 +13,15 @@ import java.util.TreeMap;
  * @param problems  one line each: memory in two hands, damaged superblocks and headers.
  * @param leftovers undecided inserts that nobody will decide, and remains of deletes; the first 100,000.
  * @param unjudged  one line each: what could not be found out.
+ * @param quarantined one line each: chunks whose headers were damaged; no violation, since what is in them was checked.
  */
 public record StoreCheck(
     Map<String, TableCheck> tables,
     List<SpaceReport> spaces,
     List<String> problems,
     List<Leftover> leftovers,
-    List<String> unjudged)
+    List<String> unjudged,
+    List<String> quarantined)
 {
     private static final int MAX_PROBLEMS = 100;
 
@@ -37,7 +39,8 @@ public record StoreCheck(
 
     StoreCheck()
     {
-        this(new TreeMap<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        this(new TreeMap<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(),
+            new ArrayList<>());
     }
 
     /** @return whether every invariant holds; lost bytes are no danger, and asked for separately. */

@@ -16,6 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -124,8 +125,16 @@ public final class StoreChecker
             noteHeld(nodes.get(stretch.memoryNodeId()), stretch);
         }
         nodes.values().forEach((node) -> node.sum(!store.isLive()));
+        nodes.values().forEach(this::listQuarantined);
         keepLeftovers();
         return check;
+    }
+
+    private void listQuarantined(final CheckedNode node)
+    {
+        node.space().quarantinedChunks.stream().forEach((chunk) -> check.quarantined().add(String.format(Locale.ROOT,
+            "memory node %d: chunk %d, %,d bytes at 0x%x: its header was damaged; its records are served, and its " +
+            "memory is not used again", node.id(), chunk, node.view().chunkLengthBytes(), node.view().offset(chunk))));
     }
 
     private long regionLengthBytes(final int memoryNodeId)

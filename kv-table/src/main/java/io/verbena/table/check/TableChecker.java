@@ -287,14 +287,12 @@ public final class TableChecker
     private boolean isWordSound(final TableWords.Slot slot, final long word)
     {
         final long high = BlockDescriptor.keyHash(block, 0);
-        final int keyLength = BlockDescriptor.keyLength(block, 0);
-        if (BlockDescriptor.KEY_OFFSET + keyLength <= SizeClasses.lengthBytes(SlotWord.sizeClass(word)))
+        // Of a damaged length, too: the buffer has room for the longest, and its hash does not fit the word.
+        hash.compute(hashFunction, block.addressOffset() + BlockDescriptor.KEY_OFFSET,
+            BlockDescriptor.keyLength(block, 0));
+        if (isOfWord(slot, word, hash.high()) && hash.high() != high)
         {
-            hash.compute(hashFunction, block.addressOffset() + BlockDescriptor.KEY_OFFSET, keyLength);
-            if (isOfWord(slot, word, hash.high()) && hash.high() != high)
-            {
-                return false;
-            }
+            return false;
         }
         return isOfWord(slot, word, high);
     }

@@ -48,6 +48,8 @@ public final class ChunkDescriptor
     public static final int STATE_INDEX = 2;
     /** Closed: nobody takes a block of it; what no word names goes to the reaper. The owner is the last one. */
     public static final int STATE_ORPHAN = 3;
+    /** Its header was damaged: nobody owns, takes, closes or returns it; what words name in it stays readable. */
+    public static final int STATE_QUARANTINED = 4;
 
     public static final int MAGIC_OFFSET = 0;
     public static final int FORMAT_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -63,7 +65,7 @@ public final class ChunkDescriptor
     public static final int HEADER_BYTES = CHECKSUM_OFFSET + Long.BYTES;
 
     private static final LongHashFunction CHECKSUM = LongHashFunction.xx3();
-    private static final String[] STATE_NAMES = {"free", "blocks", "index", "orphan"};
+    private static final String[] STATE_NAMES = {"free", "blocks", "index", "orphan", "quarantined"};
 
     static
     {
@@ -144,7 +146,7 @@ public final class ChunkDescriptor
     public static boolean isWhole(final DirectBuffer buffer, final int offset)
     {
         return buffer.getByte(offset + FORMAT_OFFSET) == FORMAT_VERSION && state(buffer, offset) >= STATE_FREE &&
-            state(buffer, offset) <= STATE_ORPHAN &&
+            state(buffer, offset) <= STATE_QUARANTINED &&
             buffer.getLong(offset + CHECKSUM_OFFSET, LITTLE_ENDIAN) == checksum(buffer, offset);
     }
 

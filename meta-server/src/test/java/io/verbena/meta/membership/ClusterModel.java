@@ -34,6 +34,8 @@ final class ClusterModel
     static final long EPOCH_INTERVAL_NS = 10;
     static final long FENCE_RETRY_NS = 30;
     private static final int QUARANTINE_EPOCHS = 3;
+    private static final int FORGETS_ONE_IN = 4;
+    private static final int MOST_MEMORIES = 8;
 
     private record FenceCall(int memoryNodeId, FencingRound round, MembershipConductor caller)
     {
@@ -46,7 +48,7 @@ final class ClusterModel
     private final Map<Integer, ModelMemory> memories = new TreeMap<>();
     private final List<FenceCall> fenceCalls = new ArrayList<>();
     private final Set<Integer> incarnations = new TreeSet<>();
-    private final Map<String, Integer> events = new HashMap<>();
+    private final ModelEvents events = new ModelEvents();
     private MembershipConductor conductor;
     private long nowNs = 1;
     private long step;
@@ -59,17 +61,51 @@ final class ClusterModel
 
         for (int i = 0; i < 2; i++)
         {
-            final Member member = register(NodeRole.MEMORY_NODE);
-            final ModelMemory memory = new ModelMemory(member.nodeId());
-            memories.put(memory.nodeId, memory);
-            begin(memory, member.incarnation());
+            addMemory();
         }
     }
 
-    /** @return how often each kind of event happened, so that a test can see that it tested something. */
+    private void addMemory()
+    {
+        final Member member = register(NodeRole.MEMORY_NODE);
+        final ModelMemory memory = new ModelMemory(member.nodeId());
+        memories.put(memory.nodeId, memory);
+        begin(memory, member.incarnation());
+    }
+
+    /** Given up for good, and another one comes: whatever its process still does, nobody uses its memory. */
+    private void forget(final ModelMemory memory)
+    {
+        final Member member = conductor.table().member(memory.nodeId);
+        final boolean isLive = null != member && member.isLive();
+
+        if (memory.isForgotten || memories.size() > MOST_MEMORIES)
+        {
+            return;
+        }
+
+        try
+        {
+            conductor.forgetMemory(memory.nodeId);
+            memory.isForgotten = true;
+            events.count("forgotten");
+            addMemory();
+        }
+        catch (final MembershipRefusedException ex)
+        {
+            events.count("forget refused");
+        }
+
+        if (isLive == memory.isForgotten)
+        {
+            throw new AssertionError("step " + step + ": forgotten=" + memory.isForgotten + " " + member);
+        }
+    }
+
+    /** @return what has happened, so that a test can see that it tested something. */
     Map<String, Integer> events()
     {
-        return events;
+        return events.counts();
     }
 
     void run(final int steps)
@@ -85,7 +121,7 @@ final class ClusterModel
 
     private void act()
     {
-        switch (random.nextInt(25))
+        switch (random.nextInt(26))
         {
             case 0 -> addCompute();
             case 1, 2, 3 -> withAnyCompute(this::tryBeginOperation);
@@ -94,11 +130,12 @@ final class ClusterModel
             case 8, 9, 10 -> withCompute(this::sendHeartbeat);
             case 11, 12, 22, 23 -> deliverRequest();
             case 13, 14 -> computes.forEach(this::deliverReply);
-            case 15 -> withAnyCompute(this::pauseOrGoOn);
+            case 15 -> withAnyCompute((compute) -> compute.pauseOrGoOn(random));
             case 16, 17 -> answerFence();
             case 18, 19 -> memories.values().forEach(this::memoryDutyCycle);
-            case 20 -> withMemory(this::pauseOrGoOn);
+            case 20 -> withMemory((memory) -> memory.pauseOrGoOn(random));
             case 21 -> rarely(20, this::deliverVeryLate);
+            case 24 -> rarely(FORGETS_ONE_IN, () -> withMemory(this::forget));
             default -> rarely(60, this::restart);
         }
     }
@@ -124,14 +161,14 @@ final class ClusterModel
                 EPOCH_INTERVAL_NS,
                 FENCE_RETRY_NS,
                 false),
-            new Released(),
+            events,
             nowNs);
         lastSafeEpoch = 0;
     }
 
     private void restart()
     {
-        count("restart");
+        events.count("restart");
         start();
     }
 
@@ -220,33 +257,6 @@ final class ClusterModel
         memories.values().forEach((m) -> m.sessions.remove(compute.incarnation));
     }
 
-    private void pauseOrGoOn(final ModelCompute compute)
-    {
-        if (compute.paused)
-        {
-            compute.paused = 0 != random.nextInt(compute.pauseLength);
-        }
-        else if (0 == random.nextInt(60))
-        {
-            compute.paused = true;
-            compute.pauseLength = random.nextBoolean() ? 3 : 30;
-            compute.isPastLeaseCheck = true;
-        }
-    }
-
-    private void pauseOrGoOn(final ModelMemory memory)
-    {
-        if (memory.paused)
-        {
-            memory.paused = 0 != random.nextInt(memory.pauseLength);
-        }
-        else if (0 == random.nextInt(60))
-        {
-            memory.paused = true;
-            memory.pauseLength = random.nextBoolean() ? 3 : 30;
-        }
-    }
-
     /**
      * A node that paused between its look at the clock and the operation goes on with the operation, lookups included.
      */
@@ -288,6 +298,11 @@ final class ClusterModel
 
     private boolean connect(final ModelCompute compute, final ModelMemory memory, final int incarnation)
     {
+        if (memory.isForgotten)
+        {
+            return false;
+        }
+
         if (memory.sessions.contains(compute.incarnation))
         {
             return memory.incarnation == incarnation;
@@ -305,7 +320,8 @@ final class ClusterModel
     private boolean canReach(final ModelCompute compute, final int memoryNodeId, final int incarnation)
     {
         final ModelMemory memory = memories.get(memoryNodeId);
-        return memory.incarnation == incarnation && memory.sessions.contains(compute.incarnation);
+        return !memory.isForgotten && memory.incarnation == incarnation &&
+            memory.sessions.contains(compute.incarnation);
     }
 
     private void endOperation(final ModelCompute compute)
@@ -370,7 +386,7 @@ final class ClusterModel
         }
         catch (final MembershipRefusedException ex)
         {
-            count("refused");
+            events.count("refused");
         }
     }
 
@@ -408,7 +424,7 @@ final class ClusterModel
                 canReach(compute, block.memoryNodeId(), block.memoryIncarnation()))
             {
                 compute.retired.remove(block);
-                count("reuse");
+                events.count("reuse");
                 computes.forEach((other) -> checkNobodyRelies(other, block));
             }
         }
@@ -485,19 +501,24 @@ final class ClusterModel
             final Member member = conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), memory.nodeId, nowNs);
             noteIncarnation(member);
 
+            if (memory.isForgotten)
+            {
+                throw new AssertionError("step " + step + ": let a forgotten memory node in: " + member);
+            }
+
             if (random.nextBoolean())
             {
                 begin(memory, member.incarnation());
-                count("memory node rejoined");
+                events.count("memory node rejoined");
             }
             else
             {
-                count("rejoin unheard");
+                events.count("rejoin unheard");
             }
         }
         catch (final MembershipRefusedException ex)
         {
-            count("rejoin refused");
+            events.count("rejoin refused");
         }
     }
 
@@ -569,31 +590,5 @@ final class ClusterModel
     private void withMemory(final Consumer<ModelMemory> action)
     {
         action.accept(List.copyOf(memories.values()).get(random.nextInt(memories.size())));
-    }
-
-    private void count(final String event)
-    {
-        events.merge(event, 1, Integer::sum);
-    }
-
-    private final class Released implements MembershipListener
-    {
-        @Override
-        public void onJoined(final Member member)
-        {
-            count("joined " + member.node().role());
-        }
-
-        @Override
-        public void onEnded(final Member member)
-        {
-            count("ended " + member.node().state());
-        }
-
-        @Override
-        public void onFenced(final Member member)
-        {
-            count("fenced");
-        }
     }
 }

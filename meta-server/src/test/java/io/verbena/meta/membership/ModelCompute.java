@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A compute node of the {@link ClusterModel}. */
-final class ModelCompute
+final class ModelCompute extends ModelProcess
 {
     /** What an operation or a cached location rests on: a look at a memory node, and what its node knew then. */
     record Look(int memoryNodeId, int memoryIncarnation, long atStep, long epoch)
@@ -37,16 +37,21 @@ final class ModelCompute
     Look cached;
     long leaseEndsNs;
     long epoch;
-    boolean paused;
     boolean isPastLeaseCheck;
     boolean gone;
-    int pauseLength;
 
     ModelCompute(final Member member)
     {
         nodeId = member.nodeId();
         incarnation = member.incarnation();
         writerNumber = member.node().writerNumber();
+    }
+
+    /** What it looked at its clock for, it does when it goes on. */
+    @Override
+    void onPause()
+    {
+        isPastLeaseCheck = true;
     }
 
     long passed()

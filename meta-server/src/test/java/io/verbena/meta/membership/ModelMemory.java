@@ -4,14 +4,13 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** A memory node of the {@link ClusterModel}. */
-final class ModelMemory
+final class ModelMemory extends ModelProcess
 {
     final int nodeId;
     int incarnation;
     long leaseEndsNs;
-    boolean paused;
     boolean ready;
-    int pauseLength;
+    boolean isForgotten;
     final Set<Integer> sessions = new HashSet<>();
     final Set<Integer> fenced = new HashSet<>();
     final Set<Integer> membersAtStart = new HashSet<>();
