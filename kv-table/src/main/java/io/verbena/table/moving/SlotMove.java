@@ -5,7 +5,7 @@ import io.verbena.table.format.SlotWord;
 
 /**
  * What a slot's word becomes when its subtable is split or merged: the rules, for everybody who moves slots, reads them
- * while they move, or checks them. Section "Splits" of {@code docs/protocol/growth.md}. Stateless.
+ * while they move, or checks them. Section "Split" of {@code docs/protocol/growth.md}. Stateless.
  */
 public final class SlotMove
 {

@@ -2,7 +2,7 @@ package io.verbena.table.operation;
 
 /**
  * What the end of a leader tells those that waited when it began: what each would be told right behind it, where that
- * changes nothing. Section "Combined writers" of {@code docs/protocol/point-operations.md}. Single owner thread.
+ * changes nothing. See {@code docs/protocol/combined-writers.md}. Single owner thread.
  */
 final class Answers
 {

@@ -3,7 +3,7 @@ package io.verbena.table.operation;
 /**
  * What an engine remembers of its operations whose outcome was told as unknown: a bounded window, the oldest forgotten
  * first. An operation that is repeated with the same sequence finds here what became of it, or which words could tell.
- * Section "Retries" of {@code docs/protocol/point-operations.md}.
+ * See {@code docs/protocol/retries.md}.
  */
 final class Attempts
 {

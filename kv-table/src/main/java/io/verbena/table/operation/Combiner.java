@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * Lets the writers of one key that are under way at this engine go one after the other instead of against each other,
- * and takes several of them along with one compare-and-swap. Section "Combined writers" of
- * {@code docs/protocol/point-operations.md}.
+ * and takes several of them along with one compare-and-swap. See
+ * {@code docs/protocol/combined-writers.md}.
  *
  * <p>A writer that finds none of its key under way <em>leads</em>: it is run. One that finds a leader waits behind it,
  * {@link Step#COMBINED}: it has read nothing and holds no block. When the leader has ended, it first <em>answers</em>

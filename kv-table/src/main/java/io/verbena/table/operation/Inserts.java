@@ -7,7 +7,7 @@ import io.verbena.table.format.SlotWord;
 
 /**
  * Inserting a key: place a tentative word, read both combined buckets again, judge what stands there, commit. Section
- * INSERT of {@code docs/protocol/point-operations.md}; the letters in comments are its cases.
+ * Section "Insert" of {@code docs/protocol/point-operations.md}; the letters in comments are its cases.
  */
 final class Inserts
 {

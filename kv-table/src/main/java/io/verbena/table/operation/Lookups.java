@@ -10,7 +10,7 @@ import io.verbena.table.format.SplitLink;
 
 /**
  * Finding a key: by its cached location, or by a look at both of its combined buckets and at every block there that
- * carries its fingerprint. Section LOOK of {@code docs/protocol/point-operations.md}.
+ * carries its fingerprint. Section "Lookup" of {@code docs/protocol/point-operations.md}.
  */
 final class Lookups
 {

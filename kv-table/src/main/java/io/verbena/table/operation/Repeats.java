@@ -6,8 +6,8 @@ import io.verbena.table.format.SlotWord;
 
 /**
  * An operation that is begun again after its outcome was told as unknown: finds out what became of the first attempt,
- * and only if that had no effect lets it go on. What cannot be found out stays unknown. Section "Retries" of
- * {@code docs/protocol/point-operations.md}.
+ * and only if that had no effect lets it go on. What cannot be found out stays unknown. See
+ * {@code docs/protocol/retries.md}.
  */
 final class Repeats
 {

@@ -15,7 +15,7 @@ import io.verbena.table.moving.SlotMove;
 /**
  * Moves the slots that an operation needs from a subtable that is split, so that nobody waits for the splitter: each
  * old slot is frozen, then the same slot of the new one is initialised from it. Whoever comes second finds it done.
- * Section "Splits" of {@code docs/protocol/growth.md}; {@code TableSplit} does the same to whole subtables.
+ * Section "Split" of {@code docs/protocol/growth.md}; {@code TableSplit} does the same to whole subtables.
  */
 final class SlotMoves
 {
