@@ -6,7 +6,7 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 
 /**
- * Inserting a key: place a tentative word, read both combined buckets again, judge what stands there, commit. Section
+ * Inserting a key: place a tentative word, read both combined buckets again, judge what stands there, commit.
  * Section "Insert" of {@code docs/protocol/point-operations.md}; the letters in comments are its cases.
  */
 final class Inserts
