@@ -12,6 +12,8 @@ import io.verbena.compute.ComputeNodeRunner;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 
+import org.agrona.CloseHelper;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -280,13 +282,24 @@ public final class EmbeddedCluster implements AutoCloseable
             return;
         }
         closed = true;
-        final Closing closing = new Closing();
-        closing.step(this::removeShutdownHook);
-        clients.forEach((opened) -> closing.step(opened::close));
-        computeNodes.forEach((node) -> closing.step(node::beginLeave));
-        computeNodes.forEach((node) -> closing.step(() -> node.leave(closeTimeoutNs)));
-        closing.step(servers::close);
-        closing.throwIfFailed();
+        final List<AutoCloseable> steps = new ArrayList<>();
+        steps.add(this::removeShutdownHook);
+        steps.addAll(clients);
+        computeNodes.forEach((node) -> steps.add(node::beginLeave));
+        computeNodes.forEach((node) -> steps.add(() -> node.leave(closeTimeoutNs)));
+        steps.add(servers::close);
+        try
+        {
+            CloseHelper.closeAll(steps);
+        }
+        catch (final EmbeddedClusterException ex)
+        {
+            throw ex;
+        }
+        catch (final RuntimeException ex)
+        {
+            throw new EmbeddedClusterException("the cluster did not close in order: " + ex.getMessage(), ex);
+        }
     }
 
     private void closeAfter(final RuntimeException cause)

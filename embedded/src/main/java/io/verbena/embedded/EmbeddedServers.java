@@ -19,6 +19,7 @@ import io.verbena.table.check.StoreCheck;
 import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.TableDescriptor;
 
+import org.agrona.CloseHelper;
 import org.agrona.concurrent.NanoClock;
 
 import java.nio.file.Path;
@@ -231,26 +232,17 @@ final class EmbeddedServers
     void close()
     {
         final long timeoutNs = Math.max(stepTimeoutNs, MIN_CLOSE_NS);
-        final Closing closing = new Closing();
-        memoryNodes.forEach((thread) -> closing.step(() -> thread.close(timeoutNs)));
+        final List<AutoCloseable> steps = new ArrayList<>();
+        memoryNodes.forEach((thread) -> steps.add(() -> thread.close(timeoutNs)));
         if (null != metaServer)
         {
-            closing.step(() -> metaServer.close(timeoutNs));
+            steps.add(() -> metaServer.close(timeoutNs));
         }
-        devices.reversed().forEach((device) -> closing.step(device::close));
-        if (null != fabric)
-        {
-            closing.step(fabric::close);
-        }
-        if (null != store)
-        {
-            closing.step(store::close);
-        }
-        if (null != dataFolder)
-        {
-            closing.step(dataFolder::close);
-        }
-        closing.throwIfFailed();
+        steps.addAll(devices.reversed());
+        steps.add(fabric);
+        steps.add(store);
+        steps.add(dataFolder);
+        CloseHelper.closeAll(steps);
     }
 
     @Override

@@ -5,9 +5,9 @@ import io.verbena.client.KvException;
 import io.verbena.client.routing.ComputeNodeSet;
 import io.verbena.client.routing.RemoteNodes;
 import io.verbena.client.routing.RoutedKvClient;
-import io.verbena.protocol.remote.Waker;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.protocol.request.Waker;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;

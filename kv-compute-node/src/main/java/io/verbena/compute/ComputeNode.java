@@ -3,10 +3,10 @@ package io.verbena.compute;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
-import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A compute node: joins the cluster, keeps its lease, and runs operations on one-sided tables for any number of
  * submitting threads. Everything happens in {@link #doWork()}, called by one thread at a time, without blocking; so it
- * runs on a thread of its own that gives waiting submitters a turn ({@link ComputeNodeRunner}), or in a simulation.
+ * runs on a thread of its own that shares it with waiting submitters ({@link ComputeNodeRunner}), or in a simulation.
  *
  * <p>A node whose lease runs out serves nothing until it has joined again, under a new registration: what it had begun
  * ends with OUTCOME_UNKNOWN, what it had not begun, and what comes meanwhile, with NOT_SERVING.
@@ -55,20 +55,16 @@ public final class ComputeNode implements Agent
     private static final int MAX_ACCEPTS = 32;
     /** After a longer sleep the engine is told the time before it begins operations: 1 ms. */
     private static final long STALE_NS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** Longest pause before joining again: 20 ms. */
-    private static final long REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(20);
-    /** Longest pause after several attempts to join: 160 ms. */
-    private static final long MAX_REJOIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(160);
     /** Longest sleep of a node that has nothing to do: 50 ms. */
     private static final long MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Longest sleep of a node that awaits something that does not wake it: 50 microseconds. */
     private static final long BUSY_SLEEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
-    private final Device device;
-    private final MetaServerLocator metaServer;
+    private final Joining joining;
     private final ComputeNodeConfiguration configuration;
     private final NanoClock clock;
     private final RequestQueue queue;
+    private final QueueEndpoint endpoint;
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
     private final OperationDesk desk;
@@ -77,9 +73,6 @@ public final class ComputeNode implements Agent
     private NodeSession session;
     private long answeredAtLastLook;
     private long lastCycleNs;
-    private long joinBeganNs;
-    private final Backoff rejoinBackoff;
-    private long rejoinAtNs;
     private volatile int nodeId;
     private volatile int incarnation;
     private volatile int firstIncarnation;
@@ -88,35 +81,6 @@ public final class ComputeNode implements Agent
     private volatile boolean leaveAsked;
     private volatile boolean isMetaServerAway;
     private volatile VerbCounters finalCounters;
-    private volatile SharedDuty sharedDuty;
-
-    private final ComputeEndpoint endpoint = new ComputeEndpoint()
-    {
-        @Override
-        public int id()
-        {
-            return firstIncarnation;
-        }
-
-        @Override
-        public int submit(final NodeRequest request)
-        {
-            return queue.offer(request);
-        }
-
-        @Override
-        public int submitAndWork(final NodeRequest request)
-        {
-            final SharedDuty duty = sharedDuty;
-            return null == duty ? queue.offer(request) : duty.submit(request);
-        }
-
-        @Override
-        public String toString()
-        {
-            return ComputeNode.this.toString();
-        }
-    };
 
     /**
      * @param device        to work on; the caller closes it after the node.
@@ -136,16 +100,14 @@ public final class ComputeNode implements Agent
         final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
         final long beganNs)
     {
-        this.device = device;
-        this.metaServer = metaServer;
         this.configuration = configuration;
         clock = device.clock();
-        rejoinBackoff = new Backoff(REJOIN_PAUSE_NS, MAX_REJOIN_PAUSE_NS, device.random());
         queue = new RequestQueue(configuration.queueCapacity());
+        endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name());
         timeline = new JoinTimeline(beganNs);
         failures = new UnexpectedFailures(clock);
         desk = new OperationDesk(configuration.operationSlots(), clock, timeline, failures);
-        joinBeganNs = clock.nanoTime();
+        joining = new Joining(device, metaServer, configuration, timeline, failures);
     }
 
     /** @return where requests are handed over; takes them as soon as {@link #state()} is not FAILED or LEFT. */
@@ -193,7 +155,7 @@ public final class ComputeNode implements Agent
     /** @return its connections to the meta server and to memory nodes by what carries them. The node's thread. */
     public Map<String, Integer> transports()
     {
-        return null == session ? Map.of() : session.transports();
+        return null == session ? joining.transports() : session.transports();
     }
 
     /** @return memory nodes that can be used now. The node's thread. */
@@ -259,9 +221,13 @@ public final class ComputeNode implements Agent
         }
         // First, so that what completes within its doorbell is found in the same cycle.
         int workCount = State.SERVING == state && isServing(nowNs) ? takeRequests(nowNs) : 0;
-        workCount += null == session ? pollRejoin(nowNs) : session.poll(nowNs);
-        if (null != session)
+        if (null == session)
         {
+            workCount += pollStart(nowNs);
+        }
+        else
+        {
+            workCount += session.poll(nowNs);
             noteMetaServer(session.isMetaServerAway());
             workCount += followSession(nowNs);
         }
@@ -302,19 +268,40 @@ public final class ComputeNode implements Agent
         }
     }
 
-    private int pollRejoin(final long nowNs)
+    private int pollStart(final long nowNs)
     {
         if (leaveAsked)
         {
             stop(State.LEFT);
             return 1;
         }
-        if (nowNs - rejoinAtNs < 0 && 0 != rejoinAtNs)
+        final int workCount = joining.poll(nowNs);
+        if (joining.isUnderWay())
         {
-            return 0;
+            noteMetaServer(joining.isMetaServerUnreachable());
         }
-        session = new NodeSession(device, metaServer, configuration, desk, timeline, failures);
-        return 1;
+        if (joining.isRegistered())
+        {
+            session = joining.begin(desk);
+        }
+        else if (!joining.failure().isEmpty())
+        {
+            onSessionFailed(joining.failure(), nowNs);
+        }
+        else
+        {
+            refuseLateJoin("REGISTERING", nowNs);
+        }
+        return workCount;
+    }
+
+    private void refuseLateJoin(final String step, final long nowNs)
+    {
+        if (joining.isLate(nowNs))
+        {
+            failure = "compute node could not join within its deadline: step=" + step + " " + failure;
+            stop(State.FAILED);
+        }
     }
 
     private int followSession(final long nowNs)
@@ -329,7 +316,7 @@ public final class ComputeNode implements Agent
                     incarnation = session.registration().incarnation();
                     firstIncarnation = 0 == firstIncarnation ? incarnation : firstIncarnation;
                     state = State.SERVING;
-                    rejoinBackoff.reset();
+                    joining.onServing();
                 }
                 if (leaveAsked)
                 {
@@ -339,7 +326,7 @@ public final class ComputeNode implements Agent
                 }
             }
             case LEFT -> stop(State.LEFT);
-            case FAILED -> onSessionFailed(nowNs);
+            case FAILED -> onSessionFailed(session.failure(), nowNs);
             default ->
             {
                 if (leaveAsked && State.LEAVING != state)
@@ -347,26 +334,24 @@ public final class ComputeNode implements Agent
                     state = State.LEAVING;
                     session.leave();
                 }
-                else if (0 == nodeId && nowNs - joinBeganNs > configuration.joinTimeoutNs())
+                else
                 {
-                    failure = "compute node could not join within its deadline: step=" + session.step() + " " + failure;
-                    stop(State.FAILED);
+                    refuseLateJoin(session.step().name(), nowNs);
                 }
-                return 0;
             }
         }
         return 0;
     }
 
-    private void onSessionFailed(final long nowNs)
+    private void onSessionFailed(final String why, final long nowNs)
     {
-        failure = session.failure();
+        failure = why;
         closeSession();
         if (leaveAsked)
         {
             stop(State.LEFT);
         }
-        else if (0 == nodeId && nowNs - joinBeganNs > configuration.joinTimeoutNs())
+        else if (joining.isLate(nowNs))
         {
             failure = "compute node could not join within its deadline: " + failure;
             stop(State.FAILED);
@@ -375,7 +360,7 @@ public final class ComputeNode implements Agent
         {
             sayWhyItJoinsAgain();
             state = State.JOINING;
-            rejoinAtNs = nowNs + rejoinBackoff.nextPauseNs();
+            joining.pause(nowNs);
         }
     }
 
@@ -476,7 +461,12 @@ public final class ComputeNode implements Agent
             return false;
         }
         final VerbCounters counters = new VerbCounters().add(closedCounters);
-        request.answer(ControlRequest.Status.OK, null == session ? counters : counters.add(session.counters()), null);
+        counters.add(joining.counters());
+        if (null != session)
+        {
+            counters.add(session.counters());
+        }
+        request.answer(ControlRequest.Status.OK, counters, null);
         request.complete();
         return true;
     }
@@ -496,6 +486,8 @@ public final class ComputeNode implements Agent
 
     private void closeSession()
     {
+        closedCounters.add(joining.counters());
+        joining.close();
         if (null != session)
         {
             closedCounters.add(session.counters());
@@ -555,10 +547,14 @@ public final class ComputeNode implements Agent
         return null == session || session.isBusy();
     }
 
-    /** Lets submitting threads run the duty cycle, in turns that this hands out; before any of them submits. */
-    void shareDuty(final SharedDuty duty)
+    /**
+     * Lets submitting threads run the duty cycle; before any of them submits.
+     *
+     * @param lock over it, taken for each duty cycle from now on.
+     */
+    void shareDuty(final DutyLock lock)
     {
-        sharedDuty = duty;
+        endpoint.share(lock);
     }
 
     /** @return true if operations were answered since the last call of this, or somebody waits for the node now. */

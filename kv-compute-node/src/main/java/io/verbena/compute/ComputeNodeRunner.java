@@ -1,5 +1,7 @@
 package io.verbena.compute;
 
+import io.verbena.protocol.request.DutyLock;
+
 import org.agrona.concurrent.NanoClock;
 
 import org.slf4j.Logger;
@@ -11,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  * Runs a {@link ComputeNode} on a thread of its own, named after it. After it has worked for callers the thread spins a
  * little, as they often come back at once, then gives way, then sleeps until a request wakes it or a heartbeat is due.
  * Heartbeats alone do not make it spin again, so an idle node costs next to nothing. Between two duty cycles a thread
- * that waits for an answer may take its place, see {@link SharedDuty}. Thread-safe.
+ * that waits for an answer may take its place, see {@link DutyLock}. Thread-safe.
  */
 public final class ComputeNodeRunner implements AutoCloseable
 {
@@ -20,15 +22,15 @@ public final class ComputeNodeRunner implements AutoCloseable
     private static final int YIELDS = 200;
     private static final long POLL_NS = 100_000;
     /** Longest sleep while another thread works on the node. */
-    private static final long TURN_SLEEP_NS = 1_000_000;
+    private static final long HELD_SLEEP_NS = 1_000_000;
 
     private final ComputeNode node;
     private final NanoClock clock;
     private final Runnable onEnd;
     private final Thread thread;
-    private final SharedDuty duty;
+    private final DutyLock dutyLock;
     private volatile boolean killed;
-    private boolean ownsTurn;
+    private boolean holdsLock;
 
     /**
      * @param node  to run; nobody else may call its duty cycle.
@@ -41,8 +43,10 @@ public final class ComputeNodeRunner implements AutoCloseable
         clock = node.clock();
         thread = new Thread(this::run, node.roleName());
         thread.setDaemon(true);
-        duty = new SharedDuty(node);
-        node.shareDuty(duty);
+        dutyLock = new DutyLock(
+            new NodeDuty(node), node.queue()::wakeSleeper, clock, DutyLock.Patience.DUTY_CYCLE_ANSWERS);
+        dutyLock.share();
+        node.shareDuty(dutyLock);
     }
 
     /** @return the node. */
@@ -157,8 +161,8 @@ public final class ComputeNodeRunner implements AutoCloseable
         finally
         {
             onEnd.run();
-            // Whatever ended the thread: nobody may wait for answers that never come. The turn is kept for ever.
-            while (!ownsTurn && !duty.tryTake())
+            // Whatever ended the thread: nobody may wait for answers that never come. The lock is kept for ever.
+            while (!holdsLock && !dutyLock.tryAcquire())
             {
                 Thread.yield();
             }
@@ -169,14 +173,14 @@ public final class ComputeNodeRunner implements AutoCloseable
     /** One duty cycle, if nobody else is at it, and the pause after it. */
     private int cycle(final int idleCycles)
     {
-        if (!duty.tryTake())
+        if (!dutyLock.tryAcquire())
         {
             // Who works on the node wakes this thread if anything is left to do.
-            node.queue().sleepWhile(duty, TURN_SLEEP_NS);
+            node.queue().sleepWhile(dutyLock::isHeld, HELD_SLEEP_NS);
             return idleCycles;
         }
-        ownsTurn = true;
-        final Throwable failed = duty.failure();
+        holdsLock = true;
+        final Throwable failed = dutyLock.failure();
         if (null != failed)
         {
             throw new IllegalStateException("duty cycle failed in a submitting thread", failed);
@@ -184,8 +188,8 @@ public final class ComputeNodeRunner implements AutoCloseable
         final int workCount = node.doWork();
         final boolean staysAwake = workCount > 0 && node.hasWorkedForCallers();
         final long sleepNs = 0 == workCount ? node.sleepNs() : 0;
-        ownsTurn = false;
-        duty.giveBack();
+        holdsLock = false;
+        dutyLock.release();
         if (workCount > 0)
         {
             return staysAwake ? 0 : idleCycles;

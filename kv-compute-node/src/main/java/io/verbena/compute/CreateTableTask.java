@@ -3,17 +3,16 @@ package io.verbena.compute;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ChunkLease;
-import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.table.TableEngine;
-import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;
@@ -43,17 +42,8 @@ final class CreateTableTask extends ControlTask
         CHECK_NAME, AWAIT_SLOT, ASK_NODES, LEASE, TAKE_ID, FORMAT, PUBLISH, RESOLVE
     }
 
-    /** Most runs that one lease call may bring. */
-    private static final int MAX_LEASE = ChunkLease.MAX_RUNS;
-    /** Pause before it asks again for memory: 5 ms. */
-    private static final long RETRY_PAUSE_NS = 5_000_000;
     /** Of a plan by which chunks are leased. */
     private static final int NO_ID_YET = 1;
-
-    /** A request for chunks. */
-    private record Leasing(int memoryNodeId, long requestId, int chunkCount, ControlCall<ChunkLease> call)
-    {
-    }
 
     private final MetaLink metaLink;
     private final TableEngine engine;
@@ -61,19 +51,13 @@ final class CreateTableTask extends ControlTask
     private final Supplier<List<MemoryLink>> readyLinks;
     private final long hashSeed;
     private final SessionParts session;
-    private final IndexReturns returns;
-    private final IntPredicate mayFindMemory;
+    private final CreationMemory memory;
     private final CreationSlot slot;
     private final boolean grows;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
-    private final List<Leasing> leases = new ArrayList<>();
     private List<MemoryLink> memoryLinks = List.of();
     private long chunkBytes;
     private Step step = Step.CHECK_NAME;
-    private long triesAtNs;
-    private int refusals;
-    private long shortageEpoch;
-    private String shortage;
     private MetaRead<TableEntry> named;
     private MetaRead<Integer> id;
     private ControlCall<Void> publishCall;
@@ -96,9 +80,9 @@ final class CreateTableTask extends ControlTask
     {
         super(request);
         this.session = session;
-        this.returns = returns;
         this.slot = slot;
-        this.mayFindMemory = mayFindMemory;
+        memory = new CreationMemory(
+            session.engine(), session.numbers(), returns, mayFindMemory, request.tableName(), nowNs);
         metaLink = session.metaLink();
         engine = session.engine();
         this.tables = tables;
@@ -146,7 +130,6 @@ final class CreateTableTask extends ControlTask
         }
         else
         {
-            triesAtNs = nowNs;
             step = Step.AWAIT_SLOT;
         }
         return 1;
@@ -159,7 +142,7 @@ final class CreateTableTask extends ControlTask
             endAtDeadline();
             return 1;
         }
-        if (triesAtNs - nowNs > 0 || !slot.tryTake(this))
+        if (!memory.isDue(nowNs) || !slot.tryTake(this))
         {
             return 0;
         }
@@ -179,7 +162,8 @@ final class CreateTableTask extends ControlTask
 
     private void endAtDeadline()
     {
-        if (refusals > 0)
+        final String shortage = memory.shortage();
+        if (memory.wasRefused())
         {
             end(Status.NO_MEMORY, null, shortage + "; memory was being returned, but not enough until the deadline");
         }
@@ -272,96 +256,54 @@ final class CreateTableTask extends ControlTask
     {
         for (final MemoryLink link : memoryLinks)
         {
-            int wanted = plan.chunksAt(link.memoryNodeId());
-            while (wanted > 0)
-            {
-                final int count = Math.min(wanted, MAX_LEASE);
-                final long requestId = session.numbers().begin();
-                leases.add(new Leasing(link.memoryNodeId(), requestId, count, link.client().leaseChunks(
-                    requestId, ChunkPurpose.INDEX, count, false, remainingNs(nowNs))));
-                wanted -= count;
-            }
+            memory.lease(link.memoryNodeId(), link.client(), plan.chunksAt(link.memoryNodeId()), remainingNs(nowNs));
         }
         step = Step.LEASE;
     }
 
     private int pollLease(final long nowNs)
     {
-        for (final Leasing lease : leases)
+        if (!memory.isAnswered())
         {
-            if (!lease.call.isDone())
-            {
-                return 0;
-            }
+            return 0;
         }
-        final Leasing refused = worst();
+        final CreationMemory.Leasing refused = memory.worst();
         if (null != refused)
         {
             onRefused(refused, nowNs);
             return 1;
         }
-        memoryLinks.forEach((link) -> leases.stream()
-            .filter((lease) -> lease.memoryNodeId == link.memoryNodeId())
-            .forEach((lease) -> link.onLeased(lease.call.result())));
+        memoryLinks.forEach((link) -> memory.leased(link.memoryNodeId()).forEach(link.maintenance()::onLeased));
         id = new MetaRead<>(metaLink, MetaClient::allocateTableId, request().deadlineNs(), nowNs);
         step = Step.TAKE_ID;
         return 1;
     }
 
-    /** @return null when all chunks are leased; else a lease that failed, for want of memory only if all others did. */
-    private Leasing worst()
+    private void onRefused(final CreationMemory.Leasing refused, final long nowNs)
     {
-        Leasing worst = null;
-        for (final Leasing lease : leases)
-        {
-            if (ControlStatus.OK != lease.call.status() && (null == worst || mayComeLater(worst)))
-            {
-                worst = lease;
-            }
-        }
-        return worst;
-    }
-
-    private static boolean mayComeLater(final Leasing lease)
-    {
-        return ControlStatus.EXHAUSTED == lease.call.status() || ControlStatus.UNAVAILABLE == lease.call.status();
-    }
-
-    private void onRefused(final Leasing refused, final long nowNs)
-    {
-        final boolean isShort = ControlStatus.EXHAUSTED == refused.call.status();
         // Before its own chunks go back: those were too few.
-        final boolean isWorthWaiting = mayComeLater(refused) && (!isShort || mayFindMemory(refused.memoryNodeId));
-        returnChunks();
+        final boolean isWorthWaiting = memory.isWorthWaiting(refused, this::onFirstRefusal);
+        memory.giveBack();
         if (!isWorthWaiting)
         {
-            endAs(refused.call);
+            endAs(refused.call());
             return;
         }
-        tryLater(refused.call.failure(), nowNs);
+        tryLater(refused.call().failure(), nowNs);
     }
 
-    private boolean mayFindMemory(final int memoryNodeId)
+    /** Whatever nobody uses is swept, but not each time: that reads everything. */
+    private void onFirstRefusal(final int memoryNodeId)
     {
-        if (1 == Integer.bitCount(++refusals))
-        {
-            // Whatever nobody uses is looked for, but not each time: that takes a sweep of everything.
-            memoryLinks.stream().filter((link) -> memoryNodeId == link.memoryNodeId())
-                .forEach(MemoryLink::onIndexRefused);
-        }
-        if (1 == refusals)
-        {
-            shortageEpoch = engine.epoch() + EpochTracker.REPEAT_EPOCHS;
-        }
-        return !engine.isReusable(shortageEpoch) || mayFindMemory.test(memoryNodeId);
+        memoryLinks.stream().filter((link) -> memoryNodeId == link.memoryNodeId())
+            .forEach((link) -> link.maintenance().onIndexRefused());
     }
 
     private void tryLater(final String why, final long nowNs)
     {
-        shortage = why;
+        memory.tryLater(why, nowNs);
         stats.clear();
         slot.giveBack(this);
-        triesAtNs = nowNs + RETRY_PAUSE_NS;
         step = Step.AWAIT_SLOT;
     }
 
@@ -373,16 +315,17 @@ final class CreateTableTask extends ControlTask
         }
         if (ControlStatus.OK != id.call().status())
         {
-            returnChunks();
+            memory.giveBack();
             endAs(id.call());
             return 1;
         }
         tableId = id.call().result();
         plan = planOf(tableId);
-        leases.forEach((lease) -> place(lease.memoryNodeId, lease.call.result()));
+        memoryLinks.forEach((link) ->
+            memory.leased(link.memoryNodeId()).forEach((lease) -> place(link.memoryNodeId(), lease)));
         if (plan.descriptor().encode().length > TableEntry.MAX_DESCRIPTOR_BYTES)
         {
-            returnChunks();
+            memory.giveBack();
             end(Status.REFUSED, null, tooManySubtables());
             return 1;
         }
@@ -418,7 +361,7 @@ final class CreateTableTask extends ControlTask
         slot.giveBack(this);
         if (TableCreator.State.FAILED == creator.state())
         {
-            returnChunks();
+            memory.giveBack();
             end(Status.TIMED_OUT, null, creator.failure());
             return 1;
         }
@@ -434,7 +377,7 @@ final class CreateTableTask extends ControlTask
         {
             if (plan.chunksAt(link.memoryNodeId()) > 0 && !link.isReady())
             {
-                returnChunks();
+                memory.giveBack();
                 end(Status.TIMED_OUT, null, "memory node " + link.memoryNodeId() + " went away: " + link.failure());
                 return;
             }
@@ -467,7 +410,7 @@ final class CreateTableTask extends ControlTask
             }
             default ->
             {
-                returnChunks();
+                memory.giveBack();
                 endAs(publishCall);
             }
         }
@@ -493,32 +436,9 @@ final class CreateTableTask extends ControlTask
 
     private void endCreated()
     {
-        leases.forEach((lease) -> session.numbers().end(lease.requestId));
+        memory.keep();
         tables.openIfFresh(entry, publishedNews);
         end(Status.OK, new TableReference(entry.name(), tableId), null);
-    }
-
-    /** Gives back what was leased, or may have been, when this came to nothing. */
-    private void returnChunks()
-    {
-        while (!leases.isEmpty())
-        {
-            final Leasing lease = leases.removeLast();
-            final ControlStatus status = lease.call.status();
-            if (ControlStatus.OK == status)
-            {
-                returns.addLeased(request().tableName(), lease.memoryNodeId, lease.call.result());
-                session.numbers().end(lease.requestId);
-            }
-            else if (status.isUnknown())
-            {
-                returns.addRequest(request().tableName(), lease.memoryNodeId, lease.requestId, lease.chunkCount);
-            }
-            else
-            {
-                session.numbers().end(lease.requestId); // refused: nothing was leased
-            }
-        }
     }
 
     @Override
@@ -536,7 +456,7 @@ final class CreateTableTask extends ControlTask
     @Override
     boolean wantsEpochs()
     {
-        return Step.AWAIT_SLOT == step && refusals > 0 && !engine.isReusable(shortageEpoch);
+        return Step.AWAIT_SLOT == step && memory.wantsEpochs();
     }
 
     /** What was leased goes back if nothing was written there. */
@@ -544,9 +464,9 @@ final class CreateTableTask extends ControlTask
     void onUnexpected()
     {
         final boolean isLeasing = Step.LEASE == step || Step.TAKE_ID == step;
-        if (isLeasing && null == creator && leases.stream().allMatch((lease) -> lease.call.isDone()))
+        if (isLeasing && null == creator && memory.isAnswered())
         {
-            returnChunks();
+            memory.giveBack();
         }
     }
 

@@ -3,8 +3,9 @@ package io.verbena.compute;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 

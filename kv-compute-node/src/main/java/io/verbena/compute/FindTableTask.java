@@ -2,9 +2,10 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.format.FormatException;
 
 /** Finds a table at the meta server, and opens it here. */

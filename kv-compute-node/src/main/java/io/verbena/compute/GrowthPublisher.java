@@ -97,7 +97,7 @@ final class GrowthPublisher
     private void ask()
     {
         final MemoryLink link = links.get(memoryNodeId);
-        newestLease = null == link ? newestLease : Math.max(newestLease, link.newestLease());
+        newestLease = null == link ? newestLease : Math.max(newestLease, link.maintenance().newestLease());
         asking = session.metaLink().client().table(table.name(), session.timeoutNs());
     }
 
@@ -252,7 +252,7 @@ final class GrowthPublisher
     {
         if (!doubts.isEmpty())
         {
-            links.get(memoryNodeId).sweepIndexes();
+            links.get(memoryNodeId).maintenance().sweepIndexes();
         }
         doubts.clear();
     }

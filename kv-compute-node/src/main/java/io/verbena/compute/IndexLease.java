@@ -112,7 +112,7 @@ final class IndexLease
                 outcome = Outcome.REFUSED;
                 if (CHUNKS_OF_A_MERGE != chunks || mergeRefusals.onRefused(memoryNodeId))
                 {
-                    links.get(memoryNodeId).onIndexRefused();
+                    links.get(memoryNodeId).maintenance().onIndexRefused();
                 }
             }
         }

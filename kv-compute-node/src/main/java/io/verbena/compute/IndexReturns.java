@@ -20,7 +20,7 @@ final class IndexReturns
     static IntToLongFunction newestLeases(final List<MemoryLink> links)
     {
         final Int2ObjectHashMap<Long> newest = new Int2ObjectHashMap<>();
-        links.forEach((link) -> newest.put(link.memoryNodeId(), (Long)link.newestLease()));
+        links.forEach((link) -> newest.put(link.memoryNodeId(), (Long)link.maintenance().newestLease()));
         return (memoryNodeId) -> newest.getOrDefault(memoryNodeId, (Long)0L);
     }
 

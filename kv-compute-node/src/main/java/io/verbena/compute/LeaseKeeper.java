@@ -1,17 +1,17 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.control.Lease;
-import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NewsRequest;
 import io.verbena.protocol.message.Registration;
-import io.verbena.table.TableEngine;
+import io.verbena.protocol.session.Heartbeats;
+import io.verbena.protocol.session.MetaLink;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -31,20 +31,16 @@ final class LeaseKeeper
     private static final long NEWS_TIMEOUT_NS = 60_000_000_000L;
 
     private final MetaLink metaLink;
-    private final TableEngine engine;
-    private final CatalogWatch catalog;
+    private final Consumer<Heartbeat> onHeartbeat;
     private final LongSupplier passedEpoch;
     private final BooleanSupplier wantsEpochs;
-    private final int nodeId;
-    private final int incarnation;
     private final long intervalNs;
     private final long waitingIntervalNs;
     private final long restingIntervalNs;
     private final long timeoutNs;
     private final LongSupplier operationCount;
-    private final Lease lease = new Lease();
+    private final Heartbeats heartbeats;
     private long operationsAtLastBeat;
-    private ControlCall<Heartbeat> call;
     private ControlCall<Void> news;
     /** What the meta server knows that this node has passed. */
     private long toldEpoch;
@@ -54,24 +50,29 @@ final class LeaseKeeper
     private boolean isResting;
     private long lastAtNs;
     private long nextAtNs;
-    private boolean lost;
     private boolean isUnheard;
     private long unheardSinceNs;
 
+    /**
+     * @param metaLink       over which the node was registered.
+     * @param registered     the registration, ended with OK.
+     * @param configuration  of the node.
+     * @param onHeartbeat    takes each answer.
+     * @param operationCount operations answered so far.
+     * @param passedEpoch    the epoch that this node may say it has passed.
+     * @param wantsEpochs    whether anything here waits for epochs.
+     */
     LeaseKeeper(
-        final SessionParts session, final ControlCall<Registration> registered,
-        final ComputeNodeConfiguration configuration, final LongSupplier operationCount,
-        final LongSupplier passedEpoch, final BooleanSupplier wantsEpochs)
+        final MetaLink metaLink, final ControlCall<Registration> registered,
+        final ComputeNodeConfiguration configuration, final Consumer<Heartbeat> onHeartbeat,
+        final LongSupplier operationCount, final LongSupplier passedEpoch, final BooleanSupplier wantsEpochs)
     {
         final Registration registration = registered.result();
-        metaLink = session.metaLink();
-        engine = session.engine();
-        catalog = session.catalog();
+        this.metaLink = metaLink;
+        this.onHeartbeat = onHeartbeat;
         this.passedEpoch = passedEpoch;
         this.wantsEpochs = wantsEpochs;
-        nodeId = registration.nodeId();
-        incarnation = registration.incarnation();
-        lease.begin(registered);
+        heartbeats = new Heartbeats(registered);
         intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
         waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
         restingIntervalNs = Math.max(waitingIntervalNs, registration.leaseNs() / BEATS_PER_LEASE);
@@ -90,13 +91,13 @@ final class LeaseKeeper
      */
     boolean isHeld(final long nowNs)
     {
-        return !lost && lease.leftNs(nowNs) > 0;
+        return heartbeats.isHeld(nowNs);
     }
 
     /** @return true while a heartbeat is under way. */
     boolean isWaiting()
     {
-        return null != call;
+        return heartbeats.isUnderWay();
     }
 
     /** @return when it beats next, or asks for news. */
@@ -121,11 +122,12 @@ final class LeaseKeeper
             hasten();
             return 1;
         }
-        if (null == news && isResting && null == call && metaLink.isUsable() &&
+        if (null == news && isResting && !heartbeats.isUnderWay() && metaLink.isUsable() &&
             (!hasNothingToTell() || nowNs - lastAtNs - waitingIntervalNs >= 0))
         {
             news = metaLink.client().awaitNews(
-                new NewsRequest(nodeId, incarnation, heardEpoch, heardVersion), NEWS_TIMEOUT_NS);
+                new NewsRequest(heartbeats.nodeId(), heartbeats.incarnation(), heardEpoch, heardVersion),
+                NEWS_TIMEOUT_NS);
             return 1;
         }
         return 0;
@@ -148,14 +150,9 @@ final class LeaseKeeper
 
     private int pollBeat(final long nowNs)
     {
-        if (null != call)
+        if (heartbeats.isUnderWay())
         {
-            if (!call.isDone())
-            {
-                return 0;
-            }
-            onAnswer(nowNs);
-            return 1;
+            return onAnswer(nowNs);
         }
         if (isResting && (operationCount.getAsLong() != operationsAtLastBeat || wantsEpochs.getAsBoolean()))
         {
@@ -177,7 +174,7 @@ final class LeaseKeeper
     {
         final boolean isWaiting = wantsEpochs.getAsBoolean();
         tellingEpoch = passedEpoch.getAsLong();
-        call = metaLink.client().heartbeat(nodeId, incarnation, tellingEpoch, isWaiting, timeoutNs);
+        heartbeats.send(metaLink.client(), tellingEpoch, isWaiting, timeoutNs);
         final long operations = operationCount.getAsLong();
         final boolean isIdle = operations == operationsAtLastBeat;
         isResting = isIdle && !isWaiting;
@@ -199,7 +196,8 @@ final class LeaseKeeper
             isUnheard = true;
             unheardSinceNs = nowNs;
             LOGGER.warn("the meta server cannot be reached: node {} incarnation {} goes on with what it knows for as " +
-                "long as its lease lasts, {} ms: {}", nodeId, incarnation, lease.leftNs(nowNs) / 1_000_000, why);
+                "long as its lease lasts, {} ms: {}", heartbeats.nodeId(), heartbeats.incarnation(),
+                heartbeats.lease().leftNs(nowNs) / 1_000_000, why);
         }
     }
 
@@ -209,34 +207,38 @@ final class LeaseKeeper
         {
             isUnheard = false;
             LOGGER.info("the meta server is reached again, after {} ms: node {} incarnation {} has kept its lease",
-                (nowNs - unheardSinceNs) / 1_000_000, nodeId, incarnation);
+                (nowNs - unheardSinceNs) / 1_000_000, heartbeats.nodeId(), heartbeats.incarnation());
         }
     }
 
-    private void onAnswer(final long nowNs)
+    private int onAnswer(final long nowNs)
     {
-        final ControlCall<Heartbeat> ended = call;
-        call = null;
-        if (ControlStatus.OK == ended.status())
+        switch (heartbeats.poll())
         {
-            onHeard(nowNs);
-            final Heartbeat heartbeat = ended.result();
-            lease.renew(ended);
-            engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
-            catalog.onHeartbeat(heartbeat);
-            toldEpoch = Math.max(toldEpoch, tellingEpoch);
-            heardEpoch = heartbeat.epoch();
-            heardVersion = heartbeat.membershipVersion();
+            case NONE ->
+            {
+                return 0;
+            }
+            case RENEWED ->
+            {
+                onHeard(nowNs);
+                final Heartbeat heartbeat = heartbeats.latest();
+                onHeartbeat.accept(heartbeat);
+                toldEpoch = Math.max(toldEpoch, tellingEpoch);
+                heardEpoch = heartbeat.epoch();
+                heardVersion = heartbeat.membershipVersion();
+            }
+            case LOST ->
+            {
+                // Nothing is held any more: the session ends.
+            }
+            case FAILED ->
+            {
+                // Retried soon; the lease goes on running.
+                hasten();
+                onUnheard(nowNs, heartbeats.failure());
+            }
         }
-        else if (ControlStatus.UNKNOWN_NODE == ended.status())
-        {
-            lost = true;
-        }
-        else
-        {
-            // Retried soon; the lease goes on running.
-            hasten();
-            onUnheard(nowNs, ended.failure());
-        }
+        return 1;
     }
 }

@@ -15,12 +15,12 @@ record LinkedChunks(Int2ObjectHashMap<MemoryLink> links, IndexReturns returns) i
     @Override
     public void requestChunk(final int memoryNodeId)
     {
-        links.get(memoryNodeId).requestChunk();
+        links.get(memoryNodeId).maintenance().requestChunk();
     }
 
     @Override
     public boolean mayFindMemory(final int memoryNodeId)
     {
-        return returns.has(memoryNodeId) || links.get(memoryNodeId).mayFindMemory();
+        return returns.has(memoryNodeId) || links.get(memoryNodeId).maintenance().mayFindMemory();
     }
 }

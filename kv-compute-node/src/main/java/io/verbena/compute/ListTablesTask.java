@@ -4,6 +4,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.session.MetaLink;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.control.MemoryNodeClient;
-import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -46,10 +46,6 @@ final class MemoryLink implements AutoCloseable
     private static final long LATE_LOOK_NS = 20 * SLOW_LOOK_NS;
     /** Cookie of an observer's batches. */
     private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
-    /** Cookie of the reclaimer's batches. */
-    private static final int RECLAIM_COOKIE = ChunkWatch.COOKIE | 2;
-    /** Cookie of the batches of the sweep of indexes. */
-    private static final int SWEEP_COOKIE = ChunkWatch.COOKIE | 16;
 
     private final SessionParts session;
     private final RaasContext raas;
@@ -57,13 +53,9 @@ final class MemoryLink implements AutoCloseable
     private final TableEngine engine;
     private final int memoryNodeId;
     private final long timeoutNs;
-    private final ChunkLeaser leaser;
+    private final MemoryMaintenance maintenance;
     private final ChunkWatch watch;
-    private final RegionAccess reclaimAccess;
     private RegionAccess observerAccess;
-    private RegionAccess sweepAccess;
-    private final Reclaimer reclaimer;
-    private final IndexSweep indexSweep;
     private State state;
     private PeerLookup lookup;
     private PeerRecord record;
@@ -74,13 +66,9 @@ final class MemoryLink implements AutoCloseable
     private final long begunNs;
     private boolean isUnreachable;
     private String failure = "";
-    /** Whether changes can be made: what is read over DC goes on by itself, whatever is needed for them begins then. */
-    private boolean isWritable;
     private VirtualQpPort port;
     private long lookAtNs;
     private boolean isRestored;
-    private long newestOwnLease;
-    private long indexRefusals;
 
     /** @param refusal why it is never connected; empty for one that is. */
     MemoryLink(final SessionParts session, final int memoryNodeId, final String refusal)
@@ -93,16 +81,13 @@ final class MemoryLink implements AutoCloseable
         backoff = new Backoff(MIN_PAUSE_NS, MAX_PAUSE_NS, raas.device().random());
         begunNs = raas.clock().nanoTime();
         this.memoryNodeId = memoryNodeId;
-        leaser = new ChunkLeaser(engine, memoryNodeId, session.numbers(), timeoutNs);
         watch = new ChunkWatch(
             engine.epochs(),
             engine.allocator(memoryNodeId),
             raas.protectionDomain(),
             raas.device().attributes(),
             !session.isDropped(ReclaimGuard.LET_GO));
-        reclaimAccess = openReclaimAccess();
-        indexSweep = new IndexSweep(session, memoryNodeId, watch, this::sweepAccess);
-        reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess, indexSweep::ask);
+        maintenance = openMaintenance();
         engine.suspend(memoryNodeId, true);
         if (refusal.isEmpty())
         {
@@ -118,11 +103,11 @@ final class MemoryLink implements AutoCloseable
     }
 
     /** Where there is no memory for it, nothing is kept. */
-    private RegionAccess openReclaimAccess()
+    private MemoryMaintenance openMaintenance()
     {
         try
         {
-            return new RegionAccess(raas.protectionDomain(), raas.device().attributes(), RECLAIM_COOKIE);
+            return new MemoryMaintenance(session, memoryNodeId, watch);
         }
         catch (final RuntimeException ex)
         {
@@ -168,62 +153,19 @@ final class MemoryLink implements AutoCloseable
     /** @return true while something that may go on at any moment is under way at a node that can be reached. */
     boolean isWaiting()
     {
-        return State.READY == state &&
-            (!isWritable || leaser.isWaiting() || watch.isBusy() || reclaimer.isBusy() ||
-            indexSweep.isBusy());
-    }
-
-    /** @return true while a claim of chunks is not answered. */
-    boolean isClaiming()
-    {
-        return Reclaimer.Step.CLAIMING == reclaimer.step();
-    }
-
-    /** @return true while a sweep of all own chunks has not ended, also when the memory node cannot be reached. */
-    boolean isSweeping()
-    {
-        return reclaimer.isSweeping();
-    }
-
-    /** @return true while chunks are being reclaimed, or should be. */
-    boolean isReclaiming()
-    {
-        return isWritable && (reclaimer.isDue() || indexSweep.isDue());
-    }
-
-    /** @return whether memory may be found by what is under way, here or at other nodes, or will be at once. */
-    boolean mayFindMemory()
-    {
-        return isReclaiming() || isWritable &&
-            (reclaimer.isShort(leaser.refusals() + indexRefusals) || watch.view().hasOrphans());
+        return State.READY == state && (maintenance.isBusy() || watch.isBusy());
     }
 
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     long passableEpoch()
     {
-        return State.READY == state ? Math.min(watch.epoch(), reclaimer.passableEpoch()) : Long.MAX_VALUE;
+        return State.READY == state ? Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
     }
 
-    /**
-     * @return a lease that is not older than those by which all chunks were had that had been leased when the latest
-     *     look began, and than those that this node has; 0 when no look was done yet.
-     */
-    long newestLease()
+    /** @return what this node does there beside operations. */
+    MemoryMaintenance maintenance()
     {
-        return null == watch.view() ? 0 : Math.max(newestOwnLease, watch.view().newestLease());
-    }
-
-    /** Takes the number of a lease over; see {@link #newestLease}. */
-    void onLeased(final ChunkLease lease)
-    {
-        newestOwnLease = Math.max(newestOwnLease, lease.newestLease());
-    }
-
-    /** @return requests posted for maintenance: looks at chunk headers, and reclamation. */
-    RegionAccess[] maintenance()
-    {
-        return null == sweepAccess ? new RegionAccess[]{watch.access(), reclaimAccess} :
-            new RegionAccess[]{watch.access(), reclaimAccess, sweepAccess};
+        return maintenance;
     }
 
     /** @return to read and swap words with, by the node's thread, beside operations. */
@@ -248,44 +190,10 @@ final class MemoryLink implements AutoCloseable
         return failure;
     }
 
-    /** Made when it is first needed, which mostly is never. */
-    private RegionAccess sweepAccess()
-    {
-        if (null == sweepAccess)
-        {
-            sweepAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), SWEEP_COOKIE);
-        }
-        return sweepAccess;
-    }
-
-    /** Reclaims what is unnamed in this node's own chunks, and indexes that nobody uses. */
-    void sweepOwn()
-    {
-        reclaimer.sweepOwn();
-    }
-
-    /** There was no memory for an index. */
-    void onIndexRefused()
-    {
-        indexRefusals++;
-    }
-
-    /** Returns index chunks that nobody uses; see {@link IndexSweep}. */
-    void sweepIndexes()
-    {
-        indexSweep.ask();
-    }
-
     /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
     long retryAtNs()
     {
         return State.PAUSING == state ? retryAtNs : Long.MAX_VALUE;
-    }
-
-    /** Leases memory for blocks as soon as the connection allows; see {@code ChunkSource}. */
-    void requestChunk()
-    {
-        leaser.request();
     }
 
     int poll(final long nowNs)
@@ -295,12 +203,12 @@ final class MemoryLink implements AutoCloseable
             unreachable(true);
         }
         final MemoryNodeClient reachable = State.READY == state ? client : null;
-        return leaser.poll(reachable) + switch (state)
+        return maintenance.pollLeases(reachable) + switch (state)
         {
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);
             case VIEWING -> pollView(nowNs);
-            case READY -> pollWatch(nowNs) + pollReclaimer() + pollFailed(nowNs);
+            case READY -> pollWatch(nowNs) + pollMaintenance() + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
@@ -396,16 +304,14 @@ final class MemoryLink implements AutoCloseable
         return workCount + pollFailed(nowNs);
     }
 
-    private int pollReclaimer()
+    private int pollMaintenance()
     {
-        if (!isWritable && vqp.carriesWrites())
+        if (!maintenance.isConnected() && vqp.carriesWrites())
         {
-            isWritable = true;
-            reclaimer.connect(session.reclaims() ? client : null, port);
-            indexSweep.connect(session.reclaims() ? client : null, port);
+            maintenance.connect(client, port);
             LOGGER.info("connected: memory node {}, transport={}", memoryNodeId, vqp.transport());
         }
-        return isWritable ? reclaimer.poll(leaser.refusals() + indexRefusals) + indexSweep.poll() : 0;
+        return maintenance.poll();
     }
 
     private int pollFailed(final long nowNs)
@@ -424,9 +330,7 @@ final class MemoryLink implements AutoCloseable
 
     private void giveUp(final long nowNs, final String why)
     {
-        isWritable = false;
-        reclaimer.connect(null, null);
-        indexSweep.connect(null, null);
+        maintenance.disconnect();
         vqp.close();
         metaLink.directory().forget(memoryNodeId, record.incarnation());
         pause(nowNs, why);
@@ -456,8 +360,8 @@ final class MemoryLink implements AutoCloseable
         switch (cookie)
         {
             case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
-            case RECLAIM_COOKIE -> reclaimAccess.onComplete(counted);
-            case SWEEP_COOKIE -> sweepAccess.onComplete(counted);
+            case MemoryMaintenance.RECLAIM_COOKIE, MemoryMaintenance.SWEEP_COOKIE ->
+                maintenance.onComplete(cookie, counted);
             case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
             default -> engine.onBatchComplete(cookie, counted);
         }
@@ -481,11 +385,7 @@ final class MemoryLink implements AutoCloseable
             vqp.close();
         }
         watch.close();
-        reclaimAccess.close();
-        if (null != sweepAccess)
-        {
-            sweepAccess.close();
-        }
+        maintenance.close();
         if (null != observerAccess)
         {
             observerAccess.close();

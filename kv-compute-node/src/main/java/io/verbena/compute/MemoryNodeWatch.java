@@ -1,8 +1,7 @@
 package io.verbena.compute;
 
-import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 
@@ -23,10 +22,9 @@ final class MemoryNodeWatch
 
     private final MetaLink metaLink;
     private final CatalogWatch catalog;
-    private final long timeoutNs;
+    private final NodeListing listing;
     private final IntConsumer onMemoryNode;
     private final UnexpectedFailures failures;
-    private ControlCall<NodePage> call;
     private long listedVersion = NOT_LISTED;
     private long comingVersion;
     private long dueNs;
@@ -43,7 +41,7 @@ final class MemoryNodeWatch
         this.failures = failures;
         this.metaLink = metaLink;
         this.catalog = catalog;
-        this.timeoutNs = timeoutNs;
+        listing = NodeListing.ofAnyView(metaLink, timeoutNs);
         this.onMemoryNode = onMemoryNode;
         dueNs = nowNs;
     }
@@ -63,7 +61,7 @@ final class MemoryNodeWatch
     /** @return when it has to be polled again, or {@link Long#MAX_VALUE}. */
     long nextAtNs(final long nowNs)
     {
-        if (null != call)
+        if (listing.isUnderWay())
         {
             return nowNs + ANSWER_POLL_NS;
         }
@@ -72,9 +70,9 @@ final class MemoryNodeWatch
 
     int poll(final long nowNs)
     {
-        if (null != call)
+        if (listing.isUnderWay())
         {
-            return call.isDone() ? onAnswer() : 0;
+            return onAnswer();
         }
         if (listedVersion == catalog.heardVersion() || dueNs - nowNs > 0 || !metaLink.isUsable())
         {
@@ -82,38 +80,40 @@ final class MemoryNodeWatch
         }
         dueNs = nowNs + PAUSE_NS;
         comingVersion = catalog.heardVersion();
-        call = metaLink.client().nodes(0, timeoutNs);
+        listing.start();
         return 1;
     }
 
     /** A list that failed is due again after the pause. */
     private int onAnswer()
     {
-        final ControlCall<NodePage> answered = call;
-        call = null;
-        if (ControlStatus.OK != answered.status())
+        switch (listing.poll())
         {
-            failure = answered.status() + " " + answered.failure();
-            return 1;
+            case NONE ->
+            {
+                return 0;
+            }
+            case GOES_ON -> failure = "";
+            case LISTED ->
+            {
+                failure = "";
+                listedVersion = takeAll() ? comingVersion : listedVersion;
+            }
+            case FAILED -> failure = listing.status() + " " + listing.failure();
         }
-        failure = "";
-        final NodePage page = answered.result();
-        for (final PeerRecord node : page.nodes())
+        return 1;
+    }
+
+    private boolean takeAll()
+    {
+        for (final PeerRecord node : listing.nodes())
         {
             if (NodeRole.MEMORY_NODE == node.role() && !take(node.nodeId()))
             {
-                return 1;
+                return false;
             }
         }
-        if (page.hasMore())
-        {
-            call = metaLink.client().nodes(page.nodes().getLast().nodeId(), timeoutNs);
-        }
-        else
-        {
-            listedVersion = comingVersion;
-        }
-        return 1;
+        return true;
     }
 
     private boolean take(final int memoryNodeId)

@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.session.MetaLink;
 
 /**
  * A question to the meta server that changes nothing there, so it may be asked again: a connection that turns out to

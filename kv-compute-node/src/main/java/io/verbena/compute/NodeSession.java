@@ -1,18 +1,12 @@
 package io.verbena.compute;
 
-import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.request.ControlRequest;
-import io.verbena.raas.RaasConfiguration;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.RaasContext;
-import io.verbena.raas.RemoteRegion;
-import io.verbena.raas.directory.NodeRole;
-import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
@@ -24,92 +18,154 @@ import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
 
 /**
- * One registration of a node, from joining to its end: connections, engine, lease. A node that loses its lease throws
- * the whole session away, connections included, and begins another one, so that nothing of the old registration can
- * reach memory under the new one. Owned by the node's thread.
+ * One registration of a node, from its answer to its end: connections, engine, lease. A node that loses its lease
+ * throws the whole session away, connections included, and begins another one, so that nothing of the old registration
+ * can reach memory under the new one. Owned by the node's thread.
  */
 final class NodeSession implements AutoCloseable
 {
     /** Where it stands. */
     enum Step
     {
-        REGISTERING, DISCOVERING, CONNECTING, SERVING, LEAVING, LEFT, FAILED
+        DISCOVERING, CONNECTING, SERVING, LEAVING, LEFT, FAILED
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(NodeSession.class);
-    /** Tables opened while joining; any further one is opened by its first operation. */
-    private static final int MAX_TABLES_OPENED_ON_JOIN = 64;
     /** How often an idle node looks for the answer to a heartbeat: every 2 ms. */
     private static final long HEARTBEAT_POLL_NS = 2_000_000;
     /** How long a node that leaves waits until the indexes of tables that it dropped can go back: 3 s. */
     private static final long INDEX_RETURN_NS = 3_000_000_000L;
-    /** To the meta server: the present one, and one that is not closed yet. */
-    private static final int META_CONNECTIONS = 2;
 
     private final ComputeNodeConfiguration configuration;
     private final OperationDesk desk;
     private final JoinTimeline timeline;
     private final RaasContext raas;
     private final MetaLink metaLink;
+    private final Registration registration;
     private final MemoryLinks memoryLinks;
-    private final Int2ObjectHashMap<MemoryLink> links;
-    private final List<MemoryLink> linkList;
     private final ControlTasks tasks;
     private final UnexpectedFailures failures;
     private final CreationSlot creationSlot = new CreationSlot();
-    private final ControlCall<Registration> registering;
     private final SplittableRandom random;
-    private Step step = Step.REGISTERING;
-    private String failure = "";
-    private TableEngine engine;
-    private TableRegistry tables;
-    private SessionParts parts;
-    private CatalogWatch catalog;
-    private MemoryNodeWatch memoryNodes;
+    private final TableEngine engine;
+    private final TableRegistry tables;
+    private final SessionParts parts;
+    private final CatalogWatch catalog;
+    private final MemoryNodeWatch memoryNodes;
+    private final FirstTables firstTables;
     private final IndexReturns indexReturns = new IndexReturns();
     private final SplitDesk splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
-    private LeaseKeeper lease;
-    private ControlCall<TablePage> tablesCall;
-    private List<ControlCall<TableEntry>> tableCalls;
+    private final LeaseKeeper lease;
+    private Step step = Step.DISCOVERING;
+    private String failure = "";
     private ControlCall<Void> leaving;
     private long leavingSinceNs;
 
+    /**
+     * Begins to connect to memory nodes.
+     *
+     * @param raas       connections; closed by this, as metaLink is.
+     * @param metaLink   over which it was registered.
+     * @param registered the registration, ended with OK.
+     * @param random     seeded by the caller.
+     */
     NodeSession(
-        final Device device, final MetaServerLocator metaServer, final ComputeNodeConfiguration configuration,
-        final OperationDesk desk, final JoinTimeline timeline, final UnexpectedFailures failures)
+        final RaasContext raas, final MetaLink metaLink, final ControlCall<Registration> registered,
+        final ComputeNodeConfiguration configuration, final OperationDesk desk, final JoinTimeline timeline,
+        final UnexpectedFailures failures, final SplittableRandom random)
     {
+        this.raas = raas;
+        this.metaLink = metaLink;
         this.failures = failures;
-        tasks = new ControlTasks(this::begin, failures);
         this.configuration = configuration;
         this.desk = desk;
         this.timeline = timeline;
+        this.random = random;
+        registration = registered.result();
+        raas.identity(registration.identity());
+        tasks = new ControlTasks(this::begin, failures);
         memoryLinks = new MemoryLinks(configuration);
-        links = memoryLinks.byId();
-        linkList = memoryLinks.all();
-        splits = new SplitDesk(links, indexReturns, this::returnIndex);
-        raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
-            .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
-            .roomSetting(MemoryLinks.settingText(configuration)).dcFailureHandler(failures::onDcFailure)
-            .errorHandler(failures::onCallbackError));
-        timeline.opened(raas.clock().nanoTime());
-        random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
-        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        registering = metaLink.client().register(
-            new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), configuration.servicePort(),
-                new RemoteRegion(0, 0, 0)),
-            configuration.callTimeoutNs());
+        splits = new SplitDesk(memoryLinks.byId(), indexReturns, this::returnIndex);
+        engine = openEngine();
+        tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
+        desk.open(engine, tables);
+        catalog = new CatalogWatch(
+            metaLink, tables, configuration.callTimeoutNs(), failures, configuration.droppedGuards());
+        catalog.onHeard(registration.epoch(), registration.membershipVersion());
+        memoryNodes = new MemoryNodeWatch(
+            metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(), this::connect, failures);
+        parts = new SessionParts(
+            raas, metaLink, engine,
+            registration.identity(),
+            new RequestNumbers(),
+            catalog,
+            reclaimCounters,
+            this::holdsLease,
+            configuration.callTimeoutNs(),
+            configuration.reclaims(),
+            configuration.droppedGuards());
+        splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
+        lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, desk::answeredCount,
+            this::passedEpoch, this::wantsEpochs);
+        timeline.registered(raas.clock().nanoTime());
+        LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
+            registration.nodeId(), registration.incarnation(), metaLink.transport());
+        memoryNodes.poll(raas.clock().nanoTime());
+        firstTables = new FirstTables(metaLink, configuration.callTimeoutNs());
+    }
+
+    private TableEngine openEngine()
+    {
+        final TableEngineConfiguration engineConfiguration = new TableEngineConfiguration()
+            .operationSlots(configuration.operationSlots())
+            .locationCacheEntries(configuration.locationCacheEntries())
+            .writerNumber(registration.writerNumber())
+            .clientId(registration.nodeId())
+            .initialEpoch(registration.epoch())
+            .seed(random.nextLong())
+            .repeatsLostOutcomes(true)
+            .splitSource(splits)
+            .operationListener(desk)
+            .chunkSource(new LinkedChunks(memoryLinks.byId(), indexReturns));
+        if (null != configuration.versionClock())
+        {
+            engineConfiguration.versionClock(configuration.versionClock());
+        }
+        final TableEngine opened = TableEngine.open(
+            raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
+        opened.onEpoch(registration.epoch(), registration.safeEpoch());
+        return opened;
+    }
+
+    private void onHeartbeat(final Heartbeat heartbeat)
+    {
+        engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
+        catalog.onHeartbeat(heartbeat);
+    }
+
+    private long news()
+    {
+        return catalog.news();
+    }
+
+    private void connect(final int memoryNodeId)
+    {
+        memoryLinks.add(parts, memoryNodeId);
+    }
+
+    private boolean holdsLease()
+    {
+        return lease.isHeld(raas.clock().nanoTime());
     }
 
     Step step()
@@ -122,16 +178,16 @@ final class NodeSession implements AutoCloseable
         return failure;
     }
 
-    /** @return what it was registered as; only after REGISTERING. */
+    /** @return what it was registered as. */
     Registration registration()
     {
-        return registering.result();
+        return registration;
     }
 
     /** @return whether the meta server cannot be reached now. */
     boolean isMetaServerAway()
     {
-        return !metaLink.isUsable() || null != lease && lease.isUnheard();
+        return !metaLink.isUsable() || lease.isUnheard();
     }
 
     SessionParts parts()
@@ -157,9 +213,9 @@ final class NodeSession implements AutoCloseable
     VerbCounters counters()
     {
         final VerbCounters counters = new VerbCounters().add(raas.counters());
-        for (final MemoryLink link : linkList)
+        for (final MemoryLink link : memoryLinks.all())
         {
-            for (final RegionAccess access : link.maintenance())
+            for (final RegionAccess access : link.maintenance().accesses())
             {
                 access.subtractFrom(counters);
             }
@@ -181,7 +237,7 @@ final class NodeSession implements AutoCloseable
     /** @return a link to each memory node that it uses; live, the node's thread. */
     List<MemoryLink> links()
     {
-        return linkList;
+        return memoryLinks.all();
     }
 
     /** @return whether index chunks have not gone back yet that nobody needs. */
@@ -192,14 +248,15 @@ final class NodeSession implements AutoCloseable
 
     private boolean isReclaiming()
     {
-        return !indexReturns.isEmpty() || linkList.stream().anyMatch(MemoryLink::isReclaiming);
+        return !indexReturns.isEmpty() ||
+            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
     private void returnIndex(final TableDescriptor table, final IntToLongFunction newestLease)
     {
         returnIndex(table.name(), Subtable.of(table), newestLease);
-        linkList.forEach(MemoryLink::sweepOwn);
+        memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
     }
 
     private void returnIndex(final String table, final List<Subtable> subtables, final IntToLongFunction newestLease)
@@ -213,7 +270,7 @@ final class NodeSession implements AutoCloseable
     {
         final boolean closesTables = !parts.isDropped(ReclaimGuard.CLOSE_DROPPED);
         long passed = Math.min(engine.passedEpoch(), closesTables ? catalog.epoch() : Long.MAX_VALUE);
-        for (final MemoryLink link : linkList)
+        for (final MemoryLink link : memoryLinks.all())
         {
             passed = parts.isDropped(ReclaimGuard.LOOK_BEFORE_PASS) ?
                 passed : Math.min(passed, link.passableEpoch());
@@ -226,7 +283,7 @@ final class NodeSession implements AutoCloseable
     {
         return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || splits.wantsEpochs() ||
             tasks.wantsEpochs() ||
-            linkList.stream().anyMatch(MemoryLink::isReclaiming);
+            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
     }
 
     /** @return true if operations may be begun at a time. */
@@ -250,10 +307,10 @@ final class NodeSession implements AutoCloseable
     {
         long untilNs =
             Math.min(splits.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
-        untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(links)), memoryNodes.nextAtNs(nowNs));
-        for (int i = 0; i < linkList.size(); i++)
+        untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(memoryLinks.byId())), memoryNodes.nextAtNs(nowNs));
+        for (int i = 0; i < memoryLinks.all().size(); i++)
         {
-            untilNs = Math.min(untilNs, linkList.get(i).retryAtNs());
+            untilNs = Math.min(untilNs, memoryLinks.all().get(i).retryAtNs());
         }
         return untilNs - nowNs;
     }
@@ -268,105 +325,40 @@ final class NodeSession implements AutoCloseable
         int workCount = raas.poll(nowNs) + metaLink.poll(nowNs);
         workCount += switch (step)
         {
-            case REGISTERING -> pollRegistering();
             case DISCOVERING -> pollDiscovering(nowNs) + pollLinks(nowNs);
             case CONNECTING -> pollConnecting(nowNs) + pollLinks(nowNs);
             case SERVING -> pollServing(nowNs);
             case LEAVING -> pollLeaving(nowNs);
             case LEFT, FAILED -> 0;
         };
-        if (null != lease && Step.LEFT != step && Step.FAILED != step)
+        if (Step.LEFT != step && Step.FAILED != step)
         {
             workCount += lease.poll(nowNs);
             if (!lease.isHeld(nowNs) && null == leaving)
             {
-                fail("lease ran out: nodeId=" + registration().nodeId() + ", incarnation=" +
-                    registration().incarnation());
+                fail("lease ran out: nodeId=" + registration.nodeId() + ", incarnation=" +
+                    registration.incarnation());
             }
         }
         return workCount;
-    }
-
-    private int pollRegistering()
-    {
-        if (!registering.isDone())
-        {
-            return 0;
-        }
-        if (ControlStatus.OK != registering.status())
-        {
-            fail("cannot register at the meta server: " + registering.status() + " " + registering.failure());
-            return 1;
-        }
-        raas.identity(registration().identity());
-        openEngine();
-        timeline.registered(raas.clock().nanoTime());
-        LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
-            registration().nodeId(), registration().incarnation(), metaLink.transport());
-        memoryNodes.poll(raas.clock().nanoTime());
-        tablesCall = metaLink.client().tables("", configuration.callTimeoutNs());
-        step = Step.DISCOVERING;
-        return 1;
-    }
-
-    private void openEngine()
-    {
-        final TableEngineConfiguration engineConfiguration = new TableEngineConfiguration()
-            .operationSlots(configuration.operationSlots())
-            .locationCacheEntries(configuration.locationCacheEntries())
-            .writerNumber(registration().writerNumber())
-            .clientId(registration().nodeId())
-            .initialEpoch(registration().epoch())
-            .seed(random.nextLong())
-            .repeatsLostOutcomes(true)
-            .splitSource(splits)
-            .operationListener(desk)
-            .chunkSource(new LinkedChunks(links, indexReturns));
-        if (null != configuration.versionClock())
-        {
-            engineConfiguration.versionClock(configuration.versionClock());
-        }
-        engine = TableEngine.open(
-            raas.protectionDomain(), raas.device().attributes(), raas.clock(), engineConfiguration);
-        engine.onEpoch(registration().epoch(), registration().safeEpoch());
-        tables = new TableRegistry(metaLink, this::openTable, () -> catalog.news(), configuration.callTimeoutNs(),
-            failures);
-        desk.open(engine, tables);
-        catalog = new CatalogWatch(
-            metaLink, tables, configuration.callTimeoutNs(), failures, configuration.droppedGuards());
-        catalog.onHeard(registration().epoch(), registration().membershipVersion());
-        memoryNodes = new MemoryNodeWatch(
-            metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(),
-            (memoryNodeId) -> memoryLinks.add(parts, memoryNodeId), failures);
-        parts = new SessionParts(
-            raas, metaLink, engine,
-            registration().identity(),
-            new RequestNumbers(),
-            catalog,
-            reclaimCounters,
-            () -> lease.isHeld(raas.clock().nanoTime()),
-            configuration.callTimeoutNs(),
-            configuration.reclaims(),
-            configuration.droppedGuards());
-        splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
-        lease = new LeaseKeeper(parts, registering, configuration, desk::answeredCount, this::passedEpoch,
-            this::wantsEpochs);
     }
 
     private OpenTable openTable(final TableDescriptor descriptor)
     {
         for (int i = 0; i < descriptor.subtableCount(); i++)
         {
-            memoryLinks.add(parts, DirectoryEntry.memoryNodeId(descriptor.entry(i)));
+            connect(DirectoryEntry.memoryNodeId(descriptor.entry(i)));
         }
         return engine.openTable(descriptor);
     }
 
     private int pollDiscovering(final long nowNs)
     {
-        if (null != tablesCall && tablesCall.isDone())
+        final int workCount = firstTables.poll();
+        if (!firstTables.failure().isEmpty())
         {
-            return onTableNames(nowNs);
+            fail("cannot list the tables: " + firstTables.failure());
+            return 1;
         }
         if (!memoryNodes.failure().isEmpty())
         {
@@ -375,47 +367,24 @@ final class NodeSession implements AutoCloseable
         }
         if (!memoryNodes.hasListed())
         {
-            return memoryNodes.poll(nowNs);
+            return workCount + memoryNodes.poll(nowNs);
         }
-        if (null == tablesCall)
+        if (firstTables.isListed())
         {
             timeline.discovered(nowNs);
             step = Step.CONNECTING;
             return 1;
         }
-        return 0;
-    }
-
-    private int onTableNames(final long nowNs)
-    {
-        final ControlCall<TablePage> call = tablesCall;
-        tablesCall = null;
-        if (ControlStatus.OK != call.status())
-        {
-            fail("cannot list the tables: " + call.status() + " " + call.failure());
-            return 1;
-        }
-        tableCalls = new ArrayList<>();
-        for (final String name : call.result().names())
-        {
-            if (tableCalls.size() < MAX_TABLES_OPENED_ON_JOIN)
-            {
-                tableCalls.add(metaLink.client().table(name, configuration.callTimeoutNs()));
-            }
-        }
-        return 1;
+        return workCount;
     }
 
     private int pollConnecting(final long nowNs)
     {
-        for (final ControlCall<TableEntry> call : tableCalls)
+        if (!firstTables.isDone())
         {
-            if (!call.isDone())
-            {
-                return 0;
-            }
+            return 0;
         }
-        for (final MemoryLink link : linkList)
+        for (final MemoryLink link : memoryLinks.all())
         {
             if (link.isConnecting())
             {
@@ -423,8 +392,7 @@ final class NodeSession implements AutoCloseable
             }
         }
         timeline.connected(nowNs);
-        tableCalls.forEach(this::openOnJoin);
-        tableCalls = null;
+        firstTables.found().forEach(this::openOnJoin);
         catalog.lookAgain();
         step = Step.SERVING;
         timeline.ready(raas.clock().nanoTime());
@@ -432,22 +400,19 @@ final class NodeSession implements AutoCloseable
     }
 
     /** What cannot be opened now, because it was just dropped or is of another version, is told to who asks for it. */
-    private void openOnJoin(final ControlCall<TableEntry> call)
+    private void openOnJoin(final TableEntry table)
     {
-        if (ControlStatus.OK == call.status())
+        try
         {
-            try
-            {
-                tables.open(call.result());
-            }
-            catch (final FormatException ex)
-            {
-                failure = ex.getMessage();
-            }
-            catch (final RuntimeException ex)
-            {
-                failure = failures.onFailure("table opened while joining", ex);
-            }
+            tables.open(table);
+        }
+        catch (final FormatException ex)
+        {
+            failure = ex.getMessage();
+        }
+        catch (final RuntimeException ex)
+        {
+            failure = failures.onFailure("table opened while joining", ex);
         }
     }
 
@@ -455,19 +420,19 @@ final class NodeSession implements AutoCloseable
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + tasks.poll(nowNs) +
             catalog.poll(nowNs) + memoryNodes.poll(nowNs) + splits.poll(nowNs) +
-            indexReturns.poll(parts, links, nowNs);
+            indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
     private int pollLinks(final long nowNs)
     {
         int workCount = 0;
-        for (int i = 0; i < linkList.size(); i++)
+        for (int i = 0; i < memoryLinks.all().size(); i++)
         {
-            workCount += linkList.get(i).poll(nowNs);
-            if (linkList.get(i).isRestored())
+            workCount += memoryLinks.all().get(i).poll(nowNs);
+            if (memoryLinks.all().get(i).isRestored())
             {
                 // Blocks, indexes, leases and locations that this session knows there are somebody else's now.
-                fail(linkList.get(i).failure());
+                fail(memoryLinks.all().get(i).failure());
             }
         }
         return workCount;
@@ -496,11 +461,11 @@ final class NodeSession implements AutoCloseable
             case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
             case CREATE_TABLE -> new CreateTableTask(
                 request, parts, tables, indexReturns, creationSlot,
-                () -> linkList.stream().filter(MemoryLink::isReady).toList(),
-                new LinkedChunks(links, indexReturns)::mayFindMemory, random,
+                () -> memoryLinks.all().stream().filter(MemoryLink::isReady).toList(),
+                new LinkedChunks(memoryLinks.byId(), indexReturns)::mayFindMemory, random,
                 configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs);
             case DROP_TABLE -> new DropTableTask(
-                request, metaLink, tables, IndexReturns.newestLeases(linkList), this::returnIndex, nowNs);
+                request, metaLink, tables, IndexReturns.newestLeases(memoryLinks.all()), this::returnIndex, nowNs);
             case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
             default -> throw new IllegalStateException("answered at once: " + request);
         };
@@ -516,12 +481,12 @@ final class NodeSession implements AutoCloseable
                 tables.forget(request.tableName());
                 yield null;
             }
-            case SPACE -> SpaceTally.list(engine, linkList, isReclaiming(), reclaimCounters.toString());
-            case SPACE_FIGURES -> SpaceTally.sum(engine, linkList, isReclaiming(), reclaimCounters);
+            case SPACE -> SpaceTally.list(engine, memoryLinks.all(), isReclaiming(), reclaimCounters.toString());
+            case SPACE_FIGURES -> SpaceTally.sum(engine, memoryLinks.all(), isReclaiming(), reclaimCounters);
             case SWEEP ->
             {
                 reclaimCounters.sweepsAsked++;
-                linkList.forEach(MemoryLink::sweepOwn);
+                memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
                 yield null;
             }
             default -> throw new IllegalStateException("not answered at once: " + request);
@@ -563,7 +528,7 @@ final class NodeSession implements AutoCloseable
         if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
         {
             leaving = metaLink.client().leave(
-                registration().nodeId(), registration().incarnation(), configuration.callTimeoutNs());
+                registration.nodeId(), registration.incarnation(), configuration.callTimeoutNs());
             return workCount + 1;
         }
         return workCount;
@@ -579,19 +544,13 @@ final class NodeSession implements AutoCloseable
     @Override
     public void close()
     {
-        linkList.forEach(MemoryLink::close);
+        memoryLinks.all().forEach(MemoryLink::close);
         metaLink.close();
-        if (null != engine)
-        {
-            engine.close();
-        }
+        engine.close();
         raas.close();
         final String why = failure.isEmpty() ? "node stopped" : failure;
         tasks.close();
-        if (null != tables)
-        {
-            tables.close(desk);
-        }
+        tables.close(desk);
         desk.close(why);
     }
 }

@@ -120,7 +120,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
             return;
         }
-        if (null != table && request.kind().isStretch())
+        if (null != table && request.kind().isRange())
         {
             scans.accept(request, table);
         }
@@ -144,7 +144,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             tables.await(request);
             return null;
         }
-        if (!request.kind().isStretch())
+        if (!request.kind().isRange())
         {
             stage(request);
         }
@@ -183,7 +183,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
         final int slot = freeSlots[--freeCount];
         inFlight[slot] = request;
         final int kind = ENGINE_KINDS[request.kind().ordinal()];
-        final long operand = request.expectedVersion();
+        final long operand = request.operand();
         final long deadlineNs = request.deadlineNs();
         final boolean begun;
         if (OperationKind.INCREMENT == kind)
@@ -302,7 +302,8 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             case OperationResult.OUTCOME_UNKNOWN -> OperationAnswer.OUTCOME_UNKNOWN;
             case OperationResult.TABLE_CHANGED -> OperationAnswer.NO_SUCH_TABLE;
             case OperationResult.CORRUPT -> OperationAnswer.CORRUPT;
-            default -> OperationAnswer.UNREACHABLE;
+            case OperationResult.NODE_UNAVAILABLE, OperationResult.RESTRUCTURING -> OperationAnswer.UNREACHABLE;
+            default -> throw new IllegalStateException("an operation ended with unknown result " + result);
         };
     }
 
@@ -368,16 +369,28 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private static int[] engineKinds()
     {
         final int[] kinds = new int[RequestKind.values().length];
-        kinds[RequestKind.GET.ordinal()] = OperationKind.GET;
-        kinds[RequestKind.EXISTS.ordinal()] = OperationKind.EXISTS;
-        kinds[RequestKind.PUT.ordinal()] = OperationKind.PUT;
-        kinds[RequestKind.PUT_IF_ABSENT.ordinal()] = OperationKind.PUT_IF_ABSENT;
-        kinds[RequestKind.PUT_IF_PRESENT.ordinal()] = OperationKind.PUT_IF_PRESENT;
-        kinds[RequestKind.APPEND.ordinal()] = OperationKind.APPEND;
-        kinds[RequestKind.INCREMENT.ordinal()] = OperationKind.INCREMENT;
-        kinds[RequestKind.REPLACE.ordinal()] = OperationKind.REPLACE;
-        kinds[RequestKind.DELETE.ordinal()] = OperationKind.DELETE;
-        kinds[RequestKind.DELETE_BY_VERSION.ordinal()] = OperationKind.DELETE_VERSION;
+        for (final RequestKind kind : RequestKind.values())
+        {
+            kinds[kind.ordinal()] = engineKind(kind);
+        }
         return kinds;
+    }
+
+    private static int engineKind(final RequestKind kind)
+    {
+        return switch (kind)
+        {
+            case GET -> OperationKind.GET;
+            case EXISTS -> OperationKind.EXISTS;
+            case PUT -> OperationKind.PUT;
+            case PUT_IF_ABSENT -> OperationKind.PUT_IF_ABSENT;
+            case PUT_IF_PRESENT -> OperationKind.PUT_IF_PRESENT;
+            case APPEND -> OperationKind.APPEND;
+            case INCREMENT -> OperationKind.INCREMENT;
+            case REPLACE -> OperationKind.REPLACE;
+            case DELETE -> OperationKind.DELETE;
+            case DELETE_BY_VERSION -> OperationKind.DELETE_VERSION;
+            case SCAN, COUNT -> -1; // the engine has no such operation: see ScanDesk
+        };
     }
 }

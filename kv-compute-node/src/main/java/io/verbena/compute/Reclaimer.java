@@ -2,10 +2,8 @@ package io.verbena.compute;
 
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
-import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.PeerIdentity;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
@@ -13,9 +11,7 @@ import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.allocation.ChunkWatch;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.check.OrphanScan;
-import io.verbena.table.format.ChunkDescriptor;
 
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
@@ -38,27 +34,19 @@ final class Reclaimer
         IDLE, CLAIMING, CLOSING, LISTING, SETTLING, SCANNING, ADOPTING, RETURNING
     }
 
-    /** Most chunks at a time. */
-    private static final int MAX_CHUNKS = 1024;
-    /** Epochs between two rounds over own chunks because memory is short. */
-    private static final long SHORTAGE_PAUSE_EPOCHS = 64;
     /** Epochs until it is tried again when there is a table that cannot be read. */
     private static final long UNREADABLE_EPOCHS = 64;
 
     private final SessionParts session;
     private final TableEngine engine;
     private final int memoryNodeId;
-    private final PeerIdentity identity;
     private final ChunkWatch watch;
     private final RegionAccess access;
     private final CatalogWatch catalog;
-    private final Runnable onSweep;
+    private final OwnChunkSweep sweep;
     private final TableLister lister;
     private final ReclaimCounters counters;
     private final long timeoutNs;
-    private final BitSet ownToSweep = new BitSet();
-    /** Own chunks that the claim under way asks for: due again if it is not answered. */
-    private final BitSet ownAsked = new BitSet();
     private final BitSet chunks = new BitSet();
     private Step step = Step.IDLE;
     private MemoryNodeClient client;
@@ -68,27 +56,22 @@ final class Reclaimer
     private OrphanScan scan;
     private long triedVersion = -1;
     private long freshEpoch = 1;
-    private boolean sweepAsked;
     private long waitEpoch;
     private long killEpoch;
     private long listedVersion;
-    private long refusalsSeen;
-    private long closedTablesSeen;
-    private long shortageEpoch;
 
     /** @param onSweep told when all own chunks are to be swept. */
     Reclaimer(
         final SessionParts session, final int memoryNodeId, final ChunkWatch watch, final RegionAccess access,
         final Runnable onSweep)
     {
-        this.onSweep = onSweep;
         this.session = session;
         this.memoryNodeId = memoryNodeId;
         this.watch = watch;
         this.access = access;
         engine = session.engine();
-        identity = session.identity();
         catalog = session.catalog();
+        sweep = new OwnChunkSweep(engine::epoch, catalog::closedCount, session.identity(), onSweep);
         counters = session.counters();
         timeoutNs = session.timeoutNs();
         lister = new TableLister(session.metaLink(), timeoutNs);
@@ -115,28 +98,14 @@ final class Reclaimer
     /** Sweeps all own chunks, those too that no look has shown yet: so after the next look. */
     void sweepOwn()
     {
-        sweepAsked = true;
-        onSweep.run();
+        sweep.ask();
         freshEpoch = Math.max(freshEpoch, engine.epoch() + 1);
-    }
-
-    private void markOwn()
-    {
-        sweepAsked = false;
-        final ChunkView view = watch.view();
-        for (int i = 0; null != view && i < view.chunkCount(); i++)
-        {
-            if (view.isOwned(i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation()))
-            {
-                ownToSweep.set(i);
-            }
-        }
     }
 
     /** @return true while own chunks are to be swept, or a round is under way; also without a connection. */
     boolean isSweeping()
     {
-        return sweepAsked || !ownToSweep.isEmpty() || Step.IDLE != step;
+        return sweep.isWanted() || Step.IDLE != step;
     }
 
     /** @return true while something may go on at any moment. */
@@ -150,13 +119,13 @@ final class Reclaimer
     {
         return null != client &&
             (Step.IDLE != step || watch.epoch() < freshEpoch || triedVersion != watch.version() ||
-            !ownToSweep.isEmpty());
+            sweep.isDue());
     }
 
     /** @return whether refused requests, so many by now, lead to a sweep of own chunks that has not begun. */
     boolean isShort(final long refusals)
     {
-        return null != client && refusals != refusalsSeen && engine.epoch() >= shortageEpoch;
+        return null != client && sweep.isShort(refusals);
     }
 
     /** @return which epoch may be passed: none in which memory may go to somebody else where a word is killed. */
@@ -198,21 +167,21 @@ final class Reclaimer
 
     private int pollIdle(final long refusals)
     {
-        noteShortage(refusals);
+        if (sweep.noteShortage(refusals))
+        {
+            sweepOwn();
+        }
         if (watch.epoch() < freshEpoch)
         {
             return 0;
         }
-        if (sweepAsked)
-        {
-            markOwn();
-        }
-        if (triedVersion == watch.version() && ownToSweep.isEmpty())
+        sweep.mark(watch.view());
+        if (triedVersion == watch.version() && !sweep.isDue())
         {
             return 0;
         }
         triedVersion = watch.version();
-        final List<ChunkRun> wanted = wanted(watch.view());
+        final List<ChunkRun> wanted = sweep.wanted(watch.view());
         if (wanted.isEmpty())
         {
             return 0;
@@ -220,62 +189,6 @@ final class Reclaimer
         claiming = client.claimChunks(wanted, timeoutNs);
         step = Step.CLAIMING;
         return 1;
-    }
-
-    private void noteShortage(final long refusals)
-    {
-        if (isShort(refusals))
-        {
-            refusalsSeen = refusals;
-            shortageEpoch = engine.epoch() + SHORTAGE_PAUSE_EPOCHS;
-            sweepOwn();
-        }
-        if (closedTablesSeen != catalog.closedCount())
-        {
-            closedTablesSeen = catalog.closedCount();
-            sweepOwn();
-        }
-    }
-
-    /** All orphans, and of the own chunks that are due no more than half of all own ones, so that some stay in use. */
-    private List<ChunkRun> wanted(final ChunkView view)
-    {
-        final List<ChunkRun> runs = new ArrayList<>();
-        final int mostOwn = Math.max(1, owned(view) / 2);
-        int own = 0;
-        int count = 0;
-        ownAsked.clear();
-        int i = 0;
-        for (; i < view.chunkCount() && runs.size() < ChunkLease.MAX_RUNS && count < MAX_CHUNKS; i++)
-        {
-            final boolean isDue = ownToSweep.get(i) && own < mostOwn &&
-                view.isOwned(i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation());
-            if (isDue || view.isClaimable(i, identity.nodeId(), identity.incarnation()))
-            {
-                own += isDue ? 1 : 0;
-                ownAsked.set(i, isDue);
-                count++;
-                ownToSweep.clear(i);
-                runs.add(new ChunkRun(view.offset(i), 1));
-            }
-        }
-        // A claim that is full before the last chunk leaves those behind it to the next round.
-        if (0 == own && i == view.chunkCount())
-        {
-            ownToSweep.clear();
-        }
-        return runs;
-    }
-
-    private int owned(final ChunkView view)
-    {
-        int count = 0;
-        for (int i = 0; i < view.chunkCount(); i++)
-        {
-            count += view.isOwned(
-                i, ChunkDescriptor.STATE_BLOCKS, identity.nodeId(), identity.incarnation()) ? 1 : 0;
-        }
-        return count;
     }
 
     private int pollClaiming()
@@ -314,7 +227,7 @@ final class Reclaimer
     /** Whether the chunks were closed is unknown; without this, nobody would sweep those that were not. */
     private void askAgain()
     {
-        ownToSweep.or(ownAsked);
+        sweep.askAgain();
         triedVersion = -1;
     }
 

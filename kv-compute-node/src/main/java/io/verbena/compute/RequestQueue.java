@@ -7,6 +7,7 @@ import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * Where threads leave requests for a node, and where the node's thread sleeps when there are none. Any thread offers;
@@ -87,6 +88,15 @@ final class RequestQueue
         LockSupport.unpark(owner);
     }
 
+    /** As {@link #wake()}, if it sleeps; after a volatile write of what it polls for then. Any thread. */
+    void wakeSleeper()
+    {
+        if (sleeping)
+        {
+            wake();
+        }
+    }
+
     /** @return the next request, or null; by the node's thread. */
     NodeRequest poll()
     {
@@ -137,15 +147,15 @@ final class RequestQueue
     /**
      * Parks the node's thread while another one works on the node, until it is woken or the time is up.
      *
-     * @param duty  whose turn is taken.
-     * @param maxNs longest sleep.
+     * @param isHeld whether another thread works on it.
+     * @param maxNs  longest sleep.
      */
-    void sleepWhile(final SharedDuty duty, final long maxNs)
+    void sleepWhile(final BooleanSupplier isHeld, final long maxNs)
     {
         owner = Thread.currentThread();
         sleeping = true;
         VarHandle.fullFence();
-        if (duty.isTaken())
+        if (isHeld.getAsBoolean())
         {
             LockSupport.parkNanos(this, maxNs);
         }

@@ -105,7 +105,7 @@ final class ScanDesk
     {
         try
         {
-            scan.begin(table, request.expectedVersion(), request.deadlineNs(),
+            scan.begin(table, request.operand(), request.deadlineNs(),
                 RequestKind.SCAN == request.kind() ? this::onRecord : null);
         }
         catch (final RuntimeException ex)

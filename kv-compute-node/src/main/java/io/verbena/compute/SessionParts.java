@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.table.TableEngine;

@@ -38,7 +38,7 @@ final class SpaceTally
         for (int i = 0; i < links.size(); i++)
         {
             heldBytes += engine.heldBytes(links.get(i).memoryNodeId());
-            isSweeping |= links.get(i).isSweeping();
+            isSweeping |= links.get(i).maintenance().isSweeping();
         }
         counters.sweepsEnded = isSweeping ? counters.sweepsEnded : counters.sweepsAsked;
         return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes, counters.sweepsAsked,

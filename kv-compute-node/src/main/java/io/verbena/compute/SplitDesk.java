@@ -409,7 +409,7 @@ final class SplitDesk implements GrowthSource
     {
         if (isUnused)
         {
-            links.get(current.subtable().memoryNodeId()).sweepIndexes();
+            links.get(current.subtable().memoryNodeId()).maintenance().sweepIndexes();
         }
     }
 
@@ -485,7 +485,7 @@ final class SplitDesk implements GrowthSource
     /** What somebody else has proposed to make is named by nothing now. */
     private void onWithdrawn()
     {
-        links.get(current.subtable().memoryNodeId()).sweepIndexes();
+        links.get(current.subtable().memoryNodeId()).maintenance().sweepIndexes();
         if (current.isOfFinishing())
         {
             finishedCount++;

@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.session.MetaLink;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 

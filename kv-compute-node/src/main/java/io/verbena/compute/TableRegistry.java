@@ -6,6 +6,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;

@@ -5,6 +5,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.table.check.RegionReader;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.check.StoreChecker;
@@ -110,7 +111,7 @@ final class AdoptionCheck
     {
         if (null == listing)
         {
-            listing = link.client().tables(names.isEmpty() ? "" : names.getLast(), configuration.callTimeoutNs());
+            listing = link.freshClient().tables(names.isEmpty() ? "" : names.getLast(), configuration.callTimeoutNs());
             return 1;
         }
 
@@ -139,7 +140,7 @@ final class AdoptionCheck
     {
         if (null == asking)
         {
-            asking = link.client().table(names.get(next), configuration.callTimeoutNs());
+            asking = link.freshClient().table(names.get(next), configuration.callTimeoutNs());
             return 1;
         }
 

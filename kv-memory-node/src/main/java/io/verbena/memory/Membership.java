@@ -1,12 +1,12 @@
 package io.verbena.memory;
 
 import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.control.Lease;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.session.Heartbeats;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
@@ -48,19 +48,17 @@ final class Membership
     private final long callTimeoutNs;
     private final long retryPauseNs;
     private final Set<PeerIdentity> members = new HashSet<>();
-    private final Lease lease = new Lease();
+    private final NodeListing listing;
     private State state = State.REGISTERING;
     private String failure = "";
     private boolean isUnheard;
     private int nodeId;
     private int incarnation;
     private long clusterId;
-    private long listedVersion;
     private long nextCallNs;
     private ControlCall<Registration> registering;
     private ReadTargetAddress readTarget;
-    private ControlCall<NodePage> listing;
-    private ControlCall<Heartbeat> renewing;
+    private Heartbeats heartbeats;
     private ControlCall<Void> leaving;
 
     Membership(
@@ -78,6 +76,7 @@ final class Membership
         this.nodeId = request.nodeId();
         this.clusterId = request.clusterId();
         readTarget = request.readTarget();
+        listing = NodeListing.ofOneView(link, callTimeoutNs);
     }
 
     State state()
@@ -137,14 +136,14 @@ final class Membership
         state = State.REGISTERING;
         nextCallNs = nowNs;
         registering = null;
-        listing = null;
-        renewing = null;
+        listing.cancel();
+        heartbeats = null;
     }
 
     /** Says good-bye; whatever was admitted must be cut off before. */
     void leave()
     {
-        leaving = 0 == incarnation ? null : link.client().leave(nodeId, incarnation, callTimeoutNs);
+        leaving = 0 == incarnation ? null : link.freshClient().leave(nodeId, incarnation, callTimeoutNs);
         state = null == leaving ? State.LEFT : state;
     }
 
@@ -155,7 +154,7 @@ final class Membership
             return pollLeaving();
         }
 
-        if (hasLease() && lease.leftNs(nowNs) <= 0)
+        if (hasLease() && !heartbeats.isHeld(nowNs))
         {
             state = State.LOST;
             failure = "the lease ended unrenewed" + (failure.isEmpty() ? "" : ": " + failure);
@@ -174,7 +173,7 @@ final class Membership
     /** How long nothing is due, if no answer comes; of a member. */
     long idleNs(final long nowNs)
     {
-        return Math.min(nextCallNs - nowNs, lease.leftNs(nowNs));
+        return Math.min(nextCallNs - nowNs, heartbeats.lease().leftNs(nowNs));
     }
 
     private boolean hasLease()
@@ -200,7 +199,7 @@ final class Membership
         {
             if (nextCallNs - nowNs <= 0)
             {
-                registering = link.client().register(
+                registering = link.freshClient().register(
                     new NodeRegistration(
                         nodeId,
                         NodeRole.MEMORY_NODE,
@@ -227,7 +226,7 @@ final class Membership
 
         if (ControlStatus.OK == ended.status())
         {
-            lease.begin(ended);
+            heartbeats = new Heartbeats(ended);
             onRegistered(ended.result(), nowNs);
         }
         else if (isFinal(ended.status()))
@@ -237,7 +236,7 @@ final class Membership
         }
         else
         {
-            retryLater(ended, nowNs);
+            retryLater(ended.status(), ended.failure(), nowNs);
         }
 
         return 1;
@@ -257,110 +256,84 @@ final class Membership
 
     private int pollListing(final long nowNs)
     {
-        if (null == listing)
+        if (!listing.isUnderWay())
         {
             if (nextCallNs - nowNs <= 0)
             {
-                listing = link.client().nodes(lastListedNodeId(), callTimeoutNs);
+                link.freshClient();
+                listing.start();
                 return 1;
             }
 
             return 0;
         }
 
-        if (!listing.isDone())
+        switch (listing.poll())
         {
-            return 0;
-        }
-
-        final ControlCall<NodePage> ended = listing;
-        listing = null;
-
-        if (ControlStatus.OK == ended.status())
-        {
-            onPage(ended.result(), nowNs);
-        }
-        else
-        {
-            retryLater(ended, nowNs);
+            case NONE ->
+            {
+                return 0;
+            }
+            case GOES_ON ->
+            {
+                // The next page is on its way.
+            }
+            case LISTED ->
+            {
+                listing.nodes().stream().map(PeerRecord::identity).forEach(members::add);
+                state = State.CONFIRMING;
+                failure = "";
+                nextCallNs = nowNs;
+            }
+            case FAILED -> retryLater(listing.status(), listing.failure(), nowNs);
         }
 
         return 1;
-    }
-
-    private void onPage(final NodePage page, final long nowNs)
-    {
-        if (!members.isEmpty() && page.membershipVersion() != listedVersion)
-        {
-            // Pages of two views do not make one: a node could be missing from both. Begin again.
-            members.clear();
-            return;
-        }
-
-        listedVersion = page.membershipVersion();
-        page.nodes().stream().map(PeerRecord::identity).forEach(members::add);
-
-        if (!page.hasMore())
-        {
-            state = State.CONFIRMING;
-            failure = "";
-            nextCallNs = nowNs;
-        }
     }
 
     private int pollRenewing(final long nowNs)
     {
-        if (null == renewing)
+        if (!heartbeats.isUnderWay())
         {
             if (nextCallNs - nowNs <= 0)
             {
-                renewing = link.client().heartbeat(nodeId, incarnation, 0, false, callTimeoutNs);
-                nextCallNs = nowNs + lease.lengthNs() / HEARTBEATS_PER_LEASE;
+                heartbeats.send(link.freshClient(), 0, false, callTimeoutNs);
+                nextCallNs = nowNs + heartbeats.lease().lengthNs() / HEARTBEATS_PER_LEASE;
                 return 1;
             }
 
             return 0;
         }
 
-        if (!renewing.isDone())
+        switch (heartbeats.poll())
         {
-            return 0;
-        }
-
-        final ControlCall<Heartbeat> ended = renewing;
-        renewing = null;
-
-        if (ControlStatus.OK == ended.status())
-        {
-            lease.renew(ended);
-            failure = "";
-            isUnheard = false;
-            state = State.MEMBER;
-        }
-        else if (ControlStatus.UNKNOWN_NODE == ended.status())
-        {
-            state = State.LOST;
-            isUnheard = false;
-            failure = ended.failure();
-        }
-        else
-        {
-            retryLater(ended, nowNs);
+            case NONE ->
+            {
+                return 0;
+            }
+            case RENEWED ->
+            {
+                failure = "";
+                isUnheard = false;
+                state = State.MEMBER;
+            }
+            case LOST ->
+            {
+                state = State.LOST;
+                isUnheard = false;
+                failure = heartbeats.failure();
+            }
+            case FAILED -> retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
         }
 
         return 1;
     }
 
-    private void retryLater(final ControlCall<?> ended, final long nowNs)
+    private void retryLater(final ControlStatus status, final String why, final long nowNs)
     {
-        failure = ended.status() + ": " + ended.failure();
-        isUnheard = ControlStatus.TIMED_OUT == ended.status() || ControlStatus.PEER_FAILED == ended.status();
+        failure = status + ": " + why;
+        isUnheard = ControlStatus.TIMED_OUT == status || ControlStatus.PEER_FAILED == status;
         nextCallNs = nowNs + retryPauseNs;
-    }
-
-    private int lastListedNodeId()
-    {
-        return members.stream().mapToInt(PeerIdentity::nodeId).max().orElse(0);
     }
 
     private static boolean isFinal(final ControlStatus status)

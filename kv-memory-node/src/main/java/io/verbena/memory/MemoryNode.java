@@ -2,24 +2,19 @@ package io.verbena.memory;
 
 import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
-import io.verbena.protocol.control.MemoryNodeDispatcher;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.raas.Admission;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerFailures;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
-import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
-import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
-import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SuperblockDescriptor;
 import org.agrona.CloseHelper;
@@ -52,14 +47,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final MemoryRegion region;
     private final ChunkTable chunks;
     private final MemoryAnswers answers;
-    private final LeasedReadTarget readTarget;
+    private final MemoryGate gate;
     private final MetaLink metaLink;
     private final Membership membership;
     private long joinDeadlineNs;
     private MemoryReturn memoryReturn;
     private volatile Checkpointer checkpointer;
-    private RpcServer server;
-    private ComputeAdmission admission;
     private volatile MemoryNodeState state = MemoryNodeState.JOINING;
     private volatile String failure = "";
     private volatile int nodeId;
@@ -70,8 +63,6 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile int quarantinedChunks;
     private boolean wasReady;
     private boolean isMemoryEmpty;
-    private boolean isCuttingOff;
-    private long cutOffAtNs;
     private boolean closed;
 
     private MemoryNode(
@@ -94,9 +85,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        serve();
-        readTarget = new LeasedReadTarget(raas);
-        readTarget.open();
+        gate = new MemoryGate(raas, region, configuration.servicePort(), answers,
+            () -> "memory node " + nodeId + " is " + state);
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
@@ -116,7 +106,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             RemoteRegion.of(region),
             null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
-            readTarget.address());
+            gate.readTarget());
     }
 
     private boolean isDropped(final int guard)
@@ -181,7 +171,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         int workCount = raas.poll();
         final long nowNs = clock.nanoTime();
 
-        if (isCuttingOff)
+        if (gate.isClosing())
         {
             return workCount + cutOff(nowNs);
         }
@@ -222,7 +212,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */
     public long idleNs()
     {
-        final boolean isBusy = isCuttingOff || leaveRequested || raas.isWaiting() || MemoryNodeState.READY != state;
+        final boolean isBusy = gate.isClosing() || leaveRequested || raas.isWaiting() || MemoryNodeState.READY != state;
         return isBusy ? 0 : Math.max(0, membership.idleNs(clock.nanoTime()));
     }
 
@@ -335,7 +325,7 @@ public final class MemoryNode implements Agent, AutoCloseable
      */
     public boolean isConnected(final PeerIdentity identity)
     {
-        return server.isConnected(identity);
+        return gate.isConnected(identity);
     }
 
     /**
@@ -356,8 +346,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             CloseHelper.close(checkpointer);
             metaLink.close();
-            readTarget.close();
-            server.close();
+            gate.close();
             region.close();
             raas.close();
             closed = true;
@@ -392,7 +381,7 @@ public final class MemoryNode implements Agent, AutoCloseable
                 done.acceptDamage();
                 damagedRecords = done.damagedRecords();
                 quarantinedChunks = chunks.quarantinedCount();
-                membership.rejoin(readTarget.address(), clock.nanoTime());
+                membership.rejoin(gate.readTarget(), clock.nanoTime());
             }
             else
             {
@@ -486,7 +475,8 @@ public final class MemoryNode implements Agent, AutoCloseable
             }
         }
 
-        admission = new ComputeAdmission(incarnation, membership.membersAtStart());
+        final ComputeAdmission admission = new ComputeAdmission(incarnation, membership.membersAtStart());
+        gate.admit(admission);
         // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
         chunks.orphanUnless((node) -> admission.admits(node) || isDropped(DurabilityGuard.ORPHAN_UNLESS));
         wasReady = true;
@@ -502,42 +492,34 @@ public final class MemoryNode implements Agent, AutoCloseable
         beginCuttingOff(MemoryNodeState.FAILED, why, nowNs);
     }
 
-    /** From now on nobody is admitted; {@link #cutOff} closes what there is. */
+    /** From now on nobody is admitted; {@link #cutOff} closes what is open. */
     private void beginCuttingOff(final MemoryNodeState newState, final String why, final long nowNs)
     {
-        admission = null;
+        gate.beginToClose(nowNs);
         failure = why;
         state = newState;
-        isCuttingOff = true;
-        cutOffAtNs = nowNs;
     }
 
-    /**
-     * Closes every connection, as often as it takes: a queue pair cannot be closed while a stopped requester is inside
-     * the region, and nothing may go on before it is.
-     */
+    /** As often as it takes: nothing may go on before everybody is cut off. */
     private int cutOff(final long nowNs)
     {
-        if (cutOffAtNs - nowNs > 0)
+        if (!gate.isDue(nowNs))
         {
             return 0;
         }
 
-        try
+        final String problem = gate.tryToClose(nowNs + configuration.retryPauseNs());
+
+        if (problem.isEmpty())
         {
-            readTarget.close();
-            server.close();
+            goOn(nowNs);
         }
-        catch (final RdmaException ex)
+        else
         {
-            failure = "cannot cut everybody off yet: " + ex.getMessage();
-            cutOffAtNs = nowNs + configuration.retryPauseNs();
+            failure = "cannot cut everybody off yet: " + problem;
             LOGGER.warn("memory node {}: {}", nodeId, failure);
-            return 1;
         }
 
-        isCuttingOff = false;
-        goOn(nowNs);
         return 1;
     }
 
@@ -545,9 +527,8 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         if (MemoryNodeState.JOINING == state)
         {
-            serve();
-            readTarget.open();
-            membership.rejoin(readTarget.address(), nowNs);
+            gate.open();
+            membership.rejoin(gate.readTarget(), nowNs);
         }
         else if (MemoryNodeState.LEAVING == state)
         {
@@ -556,36 +537,10 @@ public final class MemoryNode implements Agent, AutoCloseable
         }
     }
 
-    /** Fence calls must be heard from the registration on, so this comes before it; members are admitted once ready. */
-    private void serve()
-    {
-        server = raas.serve(configuration.servicePort(), this::onConnect, new MemoryNodeDispatcher(answers));
-    }
-
     private void fence(final PeerIdentity identity)
     {
-        final int closedCount = isDropped(FenceGuard.CUT_OFF) ? 0 : server.fence(identity);
+        final int closedCount = isDropped(FenceGuard.CUT_OFF) ? 0 : gate.fence(identity);
         LOGGER.info("fenced {}: connections closed={}", identity, closedCount);
-    }
-
-    private Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
-    {
-        if (0 == caller.nodeId())
-        {
-            return Admission.callsOnly();
-        }
-
-        if (null == admission)
-        {
-            return Admission.refuse("memory node " + nodeId + " is " + state + ": try again later");
-        }
-
-        if (!admission.admits(caller))
-        {
-            return Admission.refuse(caller + " is not a member: register at the meta server");
-        }
-
-        return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
     }
 
     /** One connection is to the meta server; another one to it may be closing. */

@@ -1,6 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.memory.RegionAdoption.Kind;
+import io.verbena.protocol.session.MetaLink;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.check.RegionReader;
 import io.verbena.table.format.Superblock;

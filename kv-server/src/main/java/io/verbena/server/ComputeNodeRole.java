@@ -11,6 +11,8 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
+import org.agrona.CloseHelper;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,7 +136,7 @@ public final class ComputeNodeRole implements Role
         }
         catch (final RuntimeException ex)
         {
-            new Closing().step(() -> Channels.close(channel)).step(device::close);
+            CloseHelper.quietCloseAll(() -> Channels.close(channel), device);
             throw ex;
         }
     }
@@ -330,7 +332,6 @@ public final class ComputeNodeRole implements Role
     @Override
     public void close()
     {
-        new Closing().step(node::onClose).step(server::close).step(() -> Channels.close(channel)).step(device::close)
-            .throwIfFailed();
+        CloseHelper.closeAll(node::onClose, server, () -> Channels.close(channel), device);
     }
 }

@@ -11,6 +11,8 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
+import org.agrona.CloseHelper;
+
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -105,7 +107,7 @@ public final class MemoryNodeRole implements Role
         }
         catch (final RuntimeException ex)
         {
-            new Closing().step(() -> Channels.close(channel)).step(device::close).step(() -> close(folder));
+            CloseHelper.quietCloseAll(() -> Channels.close(channel), device, folder);
             throw ex;
         }
     }
@@ -225,8 +227,7 @@ public final class MemoryNodeRole implements Role
     @Override
     public void close()
     {
-        new Closing().step(node::close).step(() -> Channels.close(channel)).step(device::close)
-            .step(this::discardEmptyMemory).step(() -> close(folder)).throwIfFailed();
+        CloseHelper.closeAll(node, () -> Channels.close(channel), device, this::discardEmptyMemory, folder);
     }
 
     /** So that a node that could not begin leaves nothing, and its next process may ask for more memory. */
@@ -235,14 +236,6 @@ public final class MemoryNodeRole implements Role
         if (null != folder && node.isMemoryEmpty())
         {
             fabric.discardNamed(MemoryFolder.memoryName(folder.path()));
-        }
-    }
-
-    private static void close(final MemoryFolder folder)
-    {
-        if (null != folder)
-        {
-            folder.close();
         }
     }
 }

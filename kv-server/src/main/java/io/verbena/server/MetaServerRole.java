@@ -16,6 +16,7 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
+import org.agrona.CloseHelper;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,17 +115,7 @@ public final class MetaServerRole implements Role
         }
         catch (final RuntimeException | DurableWriteError ex)
         {
-            final Closing closing = new Closing();
-            if (null != server)
-            {
-                closing.step(server::close);
-            }
-            closing.step(() -> Channels.close(channel));
-            if (null != store)
-            {
-                closing.step(store::close);
-            }
-            closing.step(device::close);
+            CloseHelper.quietCloseAll(server, () -> Channels.close(channel), store, device);
             throw ex;
         }
     }
@@ -265,7 +256,6 @@ public final class MetaServerRole implements Role
     @Override
     public void close()
     {
-        new Closing().step(bootstrap::close).step(server::close).step(() -> Channels.close(channel))
-            .step(store::close).step(device::close).throwIfFailed();
+        CloseHelper.closeAll(bootstrap, server, () -> Channels.close(channel), store, device);
     }
 }

@@ -2,16 +2,14 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.FenceCaller;
 import io.verbena.meta.membership.FencingRound;
-import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipTable;
-import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.PeerRecord;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -50,11 +48,8 @@ final class FenceLinks implements FenceCaller, AutoCloseable
             return;
         }
 
-        final Member member = members.member(memoryNodeId);
-        final StoredNode node = member.node();
-        final PeerAddress address =
-            new PeerAddress(node.device(), node.servicePort(), node.nodeId(), node.incarnation());
-        final VirtualQp vqp = raas.connect(address, FenceLinks::onUnexpectedBatch, timeoutNs);
+        final PeerRecord memoryNode = members.member(memoryNodeId).node().record();
+        final VirtualQp vqp = raas.connect(memoryNode.address(), VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
         final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
         calls.add(new Call(memoryNodeId, round, vqp, new MemoryNodeClient(raas, vqp).fence(identity, timeoutNs)));
     }
@@ -85,10 +80,5 @@ final class FenceLinks implements FenceCaller, AutoCloseable
     {
         calls.forEach((call) -> call.vqp.close());
         calls.clear();
-    }
-
-    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
-    {
-        throw new IllegalStateException("no batch is posted to fence: vqp=" + vqp.number() + " cookie=" + cookie);
     }
 }

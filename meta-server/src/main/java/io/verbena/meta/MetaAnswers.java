@@ -5,7 +5,6 @@ import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.meta.membership.MetaLedger;
-import io.verbena.meta.membership.NodeEndpoint;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
@@ -70,7 +69,7 @@ final class MetaAnswers implements MetaService
     @Override
     public Registration register(final PeerIdentity caller, final NodeRegistration request)
     {
-        final NodeEndpoint endpoint = endpoint(request);
+        refuseImpossible(request);
 
         if (0 != request.clusterId() && ledger.counters().clusterId() != request.clusterId())
         {
@@ -82,8 +81,8 @@ final class MetaAnswers implements MetaService
         directory.epoch(conductor.epoch());
         final boolean isBack = NodeRole.MEMORY_NODE == request.role() && 0 != request.nodeId();
         final Member member = answer(() -> isBack ?
-            conductor.rejoin(endpoint, request.nodeId(), clock.nanoTime()) :
-            conductor.register(endpoint, clock.nanoTime()));
+            conductor.rejoin(request, request.nodeId(), clock.nanoTime()) :
+            conductor.register(request, clock.nanoTime()));
 
         if (!directory.hasRoom())
         {
@@ -268,15 +267,16 @@ final class MetaAnswers implements MetaService
     {
         final boolean isNew = isWanted && answer(() -> conductor.forgetMemory(nodeId));
         final StoredNode node = answer(() -> conductor.table().forgettable(nodeId)).node();
+        final long lengthBytes = node.record().region().lengthBytes();
 
         if (isNew)
         {
             LOGGER.warn("memory node {} incarnation {} was forgotten with {} bytes of memory: an operator asked for it",
-                nodeId, node.incarnation(), node.regionLengthBytes());
+                nodeId, node.incarnation(), lengthBytes);
         }
 
         return new ForgottenNode(
-            nodeId, node.incarnation(), node.regionLengthBytes(), StoredNodeState.FORGOTTEN == node.state());
+            nodeId, node.incarnation(), lengthBytes, StoredNodeState.FORGOTTEN == node.state());
     }
 
     /**
@@ -365,7 +365,7 @@ final class MetaAnswers implements MetaService
         return new TableEntry(table.name(), table.tableId(), table.descriptor());
     }
 
-    private static NodeEndpoint endpoint(final NodeRegistration request)
+    private static void refuseImpossible(final NodeRegistration request)
     {
         final boolean isMemory = NodeRole.MEMORY_NODE == request.role();
         final boolean hasPort = request.servicePort() > 0 && request.servicePort() <= MAX_PORT;
@@ -378,16 +378,6 @@ final class MetaAnswers implements MetaService
                 " regionLengthBytes=" + request.region().lengthBytes() +
                 "; compute and memory nodes register, a memory node with a port and a region");
         }
-
-        return new NodeEndpoint(
-            request.role(),
-            request.device(),
-            request.servicePort(),
-            request.region().address(),
-            request.region().lengthBytes(),
-            request.region().remoteKey(),
-            request.memoryId(),
-            request.readTarget());
     }
 
     private static ControlException invalid(final String message)

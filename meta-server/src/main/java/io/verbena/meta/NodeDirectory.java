@@ -2,8 +2,6 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipListener;
-import io.verbena.meta.store.StoredNode;
-import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.PeerRecord;
 import org.slf4j.Logger;
@@ -67,15 +65,6 @@ final class NodeDirectory implements MembershipListener
 
     static PeerRecord record(final Member member, final long epoch)
     {
-        final StoredNode node = member.node();
-        return new PeerRecord(
-            node.nodeId(),
-            node.incarnation(),
-            epoch,
-            node.role(),
-            node.device(),
-            node.servicePort(),
-            new RemoteRegion(node.regionAddress(), node.regionLengthBytes(), node.regionRemoteKey()),
-            node.readTarget());
+        return member.node().record().withEpoch(epoch);
     }
 }

@@ -42,6 +42,13 @@ public final class VirtualQp implements AutoCloseable
     /** Hears of batches; called by the owner thread inside {@link RaasContext#poll()}. */
     public interface BatchListener
     {
+        /** Of a connection that only carries calls: a batch on it is a mistake of its owner. */
+        BatchListener CALLS_ONLY = (vqp, cookie, status) ->
+        {
+            throw new IllegalStateException(
+                "a batch was posted on a connection for calls only: cookie=" + cookie + ", " + vqp);
+        };
+
         /**
          * Called exactly once for each batch posted, unless the virtual queue pair is closed first. May post again.
          *

@@ -42,7 +42,7 @@ public final class MetaCalls implements AutoCloseable
         this.fabric = fabric;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
         raas = RaasContext.open(device, new RaasConfiguration());
-        vqp = raas.connect(answer.metaServer(), MetaCalls::onUnexpectedBatch, timeoutNs);
+        vqp = raas.connect(answer.metaServer(), VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
     }
 
@@ -96,11 +96,6 @@ public final class MetaCalls implements AutoCloseable
             ControlStatus.UNKNOWN_NODE == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
         return new CommandFailedException(
             isRefused ? ExitStatus.FAILED : ExitStatus.UNAVAILABLE, call.failure(), null);
-    }
-
-    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
-    {
-        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
     }
 
     @Override

@@ -1,12 +1,19 @@
 package io.verbena.client.routing;
 
-import io.verbena.protocol.remote.TransportTurn;
+import io.verbena.protocol.request.DutyLock;
 
-/** What a {@link RemoteNodesThread} drives; by the owner of the turn only, except what says otherwise. */
-interface DrivenNodes extends TransportTurn.Transport
+/** What a {@link RemoteNodesThread} drives; by the holder of the lock only, except what says otherwise. */
+interface DrivenNodes extends DutyLock.Duty
 {
-    /** @return who may drive this. Any thread. */
-    TransportTurn turn();
+    /**
+     * One duty cycle of the background thread; may take long, where it makes, connects or closes something.
+     *
+     * @return work done.
+     */
+    int doWork();
+
+    /** @return lock over the duty cycle. Any thread. */
+    DutyLock dutyLock();
 
     /** @return how long nothing is due, while not {@link #isBusy()}. */
     long idleNs();

@@ -11,7 +11,7 @@ import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
-import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.Waker;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;

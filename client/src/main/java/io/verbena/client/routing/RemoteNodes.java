@@ -1,16 +1,13 @@
 package io.verbena.client.routing;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
-import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.control.MetaClient;
-import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.remote.RemoteEndpoint;
-import io.verbena.protocol.remote.TransportTurn;
-import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.DutyLock;
+import io.verbena.protocol.request.Waker;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.Backoff;
 import io.verbena.raas.RaasContext;
-import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.Device;
@@ -32,8 +29,8 @@ import java.util.Set;
 /**
  * Keeps a {@link ComputeNodeSet} filled with the compute nodes of a cluster elsewhere: asks the meta server which they
  * are, connects to those that serve clients, and takes away those that leave or are lost. While the meta server is
- * unreachable it goes on with the nodes it knows. One thread at a time, who has the {@link #turn()}, drives {@link
- * #doWork()} and owns everything here, except what says otherwise.
+ * unreachable it goes on with the nodes it knows. One thread at a time, the holder of the
+ * {@link #dutyLock()}, drives {@link #doWork()} and owns everything here, except what says otherwise.
  */
 public final class RemoteNodes implements Agent, DrivenNodes
 {
@@ -56,7 +53,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private final NanoClock clock;
     private final MetaServerLocator metaServer;
     private final ComputeNodeSet nodes;
-    private final TransportTurn turn;
+    private final DutyLock dutyLock;
     private final long callTimeoutNs;
     private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
     private final List<RemoteEndpoint> serving = new ArrayList<>();
@@ -64,10 +61,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private final Backoff hasty;
     private final Backoff metaBackoff;
     private final Set<Integer> drained = new HashSet<>();
-    private final List<PeerRecord> page = new ArrayList<>();
-    private VirtualQp metaVqp;
-    private MetaClient meta;
-    private ControlCall<NodePage> listing;
+    private final MetaLink metaLink;
+    private final NodeListing listing;
     private long nextRefreshNs;
     private long cycleNs;
     private volatile long listings;
@@ -93,11 +88,13 @@ public final class RemoteNodes implements Agent, DrivenNodes
         this.callTimeoutNs = callTimeoutNs;
         raas = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler));
         clock = raas.clock();
-        turn = new TransportTurn(this, waker, clock);
+        dutyLock = new DutyLock(this, waker::wake, clock, DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
         nextRefreshNs = clock.nanoTime();
         hasty = new Backoff(HASTY_REFRESH_NS, MAX_HASTY_REFRESH_NS, device.random());
         metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
-        connectMeta();
+        metaLink = new MetaLink(raas, metaServer, callTimeoutNs);
+        metaLink.client();
+        listing = NodeListing.ofAnyView(metaLink, callTimeoutNs);
     }
 
     /** When a node that could not be connected to is tried again. */
@@ -111,9 +108,9 @@ public final class RemoteNodes implements Agent, DrivenNodes
 
     /** While it is not shared, whoever does drives this without asking. */
     @Override
-    public TransportTurn turn()
+    public DutyLock dutyLock()
     {
-        return turn;
+        return dutyLock;
     }
 
     /** @return how often the meta server has listed the nodes. Any thread. */
@@ -155,12 +152,12 @@ public final class RemoteNodes implements Agent, DrivenNodes
         // First, so that a caller's request goes out before anything else is looked at.
         int work = pollEndpoints(nowNs);
         work += raas.poll(nowNs);
-        if (null != listing && listing.isDone())
+        if (listing.isAnswered())
         {
             onListed(nowNs);
             work++;
         }
-        else if (null == listing && nextRefreshNs - nowNs <= 0)
+        else if (!listing.isUnderWay() && nextRefreshNs - nowNs <= 0)
         {
             refresh(nowNs);
             work++;
@@ -194,7 +191,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     @Override
     public boolean isBusy()
     {
-        if (null != listing)
+        if (listing.isUnderWay())
         {
             return true;
         }
@@ -211,7 +208,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     @Override
     public boolean isDutyDue()
     {
-        if (null == listing ? nextRefreshNs - cycleNs <= 0 : listing.isDone())
+        if (listing.isUnderWay() ? listing.isAnswered() : nextRefreshNs - cycleNs <= 0)
         {
             return true;
         }
@@ -230,7 +227,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     @Override
     public boolean isSettling()
     {
-        return null != listing || endpoints.size() != serving.size() || VirtualQp.State.READY != metaVqp.state();
+        return listing.isUnderWay() || endpoints.size() != serving.size() || !metaLink.isConnected();
     }
 
     @Override
@@ -323,59 +320,44 @@ public final class RemoteNodes implements Agent, DrivenNodes
 
     private void refresh(final long nowNs)
     {
-        if (VirtualQp.State.READY != metaVqp.state() && VirtualQp.State.CONNECTING != metaVqp.state() &&
-            !reconnectMeta(nowNs))
-        {
-            return;
-        }
-        page.clear();
-        ask(0, nowNs);
-    }
-
-    private boolean reconnectMeta(final long nowNs)
-    {
-        metaServer.onUnreachable();
-        metaVqp.close();
         try
         {
-            connectMeta();
-            return true;
+            metaLink.freshClient();
         }
         catch (final RdmaException ex)
         {
-            failure = "meta server: " + ex.getMessage();
-            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
-            onAway(nowNs);
-            return false;
+            onUnlisted("meta server: " + ex.getMessage(), nowNs);
+            return;
         }
+        listing.start();
+        nextRefreshNs = nowNs + REFRESH_NS;
     }
 
-    private void ask(final int afterNodeId, final long nowNs)
+    private void onUnlisted(final String why, final long nowNs)
     {
-        listing = meta.nodes(afterNodeId, callTimeoutNs);
-        nextRefreshNs = nowNs + REFRESH_NS;
+        failure = why;
+        nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
+        onAway(nowNs);
     }
 
     private void onListed(final long nowNs)
     {
-        final ControlCall<NodePage> call = listing;
-        listing = null;
-        if (ControlStatus.OK != call.status())
+        final NodeListing.Outcome outcome = listing.poll();
+        if (NodeListing.Outcome.FAILED == outcome)
         {
-            failure = call.failure();
-            nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
-            onAway(nowNs);
+            onUnlisted(listing.failure(), nowNs);
             return;
         }
-        call.result().nodes().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role()).forEach(page::add);
-        if (call.result().hasMore())
+        nextRefreshNs = nowNs + REFRESH_NS;
+        if (NodeListing.Outcome.LISTED != outcome)
         {
-            ask(call.result().nodes().getLast().nodeId(), nowNs);
             return;
         }
+        final List<PeerRecord> page =
+            listing.nodes().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role()).toList();
         onBack(nowNs);
         metaBackoff.reset();
-        follow(nowNs);
+        follow(page, nowNs);
         knownNodes = page.size();
         listings++;
         nextRefreshNs = nowNs + (serving.isEmpty() ? hasty.nextPauseNs() : REFRESH_NS);
@@ -403,7 +385,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         }
     }
 
-    private void follow(final long nowNs)
+    private void follow(final List<PeerRecord> page, final long nowNs)
     {
         final Set<Integer> present = new HashSet<>();
         for (final PeerRecord node : page)
@@ -441,7 +423,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         try
         {
             endpoints.put(node.incarnation(), new RemoteEndpoint(
-                raas, node.address(), node.incarnation(), turn, callTimeoutNs));
+                raas, node.address(), node.incarnation(), dutyLock, callTimeoutNs));
         }
         catch (final RdmaException ex)
         {
@@ -459,17 +441,6 @@ public final class RemoteNodes implements Agent, DrivenNodes
         return null == failed || nowNs - failed.nextAtNs >= 0;
     }
 
-    private void connectMeta()
-    {
-        metaVqp = raas.connect(metaServer.address(), RemoteNodes::onUnexpectedBatch, callTimeoutNs);
-        meta = new MetaClient(raas, metaVqp);
-    }
-
-    private static void onUnexpectedBatch(final VirtualQp vqp, final int cookie, final int status)
-    {
-        throw new IllegalStateException("no batch is ever posted here: vqpn=" + vqp.number() + " cookie=" + cookie);
-    }
-
     /** Takes all nodes away, and ends what is under way: what was sent has an unknown outcome. */
     @Override
     public void onClose()
@@ -481,7 +452,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
             endpoint.close();
         }
         endpoints.clear();
-        metaVqp.close();
+        metaLink.close();
         raas.poll(); // calls under way end here, with a failure for their callers
         raas.close();
     }

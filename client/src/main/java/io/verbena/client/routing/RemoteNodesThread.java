@@ -1,14 +1,14 @@
 package io.verbena.client.routing;
 
-import io.verbena.protocol.remote.TransportTurn;
-import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.DutyLock;
+import io.verbena.protocol.request.Waker;
 
 import org.agrona.concurrent.NanoClock;
 
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that drives {@link RemoteNodes} while no caller has the turn: spins a little and gives way while answers
+ * The thread that drives {@link RemoteNodes} while no caller holds the lock: spins a little and gives way while answers
  * are awaited, because they usually take microseconds, then naps; sleeps while nothing is under way, or a caller that
  * waits drives them, until a request wakes it, or who leaves one.
  */
@@ -22,10 +22,10 @@ final class RemoteNodesThread
      * Times between duty cycles, in ns, while nobody wakes the thread.
      *
      * @param napNs      while answers are awaited.
-     * @param turnNs     while callers have the turn one after the other; then it is reserved for this thread.
+     * @param heldNs     while callers hold the lock one after the other; then it is reserved for this thread.
      * @param settlingNs the same while connections or listings are on their way.
      */
-    record Pauses(long napNs, long turnNs, long settlingNs)
+    record Pauses(long napNs, long heldNs, long settlingNs)
     {
         static final Pauses USUAL = new Pauses(NAP_NS, 100_000_000, 1_000_000);
     }
@@ -38,8 +38,8 @@ final class RemoteNodesThread
     private final NanoClock clock;
     private final Runnable onEnd;
     private final Thread thread;
-    private final TransportTurn turn;
-    private boolean ownsTurn;
+    private final DutyLock dutyLock;
+    private boolean holdsLock;
     private boolean mayEnd;
     private boolean isSettling = true;
     private long lastCycleNs;
@@ -61,7 +61,7 @@ final class RemoteNodesThread
         this.pauses = pauses;
         lastCycleNs = clock.nanoTime();
         this.nodes = nodes;
-        turn = nodes.turn();
+        dutyLock = nodes.dutyLock();
         this.waker = waker;
         this.clock = clock;
         this.onEnd = onEnd;
@@ -71,7 +71,7 @@ final class RemoteNodesThread
 
     void start()
     {
-        turn.share();
+        dutyLock.share();
         thread.start();
     }
 
@@ -93,7 +93,7 @@ final class RemoteNodesThread
         waker.wake();
         final long deadlineNs = clock.nanoTime() + timeoutNs;
         boolean interrupted = false;
-        final boolean mayWait = Thread.currentThread() != thread && !turn.isMine();
+        final boolean mayWait = Thread.currentThread() != thread && !dutyLock.isMine();
         while (mayWait && thread.isAlive() && deadlineNs - clock.nanoTime() > 0)
         {
             LockSupport.parkNanos(this, NAP_NS);
@@ -121,10 +121,10 @@ final class RemoteNodesThread
         }
         finally
         {
-            // The turn is kept for ever: no caller drives what is closed.
-            while (!ownsTurn && !turn.tryTake())
+            // The lock is kept for ever: no caller drives what is closed.
+            while (!holdsLock && !dutyLock.tryAcquire())
             {
-                turn.reserve();
+                dutyLock.reserve();
                 LockSupport.parkNanos(this, NAP_NS);
             }
             try
@@ -148,13 +148,13 @@ final class RemoteNodesThread
     /** One duty cycle, if no caller is at it, and the pause after it. */
     private int cycle(final int idleCycles)
     {
-        if (!turn.tryTake())
+        if (!dutyLock.tryAcquire())
         {
-            awaitTurn();
+            awaitLock();
             return idleCycles;
         }
-        ownsTurn = true;
-        final Throwable failed = turn.failure();
+        holdsLock = true;
+        final Throwable failed = dutyLock.failure();
         if (null != failed)
         {
             throw new IllegalStateException("duty cycle failed in a calling thread: " + failed, failed);
@@ -163,16 +163,16 @@ final class RemoteNodesThread
         final boolean mayRest = !hasWorked && idleCycles >= SPINS && (idleCycles >= SPINS + YIELDS || !nodes.isBusy());
         final long restNs = mayRest ? announceRest() : 0;
         mayEnd = closing && !nodes.isBusy();
-        ownsTurn = mayEnd;
+        holdsLock = mayEnd;
         isSettling = nodes.isSettling();
         lastCycleNs = clock.nanoTime();
         if (!mayEnd)
         {
-            turn.giveBack();
+            dutyLock.release();
         }
         if (mayRest)
         {
-            waker.sleep(mayEnd || turn.hasLeft() ? 0 : restNs);
+            waker.sleep(mayEnd || dutyLock.hasLeftWork() ? 0 : restNs);
         }
         else if (!hasWorked)
         {
@@ -181,16 +181,16 @@ final class RemoteNodesThread
         return hasWorked ? 0 : idleCycles + 1;
     }
 
-    /** Who has the turn wakes this thread if anything is left to do. */
-    private void awaitTurn()
+    /** The holder wakes this thread if anything is left to do. */
+    private void awaitLock()
     {
-        final long longestNs = closing ? NAP_NS : isSettling ? pauses.settlingNs() : pauses.turnNs();
+        final long longestNs = closing ? NAP_NS : isSettling ? pauses.settlingNs() : pauses.heldNs();
         if (clock.nanoTime() - lastCycleNs - longestNs >= 0)
         {
-            turn.reserve();
+            dutyLock.reserve();
         }
         waker.announce();
-        waker.sleep(turn.isTaken() ? longestNs : 0);
+        waker.sleep(dutyLock.isHeld() ? longestNs : 0);
     }
 
     /** From here on a submitter wakes this thread; says how long it may sleep, after a look at the queues. */

@@ -70,7 +70,7 @@ final class Verdict
             case NOT_A_COUNTER -> new KvNotACounterException(facts(request) +
                 " found a value that is not a counter of 8 bytes; its version=" + request.version());
             case COUNTER_OVERFLOW -> new KvCounterOverflowException(facts(request) +
-                " would leave the range of 64 bits: amount=" + request.expectedVersion());
+                " would leave the range of 64 bits: amount=" + request.operand());
             case VALUE_TOO_LONG -> new KvValueTooLongException(facts(request) +
                 " would make the value longer than " + KvLimits.MAX_VALUE_BYTES + " bytes");
             case TIMED_OUT -> timedOut(request);

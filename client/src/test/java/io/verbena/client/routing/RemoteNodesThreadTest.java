@@ -1,8 +1,8 @@
 package io.verbena.client.routing;
 
-import io.verbena.protocol.remote.TransportTurn;
-import io.verbena.protocol.remote.Waker;
+import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.Waker;
 import io.verbena.test.Meetings;
 
 import org.agrona.concurrent.SystemNanoClock;
@@ -35,7 +35,8 @@ class RemoteNodesThreadTest
         final ConcurrentLinkedQueue<NodeRequest> queue = new ConcurrentLinkedQueue<>();
         final AtomicInteger owners = new AtomicInteger();
         final AtomicInteger clashes = new AtomicInteger();
-        final TransportTurn turn = new TransportTurn(this, waker, SystemNanoClock.INSTANCE);
+        final DutyLock dutyLock = new DutyLock(
+            this, waker::wake, SystemNanoClock.INSTANCE, DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
         volatile RuntimeException error;
         volatile Throwable toldFailure;
         volatile boolean isClosed;
@@ -104,9 +105,9 @@ class RemoteNodesThreadTest
         }
 
         @Override
-        public TransportTurn turn()
+        public DutyLock dutyLock()
         {
-            return turn;
+            return dutyLock;
         }
 
         @Override
@@ -152,7 +153,7 @@ class RemoteNodesThreadTest
 
     private volatile boolean mayDawdle;
     private volatile boolean isLost;
-    /** Done by the driver between its look at the queues and giving the turn back, once. */
+    /** Done by the driver between its look at the queues and releasing the lock, once. */
     private volatile Runnable beforeRest;
     private volatile boolean isAboutToRest;
     private final Waker waker = new Waker();
@@ -175,7 +176,7 @@ class RemoteNodesThreadTest
     }
 
     @Test
-    void shouldAnswerAllWhenCallersAndTheThreadPassTheTurnOn() throws InterruptedException
+    void shouldAnswerAllWhenCallersAndTheThreadPassTheLockOn() throws InterruptedException
     {
         thread.start();
         final AtomicInteger answered = new AtomicInteger();
@@ -194,7 +195,7 @@ class RemoteNodesThreadTest
     }
 
     /**
-     * A few requests at a time, and nobody after them whose turn would answer what was left lying: whatever the moment,
+     * A few requests at a time, and nobody after them who would answer what was left: whatever the moment,
      * each is answered. The clock takes its time at the steps at which a wake-up could be lost.
      */
     @Test
@@ -232,11 +233,11 @@ class RemoteNodesThreadTest
             final Request request = enqueue(new Request());
             if (waits)
             {
-                nodes.turn.workFor(request);
+                nodes.dutyLock.workFor(request);
             }
             else
             {
-                nodes.turn.wake();
+                nodes.dutyLock.wake();
             }
             final boolean isAnswered = request.await();
             isLost |= !isAnswered;
@@ -245,7 +246,7 @@ class RemoteNodesThreadTest
         }
     }
 
-    /** Left after the thread's last look at the queues, while it still has the turn: only the mark tells of it. */
+    /** Left after the thread's last look at the queues, while it still holds the lock: only the mark tells of it. */
     @Test
     void shouldNotSleepOverWhatWasLeftAfterItsLastLook()
     {
@@ -253,7 +254,7 @@ class RemoteNodesThreadTest
         beforeRest = () -> CompletableFuture.runAsync(() ->
         {
             enqueue(request);
-            nodes.turn.wake();
+            nodes.dutyLock.wake();
         }, (task) -> new Thread(task).start()).join();
         thread.start();
         assertThat(request.await()).isTrue();
@@ -268,7 +269,7 @@ class RemoteNodesThreadTest
             new RemoteNodesThread.Pauses(1_000, 2 * LONG_NS, 2 * LONG_NS), () -> {});
         napping.start();
         final Request request = enqueue(new Request());
-        nodes.turn.wake();
+        nodes.dutyLock.wake();
         assertThat(request.await()).isTrue();
         napping.close(LONG_NS);
     }
@@ -296,11 +297,11 @@ class RemoteNodesThreadTest
             final Request request = enqueue(new Request());
             if (waits)
             {
-                nodes.turn.workFor(request);
+                nodes.dutyLock.workFor(request);
             }
             else
             {
-                nodes.turn.wake();
+                nodes.dutyLock.wake();
             }
             if (!request.await())
             {
@@ -315,16 +316,16 @@ class RemoteNodesThreadTest
     {
         thread.start();
         nodes.error = new IllegalStateException("broken");
-        nodes.turn.workFor(enqueue(new Request()));
+        nodes.dutyLock.workFor(enqueue(new Request()));
         thread.close(LONG_NS);
         assertThat(thread.failure()).isNotNull();
         assertThat(nodes.toldFailure).isNotNull();
         assertThat(nodes.toldFailure.toString()).contains("broken");
     }
 
-    /** What depends on an answer may close the client: the thread that received it has the turn then. */
+    /** What depends on an answer may close the client: the thread that received it holds the lock then. */
     @Test
-    void shouldNotWaitWhenClosedByWhoHasTheTurn()
+    void shouldNotWaitWhenClosedByTheHolder()
     {
         thread.start();
         final long[] tookNs = {Long.MAX_VALUE};
@@ -339,7 +340,7 @@ class RemoteNodesThreadTest
                 super.onDone();
             }
         });
-        nodes.turn.workFor(request);
+        nodes.dutyLock.workFor(request);
         assertThat(((Request)request).await()).isTrue();
         assertThat(tookNs[0]).isLessThan(LONG_NS / 4);
     }

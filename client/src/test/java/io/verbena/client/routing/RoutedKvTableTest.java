@@ -59,7 +59,7 @@ class RoutedKvTableTest
     {
         nodes.add(new StubNode(1).onOperation((request) ->
         {
-            asked.add(request.kind() + " " + request.expectedVersion());
+            asked.add(request.kind() + " " + request.operand());
             if (request.start())
             {
                 answer.accept(request);
@@ -72,7 +72,7 @@ class RoutedKvTableTest
     void shouldAddToCounters()
     {
         node((request) -> request.answer(OperationAnswer.STORED,
-            new byte[]{(byte)(request.expectedVersion() + 100), 0, 0, 0, 0, 0, 0, 0}, 9, null));
+            new byte[]{(byte)(request.operand() + 100), 0, 0, 0, 0, 0, 0, 0}, 9, null));
 
         assertThat(table.increment(KEY, 5)).isEqualTo(105);
         assertThat(table.increment(KEY, -5)).isEqualTo(95);

@@ -6,8 +6,9 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNode;
-import io.verbena.raas.directory.NodeRole;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.directory.NodeRole;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -83,13 +84,13 @@ public final class MembershipConductor
     /**
      * Admits a new node; see {@link MembershipTable#register}.
      *
-     * @param endpoint how it can be reached.
-     * @param nowNs    when the request came in.
+     * @param announced what the node says of itself.
+     * @param nowNs     when the request came in.
      * @return the member, live.
      */
-    public Member register(final NodeEndpoint endpoint, final long nowNs)
+    public Member register(final NodeRegistration announced, final long nowNs)
     {
-        final Member member = table.register(endpoint, nowNs);
+        final Member member = table.register(announced, nowNs);
 
         if (member.isCompute())
         {
@@ -109,14 +110,14 @@ public final class MembershipConductor
      * Admits a memory node again; see {@link MembershipTable#rejoin}. It closed its old connections first and admits
      * only members from now on, so it lets in nobody who is being fenced.
      *
-     * @param endpoint how it can be reached now.
-     * @param nodeId   the id it had.
-     * @param nowNs    when the request came in.
+     * @param announced what the node says of itself.
+     * @param nodeId    the id it had.
+     * @param nowNs     when the request came in.
      * @return the member, live.
      */
-    public Member rejoin(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    public Member rejoin(final NodeRegistration announced, final int nodeId, final long nowNs)
     {
-        final Member member = table.rejoin(endpoint, nodeId, nowNs);
+        final Member member = table.rejoin(announced, nodeId, nowNs);
         settle(nodeId);
         listener.onJoined(member);
         return member;

@@ -4,8 +4,10 @@ import io.verbena.meta.membership.MembershipRefusedException.Reason;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredNode;
-import io.verbena.raas.directory.NodeRole;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.IntHashSet;
 
@@ -65,32 +67,32 @@ public final class MembershipTable
      * <p>A request that comes late looks the same, from a process that has become a member since and has not closed
      * anything. So a registration that was heard of passes that on: the memory may be in use, until fenced or left.
      *
-     * @param endpoint how it can be reached.
-     * @param nowNs    the clock now.
+     * @param announced what the node says of itself.
+     * @param nowNs     the clock now.
      * @return the member, live.
      * @throws MembershipRefusedException when no more nodes fit.
      */
-    public Member register(final NodeEndpoint endpoint, final long nowNs)
+    public Member register(final NodeRegistration announced, final long nowNs)
     {
-        final Member holder = holderOfMemory(endpoint);
+        final Member holder = holderOfMemory(announced);
 
         if (null != holder)
         {
-            final Member member = rejoin(endpoint, holder.nodeId(), nowNs);
+            final Member member = rejoin(announced, holder.nodeId(), nowNs);
             member.isConfirmed = holder.isConfirmed && StoredNodeState.LEFT != holder.node.state();
             return member;
         }
 
         for (int i = 0; i < members.size(); i++)
         {
-            if (isAskingAgain(endpoint, members.get(i)))
+            if (isAskingAgain(announced, members.get(i)))
             {
-                return admit(endpoint, members.get(i).nodeId(), false, nowNs);
+                return admit(announced, members.get(i).nodeId(), false, nowNs);
             }
         }
 
         requirePlace();
-        return admit(endpoint, freeNodeId(), true, nowNs);
+        return admit(announced, freeNodeId(), true, nowNs);
     }
 
     /**
@@ -100,17 +102,17 @@ public final class MembershipTable
      * Others might be copies of a node that lives; unless nothing was heard of that incarnation and the same node asks
      * again, which did not get the answer.
      *
-     * @param endpoint how it can be reached now.
-     * @param nodeId   the id it had.
-     * @param nowNs    the clock now.
+     * @param announced what the node says of itself.
+     * @param nodeId    the id it had.
+     * @param nowNs     the clock now.
      * @return the member, live.
      * @throws MembershipRefusedException when that id is not a memory node's, or is in use.
      */
-    public Member rejoin(final NodeEndpoint endpoint, final int nodeId, final long nowNs)
+    public Member rejoin(final NodeRegistration announced, final int nodeId, final long nowNs)
     {
         final Member previous = membersById.get(nodeId);
 
-        if (null == previous || previous.isCompute() || NodeRole.MEMORY_NODE != endpoint.role())
+        if (null == previous || previous.isCompute() || NodeRole.MEMORY_NODE != announced.role())
         {
             throw new MembershipRefusedException(
                 Reason.UNKNOWN_NODE,
@@ -125,17 +127,17 @@ public final class MembershipTable
                 "start it with an empty data folder");
         }
 
-        final boolean hasItsMemory = 0 != endpoint.memoryId() && endpoint.memoryId() == previous.node.memoryId();
+        final boolean hasItsMemory = 0 != announced.memoryId() && announced.memoryId() == previous.node.memoryId();
 
         if (0 != previous.node.memoryId() && !hasItsMemory)
         {
             throw new MembershipRefusedException(
                 Reason.IMPOSSIBLE,
                 "memory node " + nodeId + " has memory " + Long.toHexString(previous.node.memoryId()) + ", not " +
-                Long.toHexString(endpoint.memoryId()) + ": start it with its own data folder, or without an id");
+                Long.toHexString(announced.memoryId()) + ": start it with its own data folder, or without an id");
         }
 
-        if (previous.isLive() && !hasItsMemory && !isAskingAgain(endpoint, previous))
+        if (previous.isLive() && !hasItsMemory && !isAskingAgain(announced, previous))
         {
             throw new MembershipRefusedException(
                 Reason.TRY_LATER,
@@ -149,7 +151,7 @@ public final class MembershipTable
             requirePlace();
         }
 
-        return admit(endpoint, nodeId, false, nowNs);
+        return admit(announced, nodeId, false, nowNs);
     }
 
     /**
@@ -344,9 +346,9 @@ public final class MembershipTable
     }
 
     /** The memory node that was registered with the same memory, or null. */
-    private Member holderOfMemory(final NodeEndpoint endpoint)
+    private Member holderOfMemory(final NodeRegistration announced)
     {
-        if (NodeRole.MEMORY_NODE != endpoint.role() || 0 == endpoint.memoryId())
+        if (NodeRole.MEMORY_NODE != announced.role() || 0 == announced.memoryId())
         {
             return null;
         }
@@ -355,7 +357,7 @@ public final class MembershipTable
         {
             final Member member = members.get(i);
 
-            if (!member.isCompute() && member.node.memoryId() == endpoint.memoryId())
+            if (!member.isCompute() && member.node.memoryId() == announced.memoryId())
             {
                 return member;
             }
@@ -365,19 +367,18 @@ public final class MembershipTable
     }
 
     /** Whether it is a memory node that never heard that it is registered: then it has admitted nobody. */
-    private static boolean isAskingAgain(final NodeEndpoint endpoint, final Member member)
+    private static boolean isAskingAgain(final NodeRegistration announced, final Member member)
     {
         final StoredNode node = member.node;
-        return NodeRole.MEMORY_NODE == endpoint.role() && NodeRole.MEMORY_NODE == node.role() &&
+        return NodeRole.MEMORY_NODE == announced.role() && NodeRole.MEMORY_NODE == node.role() &&
             member.isLive() && !member.isConfirmed &&
-            node.device().equals(endpoint.device()) && node.servicePort() == endpoint.servicePort() &&
-            node.regionAddress() == endpoint.regionAddress() &&
-            node.regionLengthBytes() == endpoint.regionLengthBytes() &&
-            node.regionRemoteKey() == endpoint.regionRemoteKey() && node.memoryId() == endpoint.memoryId();
+            node.record().device().equals(announced.device()) &&
+            node.record().servicePort() == announced.servicePort() &&
+            node.record().region().equals(announced.region()) && node.memoryId() == announced.memoryId();
     }
 
     private Member admit(
-        final NodeEndpoint endpoint, final int nodeId, final boolean isNewId, final long nowNs)
+        final NodeRegistration announced, final int nodeId, final boolean isNewId, final long nowNs)
     {
         final MetaCounters counters = ledger.counters();
 
@@ -386,20 +387,11 @@ public final class MembershipTable
             throw new MembershipRefusedException(Reason.EXHAUSTED, "all incarnations are used up: start a new cluster");
         }
 
-        final int writerNumber = NodeRole.COMPUTE_NODE == endpoint.role() ? freeWriterNumber() : 0;
-        final StoredNode node = new StoredNode(
-            nodeId,
-            counters.nextIncarnation(),
-            endpoint.role(),
-            StoredNodeState.LIVE,
-            writerNumber,
-            endpoint.device(),
-            endpoint.servicePort(),
-            endpoint.regionAddress(),
-            endpoint.regionLengthBytes(),
-            endpoint.regionRemoteKey(),
-            endpoint.memoryId(),
-            endpoint.readTarget());
+        final int writerNumber = NodeRole.COMPUTE_NODE == announced.role() ? freeWriterNumber() : 0;
+        final PeerRecord record = new PeerRecord(nodeId, counters.nextIncarnation(), 0, announced.role(),
+            announced.device(), announced.servicePort(), announced.region(), announced.readTarget());
+        final StoredNode node =
+            new StoredNode(record, StoredNodeState.LIVE, writerNumber, announced.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));

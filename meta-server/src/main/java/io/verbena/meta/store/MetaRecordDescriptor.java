@@ -1,7 +1,9 @@
 package io.verbena.meta.store;
 
 import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.DeviceAddress;
 import net.openhft.hashing.LongHashFunction;
 
@@ -115,22 +117,23 @@ final class MetaRecordDescriptor
 
     static byte[] encode(final StoredNode node)
     {
+        final PeerRecord member = node.record();
         final ByteBuffer record = begin(KIND_NODE, NODE_LENGTH);
-        record.putLong(GID_HIGH_OFFSET, node.device().gidHigh());
-        record.putLong(GID_LOW_OFFSET, node.device().gidLow());
-        record.putLong(REGION_ADDRESS_OFFSET, node.regionAddress());
-        record.putLong(REGION_LENGTH_OFFSET, node.regionLengthBytes());
-        record.putInt(REMOTE_KEY_OFFSET, node.regionRemoteKey());
+        record.putLong(GID_HIGH_OFFSET, member.device().gidHigh());
+        record.putLong(GID_LOW_OFFSET, member.device().gidLow());
+        record.putLong(REGION_ADDRESS_OFFSET, member.region().address());
+        record.putLong(REGION_LENGTH_OFFSET, member.region().lengthBytes());
+        record.putInt(REMOTE_KEY_OFFSET, member.region().remoteKey());
         record.putInt(INCARNATION_OFFSET, node.incarnation());
         record.putInt(NODE_ID_OFFSET, node.nodeId());
         record.putInt(WRITER_NUMBER_OFFSET, node.writerNumber());
-        record.putInt(SERVICE_PORT_OFFSET, node.servicePort());
+        record.putInt(SERVICE_PORT_OFFSET, member.servicePort());
         record.putShort(ROLE_OFFSET, (short)node.role().code());
         record.putShort(STATE_OFFSET, (short)node.state().code());
-        record.putLong(SERVICE_LOCATOR_OFFSET, node.device().serviceLocator());
+        record.putLong(SERVICE_LOCATOR_OFFSET, member.device().serviceLocator());
         record.putLong(MEMORY_ID_OFFSET, node.memoryId());
-        record.putLong(READ_TARGET_KEY_OFFSET, node.readTarget().accessKey());
-        record.putInt(READ_TARGET_NUMBER_OFFSET, node.readTarget().number());
+        record.putLong(READ_TARGET_KEY_OFFSET, member.readTarget().accessKey());
+        record.putInt(READ_TARGET_NUMBER_OFFSET, member.readTarget().number());
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -167,22 +170,22 @@ final class MetaRecordDescriptor
                 record.getShort(STATE_OFFSET) + " are not both known");
         }
 
-        return new StoredNode(
+        final PeerRecord member = new PeerRecord(
             record.getInt(NODE_ID_OFFSET),
             record.getInt(INCARNATION_OFFSET),
+            0,
             role,
-            state,
-            record.getInt(WRITER_NUMBER_OFFSET),
             new DeviceAddress(
                 record.getLong(GID_HIGH_OFFSET),
                 record.getLong(GID_LOW_OFFSET),
                 record.getLong(SERVICE_LOCATOR_OFFSET)),
             record.getInt(SERVICE_PORT_OFFSET),
-            record.getLong(REGION_ADDRESS_OFFSET),
-            record.getLong(REGION_LENGTH_OFFSET),
-            record.getInt(REMOTE_KEY_OFFSET),
-            record.getLong(MEMORY_ID_OFFSET),
+            new RemoteRegion(
+                record.getLong(REGION_ADDRESS_OFFSET),
+                record.getLong(REGION_LENGTH_OFFSET),
+                record.getInt(REMOTE_KEY_OFFSET)),
             new ReadTargetAddress(record.getInt(READ_TARGET_NUMBER_OFFSET), record.getLong(READ_TARGET_KEY_OFFSET)));
+        return new StoredNode(member, state, record.getInt(WRITER_NUMBER_OFFSET), record.getLong(MEMORY_ID_OFFSET));
     }
 
     static StoredTable decodeTable(final String source, final String key, final byte[] bytes)

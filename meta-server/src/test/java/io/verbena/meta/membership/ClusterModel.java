@@ -6,6 +6,8 @@ import io.verbena.meta.membership.ModelCompute.RetiredBlock;
 import io.verbena.meta.membership.ModelCompute.RunningOperation;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 
@@ -21,11 +23,10 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * ModelCompute and memory nodes that behave as their contracts say, around the production conductor, under a random
- * schedule: messages are late, lost and overtake each other, nodes pause at any step, the server restarts. An
- * operation holds on to the oldest look at a memory node that it relies on; reuse of a block there while an operation
- * that looked before the block was retired can still reach that memory node is the failure that epochs and fencing
- * exist to prevent.
+ * Nodes that behave as their contracts say, around the production conductor, under a random schedule: messages are
+ * late, lost and overtake each other, nodes pause at any step, the server restarts. An operation keeps the oldest read
+ * of a memory node that it relies on. If a block there is reused while an operation that read before the block was
+ * retired can still reach that memory node, then epochs and fencing have failed.
  */
 final class ClusterModel
 {
@@ -187,9 +188,9 @@ final class ClusterModel
         }
     }
 
-    private NodeEndpoint endpoint(final NodeRole role)
+    private NodeRegistration endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, ++endpoints), 1, 4096, 4096, 1, 0);
+        return new NodeRegistration(0, role, new DeviceAddress(1, ++endpoints), 1, new RemoteRegion(4096, 4096, 1));
     }
 
     private void addCompute()

@@ -6,8 +6,11 @@ import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -191,8 +194,8 @@ class ForgottenMemoryTest
         for (int id = 1; id <= 0xFFFE; id++)
         {
             nodes.add(new StoredNode(
-                id, id, NodeRole.MEMORY_NODE, StoredNodeState.LEFT, 0, new DeviceAddress(1, id), 1, 4096, 4096, 7, 0,
-                ReadTargetAddress.NONE));
+                new PeerRecord(id, id, 0, NodeRole.MEMORY_NODE, new DeviceAddress(1, id), 1,
+                    new RemoteRegion(4096, 4096, 7)), StoredNodeState.LEFT, 0, 0));
         }
 
         final MembershipTable table = new MembershipTable(
@@ -210,9 +213,10 @@ class ForgottenMemoryTest
         return conductor.heartbeat(member.nodeId(), member.incarnation(), 0, nowNs);
     }
 
-    private NodeEndpoint endpoint(final NodeRole role, final long memoryId)
+    private NodeRegistration endpoint(final NodeRole role, final long memoryId)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, ++devices), 1, 4096, 4096, 7, memoryId);
+        return new NodeRegistration(0, role, new DeviceAddress(1, ++devices), 1,
+            new RemoteRegion(4096, 4096, 7), memoryId, 0, ReadTargetAddress.NONE);
     }
 
     private static void assertRefused(final Reason reason, final String text, final Runnable action)

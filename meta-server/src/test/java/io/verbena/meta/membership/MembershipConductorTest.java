@@ -6,6 +6,9 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
@@ -213,7 +216,7 @@ class MembershipConductorTest
     @Test
     void shouldKnowAMemoryNodeAgainThatDidNotHearTheAnswer()
     {
-        final NodeEndpoint endpoint = endpoint(NodeRole.MEMORY_NODE);
+        final NodeRegistration endpoint = endpoint(NodeRole.MEMORY_NODE);
         final Member unheard = conductor.register(endpoint, nowNs);
         final Member other = register(NodeRole.MEMORY_NODE);
         final Member again = conductor.register(endpoint, nowNs);
@@ -260,7 +263,7 @@ class MembershipConductorTest
 
         assertThat(next.nodeId()).isEqualTo(first.nodeId());
         assertThat(next.incarnation()).isGreaterThan(first.incarnation());
-        assertThat(next.node().device()).isNotEqualTo(first.node().device());
+        assertThat(next.node().record().device()).isNotEqualTo(first.node().record().device());
         assertThat(conductor.table().members()).containsExactly(next);
         assertFencesAreNotHeldUp(next);
 
@@ -282,7 +285,8 @@ class MembershipConductorTest
         final Member other = conductor.register(memoryEndpoint(78), nowNs);
         final Member otherUnnamed = conductor.register(memoryEndpoint(0), nowNs);
         final Member compute = conductor.register(
-            new NodeEndpoint(NodeRole.COMPUTE_NODE, new DeviceAddress(1, 2), 1, 0, 0, 0, 77), nowNs);
+            new NodeRegistration(0, NodeRole.COMPUTE_NODE, new DeviceAddress(1, 2), 1,
+            new RemoteRegion(0, 0, 0), 77, 0, ReadTargetAddress.NONE), nowNs);
 
         assertThat(conductor.table().members())
             .containsExactly(memory, unnamed, other, otherUnnamed, compute)
@@ -311,7 +315,7 @@ class MembershipConductorTest
     @Test
     void shouldTellNobodyOfAnEndToAMemoryNodeThatAsksAgain()
     {
-        final NodeEndpoint endpoint = endpoint(NodeRole.MEMORY_NODE);
+        final NodeRegistration endpoint = endpoint(NodeRole.MEMORY_NODE);
         conductor.register(endpoint, nowNs);
         final Member member = register(NodeRole.COMPUTE_NODE);
         conductor.leave(member.nodeId(), member.incarnation(), nowNs);
@@ -482,21 +486,23 @@ class MembershipConductorTest
     }
 
     /** Of a node of its own. */
-    private NodeEndpoint endpoint(final NodeRole role)
+    private NodeRegistration endpoint(final NodeRole role)
     {
-        return new NodeEndpoint(role, new DeviceAddress(1, ++devices), 1, 4096, 4096, 7, 0);
+        return new NodeRegistration(0, role, new DeviceAddress(1, ++devices), 1,
+            new RemoteRegion(4096, 4096, 7), 0, 0, ReadTargetAddress.NONE);
     }
 
-    private static NodeEndpoint memoryEndpoint(final long memoryId)
+    private static NodeRegistration memoryEndpoint(final long memoryId)
     {
-        return new NodeEndpoint(NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 1, 4096, 4096, 7, memoryId);
+        return new NodeRegistration(0, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 1,
+            new RemoteRegion(4096, 4096, 7), memoryId, 0, ReadTargetAddress.NONE);
     }
 
     /** Of another process. */
-    private NodeEndpoint memoryEndpointElsewhere(final long memoryId)
+    private NodeRegistration memoryEndpointElsewhere(final long memoryId)
     {
-        return new NodeEndpoint(
-            NodeRole.MEMORY_NODE, new DeviceAddress(1, ++devices), 1, 4096, 4096, 7, memoryId);
+        return new NodeRegistration(0, NodeRole.MEMORY_NODE, new DeviceAddress(1, ++devices), 1,
+            new RemoteRegion(4096, 4096, 7), memoryId, 0, ReadTargetAddress.NONE);
     }
 
     /** Long enough for the lease of anything else to end. */

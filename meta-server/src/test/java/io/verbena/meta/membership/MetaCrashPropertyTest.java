@@ -5,6 +5,9 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.DeviceAddress;
 
@@ -181,7 +184,8 @@ class MetaCrashPropertyTest
     private void register(final Server server, final NodeRole role, final Told now)
     {
         final Member member = server.conductor.register(
-            new NodeEndpoint(role, new DeviceAddress(1, ++endpoints), 1, 4096, 4096, 1, endpoints), nowNs);
+            new NodeRegistration(0, role, new DeviceAddress(1, ++endpoints), 1,
+            new RemoteRegion(4096, 4096, 1), endpoints, 0, ReadTargetAddress.NONE), nowNs);
         assertThat(member.incarnation()).isGreaterThan(now.incarnation);
         now.incarnation = member.incarnation();
         now.live.put(member.nodeId(), member.incarnation());

@@ -1,7 +1,9 @@
 package io.verbena.meta.store;
 
 import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
@@ -24,18 +26,18 @@ class MetaRecordDescriptorTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
     private static final StoredNode NODE = new StoredNode(
-        0xFFFF,
-        0x7FFFFFFF,
-        NodeRole.COMPUTE_NODE,
+        new PeerRecord(
+            0xFFFF,
+            0x7FFFFFFF,
+            0,
+            NodeRole.COMPUTE_NODE,
+            new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L, 0x99AABBCCDDEEFF01L),
+            18515,
+            new RemoteRegion(0x7F0000001000L, 1L << 32, 0x80000001),
+            new ReadTargetAddress(0x01234567, 0x2122232425262728L)),
         StoredNodeState.FENCING,
         0xABCD,
-        new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L, 0x99AABBCCDDEEFF01L),
-        18515,
-        0x7F0000001000L,
-        1L << 32,
-        0x80000001,
-        0x0A0B0C0D0E0F1011L,
-        new ReadTargetAddress(0x01234567, 0x2122232425262728L));
+        0x0A0B0C0D0E0F1011L);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
     @Test

@@ -1,7 +1,8 @@
 package io.verbena.meta.store;
 
-import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,8 +23,8 @@ class RocksMetaStoreTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(77, 5, 6, 7, 4097, 9, 10);
     private static final StoredNode NODE = new StoredNode(
-        3, 4, NodeRole.MEMORY_NODE, StoredNodeState.LIVE, 0, new DeviceAddress(1, 2), 18515, 4096, 1 << 20, 99, 98,
-        ReadTargetAddress.NONE);
+        new PeerRecord(3, 4, 0, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 18515,
+            new RemoteRegion(4096, 1 << 20, 99)), StoredNodeState.LIVE, 0, 98);
     private static final StoredTable TABLE = new StoredTable("users", 5, "descriptor".getBytes(StandardCharsets.UTF_8));
 
     @TempDir

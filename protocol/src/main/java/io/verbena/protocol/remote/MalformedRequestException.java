@@ -27,4 +27,14 @@ final class MalformedRequestException extends RuntimeException
             throw new MalformedRequestException(name + "=" + value + " must be " + least + " to " + most);
         }
     }
+
+    /** Throws unless a code stands for something here. */
+    static void requireKnown(final String name, final int code, final Object meaning)
+    {
+        if (null == meaning)
+        {
+            throw new MalformedRequestException(
+                name + " has code " + code + ", which this version does not know: update the older of the two");
+        }
+    }
 }

@@ -21,7 +21,7 @@ import java.nio.ByteOrder;
  *   8 +-------------------------------+
  *     |      time left, ns (8)        |
  *  16 +-------------------------------+
- *     |     expected version (8)      |
+ *     |          operand (8)          |
  *  24 +-------------------------------+
  *     |      transfer id (8)          |
  *  32 +-------------------------------+
@@ -43,23 +43,16 @@ final class OperationMessageDescriptor
     static final int KIND_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int TABLE_ID_OFFSET = KIND_OFFSET + Short.BYTES;
     static final int TIMEOUT_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
-    static final int EXPECTED_VERSION_OFFSET = TIMEOUT_OFFSET + Long.BYTES;
-    static final int TRANSFER_ID_OFFSET = EXPECTED_VERSION_OFFSET + Long.BYTES;
+    static final int OPERAND_OFFSET = TIMEOUT_OFFSET + Long.BYTES;
+    static final int TRANSFER_ID_OFFSET = OPERAND_OFFSET + Long.BYTES;
     static final int KEY_LENGTH_OFFSET = TRANSFER_ID_OFFSET + Long.BYTES;
     static final int VALUE_LENGTH_OFFSET = KEY_LENGTH_OFFSET + Integer.BYTES;
     static final int NAME_LENGTH_OFFSET = VALUE_LENGTH_OFFSET + Integer.BYTES;
     static final int NAME_OFFSET = NAME_LENGTH_OFFSET + Long.BYTES;
     static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    private static final RequestKind[] KINDS = RequestKind.values();
 
     private OperationMessageDescriptor()
     {
-    }
-
-    /** Number of a kind in messages; pinned by the format page. */
-    static int code(final RequestKind kind)
-    {
-        return kind.ordinal() + 1;
     }
 
     static int valueLength(final OperationRequest request)
@@ -83,10 +76,10 @@ final class OperationMessageDescriptor
         final MutableDirectBuffer buffer, final int offset)
     {
         buffer.putShort(offset + VERSION_OFFSET, (short)VERSION, ORDER);
-        buffer.putShort(offset + KIND_OFFSET, (short)code(request.kind()), ORDER);
+        buffer.putShort(offset + KIND_OFFSET, (short)request.kind().code(), ORDER);
         buffer.putInt(offset + TABLE_ID_OFFSET, request.table().id(), ORDER);
         buffer.putLong(offset + TIMEOUT_OFFSET, timeoutNs, ORDER);
-        buffer.putLong(offset + EXPECTED_VERSION_OFFSET, request.expectedVersion(), ORDER);
+        buffer.putLong(offset + OPERAND_OFFSET, request.operand(), ORDER);
         buffer.putLong(offset + TRANSFER_ID_OFFSET, transferId, ORDER);
         buffer.putInt(offset + KEY_LENGTH_OFFSET, request.key().length, ORDER);
         buffer.putInt(offset + VALUE_LENGTH_OFFSET, valueLength(request), ORDER);
@@ -132,11 +125,11 @@ final class OperationMessageDescriptor
         MalformedRequestException.require(lengthBytes, NAME_OFFSET, "operation");
         MalformedRequestException.requireRange("version of the message",
             buffer.getShort(offset + VERSION_OFFSET, ORDER) & 0xFFFF, VERSION, VERSION);
-        final int kindCode = buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF;
-        MalformedRequestException.requireRange("kind of operation", kindCode, 1, KINDS.length);
+        final RequestKind kind = kind(buffer, offset);
+        MalformedRequestException.requireKnown("kind of operation", code(buffer, offset), kind);
         MalformedRequestException.requireRange("key length",
             buffer.getInt(offset + KEY_LENGTH_OFFSET, ORDER), 1, RequestLimits.MAX_KEY_BYTES);
-        final boolean hasValue = carriesValue(KINDS[kindCode - 1]);
+        final boolean hasValue = carriesValue(kind);
         MalformedRequestException.requireRange("value length", buffer.getInt(offset + VALUE_LENGTH_OFFSET, ORDER),
             hasValue ? 0 : -1, hasValue ? RequestLimits.MAX_VALUE_BYTES : -1);
         final long nameLength = buffer.getLong(offset + NAME_LENGTH_OFFSET, ORDER);
@@ -158,7 +151,7 @@ final class OperationMessageDescriptor
         final DirectBuffer buffer, final int offset, final DirectBuffer bodyBuffer, final int body,
         final TableNames names, final OperationRequest request, final long deadlineNs)
     {
-        final RequestKind kind = KINDS[(buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF) - 1];
+        final RequestKind kind = kind(buffer, offset);
         final int nameLength = (int)buffer.getLong(offset + NAME_LENGTH_OFFSET, ORDER);
         final int keyOffset = body >= 0 ? body : offset + NAME_OFFSET + nameLength;
         final byte[] key = new byte[buffer.getInt(offset + KEY_LENGTH_OFFSET, ORDER)];
@@ -171,7 +164,17 @@ final class OperationMessageDescriptor
         }
         final TableReference table =
             names.table(buffer.getInt(offset + TABLE_ID_OFFSET, ORDER), buffer, offset + NAME_OFFSET, nameLength);
-        request.ask(kind, table, key, value, buffer.getLong(offset + EXPECTED_VERSION_OFFSET, ORDER), deadlineNs);
+        request.ask(kind, table, key, value, buffer.getLong(offset + OPERAND_OFFSET, ORDER), deadlineNs);
+    }
+
+    private static int code(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF;
+    }
+
+    private static RequestKind kind(final DirectBuffer buffer, final int offset)
+    {
+        return RequestKind.ofCode(code(buffer, offset));
     }
 
     private static boolean carriesValue(final RequestKind kind)

@@ -53,16 +53,9 @@ final class OperationReplyDescriptor
     static final int MAX_INLINE_VALUE_BYTES = RpcClient.MAX_MESSAGE_BYTES - DETAIL_OFFSET;
     private static final int MAX_DETAIL_BYTES = 512;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    private static final OperationAnswer[] ANSWERS = OperationAnswer.values();
 
     private OperationReplyDescriptor()
     {
-    }
-
-    /** Number of an answer in messages; pinned by the format page. */
-    static int code(final OperationAnswer answer)
-    {
-        return answer.ordinal() + 1;
     }
 
     /** Writes the answer of a request; with a result id, without its value. Returns the length. */
@@ -72,7 +65,7 @@ final class OperationReplyDescriptor
         final byte[] value = request.foundValue();
         final byte[] detail = detail(request.detail());
         buffer.putShort(offset + VERSION_OFFSET, (short)VERSION, ORDER);
-        buffer.putShort(offset + ANSWER_OFFSET, (short)code(request.answer()), ORDER);
+        buffer.putShort(offset + ANSWER_OFFSET, (short)request.answer().code(), ORDER);
         buffer.putInt(offset + VALUE_LENGTH_OFFSET, null == value ? -1 : value.length, ORDER);
         buffer.putLong(offset + RECORD_VERSION_OFFSET, request.version(), ORDER);
         buffer.putLong(offset + RESULT_ID_OFFSET, resultId, ORDER);
@@ -95,8 +88,8 @@ final class OperationReplyDescriptor
         MalformedRequestException.require(lengthBytes, DETAIL_OFFSET, "answer");
         MalformedRequestException.requireRange("version of the message",
             buffer.getShort(offset + VERSION_OFFSET, ORDER) & 0xFFFF, VERSION, VERSION);
-        MalformedRequestException.requireRange(
-            "answer", buffer.getShort(offset + ANSWER_OFFSET, ORDER) & 0xFFFF, 1, ANSWERS.length);
+        final int code = buffer.getShort(offset + ANSWER_OFFSET, ORDER) & 0xFFFF;
+        MalformedRequestException.requireKnown("answer", code, OperationAnswer.ofCode(code));
         MalformedRequestException.requireRange("detail length", detailLength(buffer, offset), 0, MAX_DETAIL_BYTES);
         MalformedRequestException.requireRange(
             "value length", valueLength(buffer, offset), -1, TransferDescriptor.MAX_TRANSFER_BYTES);
@@ -128,7 +121,7 @@ final class OperationReplyDescriptor
             buffer.getBytes(offset + DETAIL_OFFSET + detail.length, value);
         }
         request.answer(
-            ANSWERS[(buffer.getShort(offset + ANSWER_OFFSET, ORDER) & 0xFFFF) - 1],
+            OperationAnswer.ofCode(buffer.getShort(offset + ANSWER_OFFSET, ORDER) & 0xFFFF),
             value,
             buffer.getLong(offset + RECORD_VERSION_OFFSET, ORDER),
             0 == detail.length ? null : new String(detail, StandardCharsets.UTF_8));

@@ -2,6 +2,7 @@ package io.verbena.protocol.remote;
 
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.raas.PeerAddress;
@@ -22,7 +23,7 @@ import java.lang.invoke.VarHandle;
 /**
  * A compute node in another process, as an endpoint: requests become messages over one virtual queue pair. Any thread
  * submits; one thread at a time, the owner of the context, drives {@link #poll} and everything else: who has the
- * {@link TransportTurn}.
+ * {@link DutyLock}.
  *
  * <p>A request that was not sent when the connection ends is answered NOT_SERVING: another node may take it. One that
  * was sent has an unknown outcome. So that a node's death is noticed although nothing is sent, the node's status word
@@ -55,16 +56,17 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private final RaasContext raas;
     private final NanoClock clock;
     private final int id;
-    private final TransportTurn turn;
+    private final DutyLock dutyLock;
     private final ManyToOneConcurrentArrayQueue<NodeRequest> queue =
         new ManyToOneConcurrentArrayQueue<>(QUEUE_CAPACITY);
     private final VirtualQp vqp;
     private final MemoryRegion statusCopy;
     private final RequestSender sender;
-    private final TransportTurn.Entrance entrance = this::enter;
-    private final TransportTurn.Entrance queueing = this::enqueue;
+    private final DutyLock.Entrance entrance = this::enter;
+    private final DutyLock.Entrance queueing = this::enqueue;
     private volatile boolean isRefusing;
     private State state = State.CONNECTING;
+    private String statusProblem = "";
     private long nextProbeNs;
     private long probedNs;
     private long trustedUntilNs;
@@ -76,16 +78,16 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
      * @param raas      of the client, made with {@link #configure}.
      * @param peer      where the node's {@link RequestServer} listens.
      * @param id        see {@link ComputeEndpoint#id()}: the incarnation of the node's registration.
-     * @param turn      of those who drive this.
+     * @param dutyLock  over the duty cycle that polls this.
      * @param timeoutNs to connect.
      * @throws RdmaException when memory or a queue pair cannot be made; then nothing is left of it.
      */
     public RemoteEndpoint(
-        final RaasContext raas, final PeerAddress peer, final int id, final TransportTurn turn, final long timeoutNs)
+        final RaasContext raas, final PeerAddress peer, final int id, final DutyLock dutyLock, final long timeoutNs)
     {
         this.raas = raas;
         this.id = id;
-        this.turn = turn;
+        this.dutyLock = dutyLock;
         clock = raas.clock();
         trustedUntilNs = clock.nanoTime(); // not before it was looked at
         statusCopy = raas.protectionDomain().allocateRegistered(
@@ -137,7 +139,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         final int status = enqueue(request);
         if (ACCEPTED == status)
         {
-            turn.wake();
+            dutyLock.wake();
         }
         return status;
     }
@@ -145,14 +147,14 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     @Override
     public int submitAndWork(final NodeRequest request)
     {
-        if (turn.isMine())
+        if (dutyLock.isMine())
         {
             return NESTED;
         }
-        return turn.submit(request, entrance, queueing);
+        return dutyLock.submit(request, entrance, queueing);
     }
 
-    /** By the owner of the turn: sends it at once, unless others wait already, or it has to wait. */
+    /** By the holder of the lock: sends it at once, unless others wait already, or it has to wait. */
     private int enter(final NodeRequest request)
     {
         final long nowNs = clock.nanoTime();
@@ -200,7 +202,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     /** @return why it FAILED; empty otherwise. */
     public String failure()
     {
-        return vqp.failure();
+        return statusProblem.isEmpty() ? vqp.failure() : statusProblem;
     }
 
     /** @return where the node is. */
@@ -320,16 +322,25 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             return;
         }
-        if (ServiceStatusDescriptor.STATE_DRAINING == ServiceStatusDescriptor.state(statusCopy))
+        switch (ServiceStatusDescriptor.state(statusCopy))
         {
-            state = State.DRAINING;
-            stopTaking();
-            sender.beginNoMore(LEAVES);
-        }
-        else
-        {
-            state = State.READY;
-            trustedUntilNs = probedNs + TRUST_NS;
+            case ServiceStatusDescriptor.STATE_SERVING ->
+            {
+                state = State.READY;
+                trustedUntilNs = probedNs + TRUST_NS;
+            }
+            case ServiceStatusDescriptor.STATE_DRAINING ->
+            {
+                state = State.DRAINING;
+                stopTaking();
+                sender.beginNoMore(LEAVES);
+            }
+            default ->
+            {
+                statusProblem = ServiceStatusDescriptor.problem(statusCopy);
+                state = State.FAILED;
+                stopTaking();
+            }
         }
     }
 

@@ -400,7 +400,7 @@ public final class RequestServer implements Agent, AutoCloseable
         final ServedOperation request = new ServedOperation(deferred, reply.connection());
         OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, names, request,
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
-        if (request.kind().isStretch() && !countScan(request))
+        if (request.kind().isRange() && !countScan(request))
         {
             served++;
             owed++;

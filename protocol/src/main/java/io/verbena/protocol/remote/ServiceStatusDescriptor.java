@@ -37,6 +37,14 @@ final class ServiceStatusDescriptor
         region.segment().set(ValueLayout.JAVA_LONG, 0, (long)state << Short.SIZE | VERSION);
     }
 
+    /** Why a word that was READ has no known state. */
+    static String problem(final MemoryRegion region)
+    {
+        return "the compute node publishes status word 0x" +
+            Long.toHexString(region.segment().get(ValueLayout.JAVA_LONG, 0)) + ", this client knows version " +
+            VERSION + " with states " + STATE_SERVING + " and " + STATE_DRAINING + ": update the older of the two";
+    }
+
     /** State in a word that was READ, or 0 when it is of another version. */
     static int state(final MemoryRegion region)
     {

@@ -12,7 +12,7 @@ public abstract class OperationRequest extends NodeRequest
     private TableReference table;
     private byte[] key;
     private byte[] value;
-    private long expectedVersion;
+    private long operand;
     private long deadlineNs;
 
     private OperationAnswer answer;
@@ -26,26 +26,26 @@ public abstract class OperationRequest extends NodeRequest
     /**
      * Fills the question. Allocates nothing.
      *
-     * @param kind            what to do.
-     * @param table           where.
-     * @param key             1 to 64 KiB.
-     * @param value           for kinds that write one, else null.
-     * @param expectedVersion for kinds that compare; for INCREMENT what to add; for SCAN and COUNT where to begin;
-     *                        else 0.
-     * @param deadlineNs      on the fabric's clock.
+     * @param kind       what to do.
+     * @param table      where.
+     * @param key        1 to 64 KiB.
+     * @param value      for kinds that write one, else null.
+     * @param operand    number that {@link RequestKind#operand()} describes; 0 for kinds that take none.
+     * @param deadlineNs on the fabric's clock.
      */
     public final void ask(
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
-        final long expectedVersion, final long deadlineNs)
+        final long operand, final long deadlineNs)
     {
         assert state() == IDLE || state() == DONE : this;
         this.kind = kind;
         this.table = table;
         this.key = key;
         this.value = value;
-        this.expectedVersion = expectedVersion;
+        this.operand = operand;
         this.deadlineNs = deadlineNs;
     }
+
     /** @return what to do. */
     public final RequestKind kind()
     {
@@ -127,10 +127,10 @@ public abstract class OperationRequest extends NodeRequest
         return value;
     }
 
-    /** @return for kinds that compare the version that the record must have, for INCREMENT what to add, else 0. */
-    public final long expectedVersion()
+    /** @return the number that {@link RequestKind#operand()} describes; 0 for kinds that take none. */
+    public final long operand()
     {
-        return expectedVersion;
+        return operand;
     }
 
     /**

@@ -1,44 +1,92 @@
 package io.verbena.protocol.request;
 
-/** What an {@link OperationRequest} asks for. */
+/** What an {@link OperationRequest} asks for. The codes are part of the message format. */
 public enum RequestKind
 {
     /** Value and version of a record. */
-    GET(true),
+    GET(1, Operand.NONE, true),
     /** Whether there is a record. */
-    EXISTS(true),
+    EXISTS(2, Operand.NONE, true),
     /** Write, whatever was there. */
-    PUT(false),
+    PUT(3, Operand.NONE, false),
     /** Write if nothing was there. */
-    PUT_IF_ABSENT(false),
+    PUT_IF_ABSENT(4, Operand.NONE, false),
     /** Write if the version is the expected one. */
-    REPLACE(false),
+    REPLACE(5, Operand.EXPECTED_VERSION, false),
     /** Delete, whatever was there. */
-    DELETE(false),
+    DELETE(6, Operand.NONE, false),
     /** Delete if the version is the expected one. */
-    DELETE_BY_VERSION(false),
+    DELETE_BY_VERSION(7, Operand.EXPECTED_VERSION, false),
     /** Write if there is a record, whatever its version. */
-    PUT_IF_PRESENT(false),
+    PUT_IF_PRESENT(8, Operand.NONE, false),
     /** Put bytes behind the value there is, or write them alone. */
-    APPEND(false),
+    APPEND(9, Operand.NONE, false),
     /** Add to a counter, a value of 8 bytes, little-endian; nothing there counts as 0. */
-    INCREMENT(false),
-    /** A stretch of records, from a position of the table on: see {@link RecordPage}. Its key says nothing. */
-    SCAN(true),
-    /** Records and bytes in a stretch of the table: see {@link CountPage}. Its key says nothing. */
-    COUNT(true);
+    INCREMENT(10, Operand.AMOUNT, false),
+    /** A range of records, from a position of the table on: see {@link RecordPage}. Its key has no meaning. */
+    SCAN(11, Operand.POSITION, true),
+    /** Records and bytes in a range of the table: see {@link CountPage}. Its key has no meaning. */
+    COUNT(12, Operand.POSITION, true);
 
+    /** What the one number means that a request carries beside its key and value. */
+    public enum Operand
+    {
+        /** Nothing; it is 0. */
+        NONE,
+        /** The version that the record must have. */
+        EXPECTED_VERSION,
+        /** What to add. */
+        AMOUNT,
+        /** Where in the table to begin. */
+        POSITION
+    }
+
+    private static final RequestKind[] BY_CODE = new RequestKind[values().length + 1];
+
+    static
+    {
+        for (final RequestKind kind : values())
+        {
+            BY_CODE[kind.code] = kind;
+        }
+    }
+
+    private final int code;
+    private final Operand operand;
     private final boolean read;
 
-    RequestKind(final boolean read)
+    RequestKind(final int code, final Operand operand, final boolean read)
     {
+        this.code = code;
+        this.operand = operand;
         this.read = read;
     }
 
-    /** @return true if it asks for a stretch of the table; then the expected version is the position to begin at. */
-    public boolean isStretch()
+    /** @return number in messages. */
+    public int code()
     {
-        return SCAN == this || COUNT == this;
+        return code;
+    }
+
+    /**
+     * @param code number in a message.
+     * @return the kind, or null when there is none with this number.
+     */
+    public static RequestKind ofCode(final int code)
+    {
+        return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
+    }
+
+    /** @return what its number means. */
+    public Operand operand()
+    {
+        return operand;
+    }
+
+    /** @return true if it asks for a range of the table. */
+    public boolean isRange()
+    {
+        return Operand.POSITION == operand;
     }
 
     /** @return true if it changes nothing, so that it may be repeated whatever became of it. */

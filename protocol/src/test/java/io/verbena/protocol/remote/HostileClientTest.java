@@ -89,7 +89,7 @@ class HostileClientTest
         }
         operation(new byte[10], new byte[10]);
         message.putShort(OperationMessageDescriptor.KIND_OFFSET, (short)99, ORDER);
-        assertThat(send(RequestMethod.OPERATION, length)).contains("kind of operation=99");
+        assertThat(send(RequestMethod.OPERATION, length)).contains("kind of operation has code 99");
         operation(new byte[10], new byte[10]);
         message.putShort(OperationMessageDescriptor.VERSION_OFFSET, (short)2, ORDER);
         assertThat(send(RequestMethod.OPERATION, length)).contains("version of the message=2 must be 1 to 1");

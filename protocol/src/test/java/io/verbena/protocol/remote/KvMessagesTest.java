@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.function.ToIntFunction;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class KvMessagesTest
 {
@@ -63,7 +64,7 @@ class KvMessagesTest
         assertThat(decoded.table()).isEqualTo(new TableReference("ü", 7));
         assertThat(decoded.key()).containsExactly(0x0A, 0x0B);
         assertThat(decoded.value()).containsExactly(0x0C);
-        assertThat(decoded.expectedVersion()).isEqualTo(0x0102);
+        assertThat(decoded.operand()).isEqualTo(0x0102);
         assertThat(decoded.deadlineNs()).isEqualTo(77);
         final RemoteRig.Operation get = RemoteRig.operation(RequestKind.GET, new byte[]{1}, null, 0, 0);
         assertThat(hex(to -> OperationMessageDescriptor.encodeHead(get, new byte[]{'t'}, 1, 3, to, AT)))
@@ -90,6 +91,31 @@ class KvMessagesTest
             .containsExactly(1, 2, 3);
         assertThat(hex(to -> OperationReplyDescriptor.encode(request, 9, to, AT)))
             .startsWith("0100060002000000" + "0201000000000000" + "0900000000000000").endsWith("6e6f");
+    }
+
+    @Test
+    void shouldRefuseCodesThatItDoesNotKnow()
+    {
+        final RemoteRig.Operation get = RemoteRig.operation(RequestKind.GET, new byte[]{1}, null, 0, 0);
+        final int length = OperationMessageDescriptor.encodeBody(get,
+            OperationMessageDescriptor.encodeHead(get, new byte[]{'t'}, 1, 0, buffer, AT), buffer, AT);
+        final RemoteRig.Operation found = new RemoteRig.Operation();
+        for (final int code : new int[]{0, RequestKind.values().length + 1, 0xFFFF})
+        {
+            assertThat(RequestKind.ofCode(code)).isNull();
+            buffer.putShort(AT + OperationMessageDescriptor.KIND_OFFSET, (short)code);
+            assertThatThrownBy(() -> OperationMessageDescriptor.check(buffer, AT, length))
+                .isInstanceOf(MalformedRequestException.class).hasMessageContaining("has code " + code);
+        }
+        found.answer(OperationAnswer.FOUND, null, 1, null);
+        final int replyLength = OperationReplyDescriptor.encode(found, 0, buffer, AT);
+        for (final int code : new int[]{0, OperationAnswer.values().length + 1, 0xFFFF})
+        {
+            assertThat(OperationAnswer.ofCode(code)).isNull();
+            buffer.putShort(AT + OperationReplyDescriptor.ANSWER_OFFSET, (short)code);
+            assertThatThrownBy(() -> OperationReplyDescriptor.check(buffer, AT, replyLength))
+                .isInstanceOf(MalformedRequestException.class).hasMessageContaining("has code " + code);
+        }
     }
 
     @Test
@@ -152,11 +178,11 @@ class KvMessagesTest
         page.shouldAgreeWith(RecordPage.class);
         for (final RequestKind kind : RequestKind.values())
         {
-            assertThat(page.text()).contains("| `" + kind + "` | " + OperationMessageDescriptor.code(kind) + " |");
+            assertThat(page.text()).contains("| `" + kind + "` | " + kind.code() + " |");
         }
         for (final OperationAnswer answer : OperationAnswer.values())
         {
-            assertThat(page.text()).contains("| `" + answer + "` | " + OperationReplyDescriptor.code(answer) + " |");
+            assertThat(page.text()).contains("| `" + answer + "` | " + answer.code() + " |");
         }
         for (final ControlRequest.Kind kind : ControlRequest.Kind.values())
         {

@@ -1,6 +1,7 @@
 package io.verbena.protocol.remote;
 
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
@@ -55,7 +56,7 @@ final class RemoteRig implements AutoCloseable
     final StubEndpoint node = new StubEndpoint();
     final RequestServer server;
     final RaasContext client;
-    final TransportTurn turn;
+    final DutyLock dutyLock;
     final RemoteEndpoint endpoint;
     final List<Throwable> errors = new ArrayList<>();
     boolean isServerStopped;
@@ -67,25 +68,20 @@ final class RemoteRig implements AutoCloseable
         clientDevice = fabric.openDevice("client");
         server = RequestServer.open(serverDevice, PORT, node, 4, errors::add);
         client = RaasContext.open(clientDevice, RemoteEndpoint.configure(2).errorHandler(errors::add));
-        turn = new TransportTurn(transport(), new Waker(), client.clock());
+        dutyLock = new DutyLock(
+            transport(), () -> {}, client.clock(), DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
         endpoint = new RemoteEndpoint(
-            client, new PeerAddress(serverDevice.address(), PORT, 3, 9), 9, turn, TIMEOUT_NS);
+            client, new PeerAddress(serverDevice.address(), PORT, 3, 9), 9, dutyLock, TIMEOUT_NS);
     }
 
-    private TransportTurn.Transport transport()
+    private DutyLock.Duty transport()
     {
-        return new TransportTurn.Transport()
+        return new DutyLock.Duty()
         {
-            @Override
-            public int doWork()
-            {
-                return client.poll() + endpoint.poll(nowNs());
-            }
-
             @Override
             public int serve()
             {
-                return doWork();
+                return client.poll() + endpoint.poll(nowNs());
             }
 
             @Override

@@ -89,7 +89,7 @@ final class StubEndpoint implements ComputeEndpoint
             case DELETE -> request.answer(
                 null == records.remove(key) ? OperationAnswer.NOT_FOUND : OperationAnswer.DELETED, null, 0, null);
             default -> request.answer(
-                OperationAnswer.VERSION_MISMATCH, null, request.expectedVersion() + 1, "detail of " + request.kind());
+                OperationAnswer.VERSION_MISMATCH, null, request.operand() + 1, "detail of " + request.kind());
         }
         request.cost(3, 2, 1);
     }

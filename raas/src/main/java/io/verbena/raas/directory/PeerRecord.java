@@ -41,6 +41,15 @@ public record PeerRecord(
         this(nodeId, incarnation, epoch, role, device, servicePort, region, ReadTargetAddress.NONE);
     }
 
+    /**
+     * @param newEpoch replaces the present one.
+     * @return a copy.
+     */
+    public PeerRecord withEpoch(final long newEpoch)
+    {
+        return new PeerRecord(nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget);
+    }
+
     /** @return how to connect. */
     public PeerAddress address()
     {

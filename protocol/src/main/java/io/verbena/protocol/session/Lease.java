@@ -1,5 +1,6 @@
-package io.verbena.protocol.control;
+package io.verbena.protocol.session;
 
+import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
 

@@ -1,26 +1,15 @@
-package io.verbena.protocol.control;
+package io.verbena.protocol.session;
 
-import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
-import io.verbena.raas.RpcStatus;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
+import static io.verbena.protocol.control.EndedCalls.ended;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A lease ends here before it ends at the meta server, whenever the replies arrive. */
 class LeaseTest
 {
-    private static <T> ControlCall<T> ended(final long calledAtNs, final T result)
-    {
-        final ControlCall<T> call = new ControlCall<>("test", (buffer, offset, lengthBytes) -> result, calledAtNs);
-        final UnsafeBuffer reply = new UnsafeBuffer(new byte[ControlHeaderDescriptor.LENGTH_BYTES]);
-        ControlHeaderDescriptor.encode(reply, 0, ControlStatus.OK);
-        call.onReply(RpcStatus.OK, reply, 0, reply.capacity());
-        return call;
-    }
-
     @Test
     void shouldCountFromBeforeTheRegistrationWasSent()
     {

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Threads that wait for answers of remote nodes take turns with the client's own thread at driving the transport. */
 @Timeout(120)
-class RemoteTurnTest
+class RemoteDutyLockTest
 {
     private static final int ROUNDS = 10_000;
     /** Calls that are measured together. */
@@ -40,7 +40,7 @@ class RemoteTurnTest
             final byte[] key = "key".getBytes(UTF_8);
             table.put(key, key);
             // Handed over, each call would have kept the client's thread awake for longer than this one. On a busy
-            // machine some are, as a turn ends when its answer takes long: so there are stretches without.
+            // machine some are, as a caller gives up when its answer takes long: so there are stretches without.
             double leastShare = Double.MAX_VALUE;
             for (int i = 0; i < ROUNDS / STRETCH && leastShare >= 1.0 / 3; i++)
             {
@@ -108,7 +108,7 @@ class RemoteTurnTest
     }
 
     @Test
-    void shouldGoOnWhenAThreadIsInterruptedInItsTurn() throws InterruptedException
+    void shouldGoOnWhenAThreadIsInterruptedWhileItHoldsTheLock() throws InterruptedException
     {
         try (RemoteCluster cluster = new RemoteCluster(directory, 1); KvClient client = cluster.client())
         {

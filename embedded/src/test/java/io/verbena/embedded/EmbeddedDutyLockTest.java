@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Threads that wait for answers take turns with the node's own thread at working on the node. */
+/** Threads that wait for answers and the node's own thread work on the node one after the other. */
 @Timeout(60)
-class SharedDutyTest
+class EmbeddedDutyLockTest
 {
     private static final int ROUNDS = 20_000;
 
@@ -41,7 +41,7 @@ class SharedDutyTest
     }
 
     @Test
-    void shouldAnswerEveryCallWhenBlockingAndAsynchronousCallersCompeteForTheTurn()
+    void shouldAnswerEveryCallWhenBlockingAndAsynchronousCallersCompeteForTheLock()
     {
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions().memoryBytesPerNode(32 << 20)))
         {

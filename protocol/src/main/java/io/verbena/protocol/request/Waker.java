@@ -1,4 +1,4 @@
-package io.verbena.protocol.remote;
+package io.verbena.protocol.request;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

@@ -1,7 +1,5 @@
-package io.verbena.protocol.remote;
+package io.verbena.protocol.request;
 
-import io.verbena.protocol.request.ComputeEndpoint;
-import io.verbena.protocol.request.NodeRequest;
 import io.verbena.test.Meetings;
 
 import org.agrona.concurrent.SystemNanoClock;
@@ -25,13 +23,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Callers that wait, callers that do not, and a background thread share one transport. */
 @Timeout(120)
-class TransportTurnTest
+class DutyLockTest
 {
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int MEETINGS = 5_000;
 
     /** Answers each request some polls after it was taken out of the queue; notices two owners at once. */
-    private static final class CountingTransport implements TransportTurn.Transport
+    private static final class CountingTransport implements DutyLock.Duty
     {
         final ConcurrentLinkedQueue<NodeRequest> queue = new ConcurrentLinkedQueue<>();
         final AtomicInteger owners = new AtomicInteger();
@@ -39,6 +37,7 @@ class TransportTurnTest
         volatile int pollsPerAnswer = 2;
         volatile Throwable error;
         volatile boolean isDutyDue;
+        volatile boolean isOpenToCallers = true;
         volatile boolean mayDawdle;
         volatile Thread lastDriver;
         volatile boolean sawInterrupt;
@@ -47,8 +46,7 @@ class TransportTurnTest
         private NodeRequest current;
         private int pollsLeft;
 
-        @Override
-        public int doWork()
+        int doWork()
         {
             isDutyDue = false;
             return poll();
@@ -71,11 +69,17 @@ class TransportTurnTest
         }
 
         @Override
+        public boolean isOpenToCallers()
+        {
+            return isOpenToCallers;
+        }
+
+        @Override
         public boolean isDutyDue()
         {
             if (mayDawdle)
             {
-                Meetings.dawdle(4); // between the last look at the queues and the end of the turn
+                Meetings.dawdle(4); // between the last look at the queues and the release
             }
             beforeEnd.run();
             return isDutyDue;
@@ -135,7 +139,8 @@ class TransportTurnTest
 
     private final CountingTransport transport = new CountingTransport();
     private final Waker waker = new Waker();
-    private final TransportTurn turn = new TransportTurn(transport, waker, SystemNanoClock.INSTANCE);
+    private final DutyLock dutyLock = new DutyLock(
+        transport, waker::wake, SystemNanoClock.INSTANCE, DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
     private volatile boolean isEnding;
 
     private Request enqueue()
@@ -149,13 +154,13 @@ class TransportTurnTest
     @Test
     void shouldWorkInTheCallingThreadAndWakeNobody()
     {
-        turn.share();
+        dutyLock.share();
         final Request request = enqueue();
         waker.announce();
-        turn.workFor(request);
+        dutyLock.workFor(request);
         assertThat(request.state()).isEqualTo(NodeRequest.DONE);
         assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
-        assertThat(turn.isTaken()).isFalse();
+        assertThat(dutyLock.isHeld()).isFalse();
         assertThat(waker.isAnnounced()).isTrue();
     }
 
@@ -163,55 +168,56 @@ class TransportTurnTest
     void shouldOnlyWakeTheThreadWhileNotShared()
     {
         waker.announce();
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(transport.lastDriver).isNull();
         assertThat(waker.isAnnounced()).isFalse();
     }
 
     @Test
-    void shouldLeaveItToWhoHasTheTurn() throws InterruptedException
+    void shouldLeaveItToTheHolder() throws InterruptedException
     {
-        turn.share();
-        assertThat(turn.tryTake()).isTrue();
+        dutyLock.share();
+        assertThat(dutyLock.tryAcquire()).isTrue();
         waker.announce();
-        final Thread caller = Thread.ofPlatform().start(() -> turn.workFor(enqueue()));
+        final Thread caller = Thread.ofPlatform().start(() -> dutyLock.workFor(enqueue()));
         caller.join();
-        turn.giveBack();
+        dutyLock.release();
         assertThat(transport.lastDriver).isNull();
-        assertThat(turn.hasLeft()).isTrue();
+        assertThat(dutyLock.hasLeftWork()).isTrue();
         assertThat(waker.isAnnounced()).as("the holder sees it").isTrue();
-        assertThat(turn.tryTake()).isTrue();
-        assertThat(turn.hasLeft()).isFalse();
+        assertThat(dutyLock.tryAcquire()).isTrue();
+        assertThat(dutyLock.hasLeftWork()).isFalse();
     }
 
     @Test
-    void shouldWakeTheThreadForWhatIsLeftAfterATurn()
+    void shouldWakeTheThreadForWhatIsLeftAtTheRelease()
     {
-        turn.share();
+        dutyLock.share();
         final Request own = enqueue();
         enqueue();
         transport.pollsPerAnswer = 20;
         waker.announce();
-        turn.workFor(own);
+        dutyLock.workFor(own);
         assertThat(own.state()).isEqualTo(NodeRequest.DONE);
         assertThat(waker.isAnnounced()).isFalse();
     }
 
-    /** Another caller comes after the last look at the queues and before the turn is given back. */
+    /** Another caller comes after the last look at the queues and before the lock is released. */
     @Test
     void shouldWakeTheThreadForWhatWasLeftAfterTheLastLook()
     {
-        turn.share();
+        dutyLock.share();
         waker.announce();
         final AtomicInteger looks = new AtomicInteger();
         transport.afterLook = () ->
         {
             if (1 == looks.incrementAndGet())
             {
-                CompletableFuture.runAsync(() -> turn.workFor(enqueue()), (task) -> new Thread(task).start()).join();
+                CompletableFuture.runAsync(
+                    () -> dutyLock.workFor(enqueue()), (task) -> new Thread(task).start()).join();
             }
         };
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(looks.get()).isEqualTo(1);
         assertThat(transport.queue).hasSize(1);
         assertThat(waker.isAnnounced()).isFalse();
@@ -221,72 +227,72 @@ class TransportTurnTest
     @Test
     void shouldWakeTheThreadForWhatWasEnqueuedAfterTheLastLook()
     {
-        turn.share();
+        dutyLock.share();
         waker.announce();
         transport.beforeEnd = () -> CompletableFuture.runAsync(() ->
         {
             enqueue();
-            turn.wake();
+            dutyLock.wake();
         }, (task) -> new Thread(task).start()).join();
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(transport.queue).hasSize(1);
         assertThat(waker.isAnnounced()).isFalse();
     }
 
     @Test
-    void shouldWakeTheThreadWhenTheTurnEndsAsTheMarkIsMade()
+    void shouldWakeTheThreadWhenTheLockIsReleasedAsTheMarkIsMade()
     {
-        turn.share();
-        assertThat(turn.tryTake()).isTrue();
-        turn.afterMark = turn::giveBack;
+        dutyLock.share();
+        assertThat(dutyLock.tryAcquire()).isTrue();
+        dutyLock.afterMark = dutyLock::release;
         waker.announce();
         enqueue();
-        turn.wake();
-        assertThat(turn.isTaken()).isFalse();
+        dutyLock.wake();
+        assertThat(dutyLock.isHeld()).isFalse();
         assertThat(waker.isAnnounced()).isFalse();
     }
 
     @Test
-    void shouldTakeTheTurnWhenItEndsAsTheMarkIsMade() throws InterruptedException
+    void shouldTakeTheLockWhenItIsReleasedAsTheMarkIsMade() throws InterruptedException
     {
-        turn.share();
-        assertThat(turn.tryTake()).isTrue();
-        turn.afterMark = turn::giveBack;
+        dutyLock.share();
+        assertThat(dutyLock.tryAcquire()).isTrue();
+        dutyLock.afterMark = dutyLock::release;
         final Request request = enqueue();
-        final Thread caller = Thread.ofPlatform().start(() -> turn.workFor(request));
+        final Thread caller = Thread.ofPlatform().start(() -> dutyLock.workFor(request));
         caller.join();
         assertThat(request.state()).isEqualTo(NodeRequest.DONE);
         assertThat(transport.lastDriver).isSameAs(caller);
     }
 
     @Test
-    void shouldEnterByItselfWhenNobodyHasTheTurn()
+    void shouldEnterByItselfWhenNobodyHoldsTheLock()
     {
-        turn.share();
+        dutyLock.share();
         final Request request = new Request();
-        final int status = turn.submit(request, this::enter, (entering) -> ComputeEndpoint.FULL);
+        final int status = dutyLock.submit(request, this::enter, (entering) -> ComputeEndpoint.FULL);
         assertThat(status).isEqualTo(ComputeEndpoint.ACCEPTED);
         assertThat(request.state()).isEqualTo(NodeRequest.DONE);
         assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
     }
 
     @Test
-    void shouldQueueAndWakeTheThreadWhenTheTurnIsNotToBeHad()
+    void shouldQueueAndWakeTheThreadWhenTheLockIsNotToBeHad()
     {
         waker.announce();
-        final int status = turn.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
+        final int status = dutyLock.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
         assertThat(status).isEqualTo(ComputeEndpoint.ACCEPTED);
         assertThat(transport.queue).hasSize(1);
         assertThat(waker.isAnnounced()).isFalse();
     }
 
     @Test
-    void shouldGiveTheTurnBackWhenThereIsNoRoom()
+    void shouldReleaseTheLockWhenThereIsNoRoom()
     {
-        turn.share();
-        final int status = turn.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
+        dutyLock.share();
+        final int status = dutyLock.submit(new Request(), (entering) -> ComputeEndpoint.FULL, this::enter);
         assertThat(status).isEqualTo(ComputeEndpoint.FULL);
-        assertThat(turn.isTaken()).isFalse();
+        assertThat(dutyLock.isHeld()).isFalse();
     }
 
     private int enter(final NodeRequest request)
@@ -298,25 +304,25 @@ class TransportTurnTest
 
     /** What never comes is not waited for here: the caller has its own deadline, and parks until then. */
     @Test
-    void shouldEndItsTurnWhenNoAnswerComes()
+    void shouldReleaseTheLockWhenNoAnswerComes()
     {
-        turn.share();
+        dutyLock.share();
         transport.pollsPerAnswer = Integer.MAX_VALUE;
         waker.announce();
         final long startNs = System.nanoTime();
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(System.nanoTime() - startNs).as("it ends at all").isLessThan(LONG_NS);
-        assertThat(turn.isTaken()).isFalse();
+        assertThat(dutyLock.isHeld()).isFalse();
         assertThat(waker.isAnnounced()).isFalse();
     }
 
     @Test
     void shouldKeepAnInterruptForTheCallerAndFromTheTransport()
     {
-        turn.share();
+        dutyLock.share();
         Thread.currentThread().interrupt();
         final Request request = enqueue();
-        turn.workFor(request);
+        dutyLock.workFor(request);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(request.state()).isEqualTo(NodeRequest.DONE);
         assertThat(transport.sawInterrupt).isFalse();
@@ -325,38 +331,68 @@ class TransportTurnTest
     @Test
     void shouldTellTheThreadThatADutyCycleFailed()
     {
-        turn.share();
+        dutyLock.share();
         transport.error = new IllegalStateException("broken");
         waker.announce();
-        turn.workFor(enqueue());
-        assertThat(turn.failure()).isSameAs(transport.error);
-        assertThat(turn.isTaken()).isFalse();
+        dutyLock.workFor(enqueue());
+        assertThat(dutyLock.failure()).isSameAs(transport.error);
+        assertThat(dutyLock.isHeld()).isFalse();
         assertThat(waker.isAnnounced()).isFalse();
         transport.lastDriver = null;
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(transport.lastDriver).as("nobody drives it further").isNull();
     }
 
     @Test
     void shouldGiveAnErrorToTheCallerAndTellTheThread()
     {
-        turn.share();
+        dutyLock.share();
         transport.error = new StackOverflowError();
         waker.announce();
-        assertThatThrownBy(() -> turn.workFor(enqueue())).isSameAs(transport.error);
-        assertThat(turn.failure()).isSameAs(transport.error);
-        assertThat(turn.isTaken()).isFalse();
-        assertThat(turn.isMine()).isFalse();
+        assertThatThrownBy(() -> dutyLock.workFor(enqueue())).isSameAs(transport.error);
+        assertThat(dutyLock.failure()).isSameAs(transport.error);
+        assertThat(dutyLock.isHeld()).isFalse();
+        assertThat(dutyLock.isMine()).isFalse();
         assertThat(waker.isAnnounced()).isFalse();
     }
 
-    /** One that gives way is not scheduled again before all the others, with the turn in its hands. */
+    /** The duty cycle itself answers: with nothing to do it is not run on, and a virtual thread may run it. */
+    @Test
+    void shouldReleaseTheLockAtOnceWhenTheDutyCycleHasNothingToDo() throws InterruptedException
+    {
+        final AtomicInteger clockReadings = new AtomicInteger();
+        final DutyLock impatient = new DutyLock(transport, waker::wake, clockReadings::incrementAndGet,
+            DutyLock.Patience.DUTY_CYCLE_ANSWERS);
+        impatient.share();
+        transport.pollsPerAnswer = Integer.MAX_VALUE;
+        waker.announce();
+        Thread.ofVirtual().start(() -> impatient.workFor(enqueue())).join();
+        assertThat(transport.lastDriver).isNotNull();
+        assertThat(clockReadings.get()).as("it gave up before any time was up").isZero();
+        assertThat(impatient.isHeld()).isFalse();
+        assertThat(waker.isAnnounced()).as("the thread goes on").isFalse();
+    }
+
+    @Test
+    void shouldNotBeTakenWhileTheDutyIsForTheThreadAlone()
+    {
+        dutyLock.share();
+        transport.isOpenToCallers = false;
+        waker.announce();
+        final Request request = new Request();
+        assertThat(dutyLock.submit(request, (entering) -> ComputeEndpoint.FULL, this::enter))
+            .isEqualTo(ComputeEndpoint.ACCEPTED);
+        assertThat(transport.lastDriver).isNull();
+        assertThat(waker.isAnnounced()).isFalse();
+    }
+
+    /** One that gives way is not scheduled again before all the others, with the lock held. */
     @Test
     void shouldNeverBeTakenByAVirtualThread() throws InterruptedException
     {
-        turn.share();
+        dutyLock.share();
         waker.announce();
-        Thread.ofVirtual().start(() -> turn.workFor(enqueue())).join();
+        Thread.ofVirtual().start(() -> dutyLock.workFor(enqueue())).join();
         assertThat(transport.lastDriver).isNull();
         assertThat(waker.isAnnounced()).isFalse();
     }
@@ -364,32 +400,32 @@ class TransportTurnTest
     @Test
     void shouldBeLeftToTheThreadWhenItsDutyIsDue()
     {
-        turn.share();
+        dutyLock.share();
         transport.isDutyDue = true;
         waker.announce();
         final Request first = enqueue();
-        turn.workFor(first);
+        dutyLock.workFor(first);
         assertThat(first.state()).isEqualTo(NodeRequest.DONE);
         assertThat(waker.isAnnounced()).isFalse();
 
         transport.lastDriver = null;
         waker.announce();
-        turn.workFor(enqueue());
+        dutyLock.workFor(enqueue());
         assertThat(transport.lastDriver).as("nobody before the thread").isNull();
         assertThat(waker.isAnnounced()).isFalse();
 
-        assertThat(turn.tryTake()).isTrue();
+        assertThat(dutyLock.tryAcquire()).isTrue();
         transport.doWork();
-        turn.giveBack();
-        turn.workFor(enqueue());
+        dutyLock.release();
+        dutyLock.workFor(enqueue());
         assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
     }
 
     /** The background thread sleeps for longer than anybody waits: one lost wake-up fails this. */
     @Test
-    void shouldAnswerAllWhenCallersAndTheThreadPassTheTurnOn() throws InterruptedException
+    void shouldAnswerAllWhenCallersAndTheThreadPassTheLockOn() throws InterruptedException
     {
-        turn.share();
+        dutyLock.share();
         final Thread background = Thread.ofPlatform().start(this::runBackground);
         final AtomicInteger answered = new AtomicInteger();
         final List<Thread> callers = new ArrayList<>();
@@ -410,14 +446,14 @@ class TransportTurnTest
     }
 
     /**
-     * Two who meet as one's turn ends, and nobody after them who would do what they left: whatever the moment, all is
-     * answered then, or the thread was woken.
+     * Two threads meet as one releases the lock, and nobody comes after them: whatever the moment, all is answered
+     * then, or the thread was woken.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldLeaveNothingLyingWheneverATurnEnds(final boolean waits) throws InterruptedException
+    void shouldLoseNothingWheneverTheLockIsReleased(final boolean waits) throws InterruptedException
     {
-        turn.share();
+        dutyLock.share();
         transport.mayDawdle = true;
         final Meetings meetings = new Meetings(2);
         final Thread other = Thread.ofPlatform().start(() -> meet(meetings, waits));
@@ -428,15 +464,15 @@ class TransportTurnTest
             transport.pollsPerAnswer = 2 + ThreadLocalRandom.current().nextInt(waits ? 300 : 30);
             waker.announce();
             meetings.await();
-            turn.workFor(enqueue());
+            dutyLock.workFor(enqueue());
             meetings.await();
             lost += transport.isBusy() && waker.isAnnounced() ? 1 : 0;
-            assertThat(turn.tryTake()).isTrue();
+            assertThat(dutyLock.tryAcquire()).isTrue();
             while (transport.isBusy())
             {
                 transport.poll();
             }
-            turn.giveBack();
+            dutyLock.release();
         }
         other.join();
         assertThat(lost).isZero();
@@ -452,11 +488,11 @@ class TransportTurnTest
             final Request request = enqueue();
             if (waits)
             {
-                turn.workFor(request);
+                dutyLock.workFor(request);
             }
             else
             {
-                turn.wake();
+                dutyLock.wake();
             }
             meetings.await();
         }
@@ -469,11 +505,11 @@ class TransportTurnTest
             final Request request = enqueue();
             if (waits)
             {
-                turn.workFor(request);
+                dutyLock.workFor(request);
             }
             else
             {
-                turn.wake();
+                dutyLock.wake();
             }
             if (!request.await())
             {
@@ -487,17 +523,17 @@ class TransportTurnTest
     {
         while (!isEnding)
         {
-            if (!turn.tryTake())
+            if (!dutyLock.tryAcquire())
             {
                 waker.announce();
-                waker.sleep(turn.isTaken() ? 2 * LONG_NS : 0);
+                waker.sleep(dutyLock.isHeld() ? 2 * LONG_NS : 0);
                 continue;
             }
             final boolean hasWorked = transport.doWork() > 0;
             waker.announce();
             final boolean rests = !hasWorked && !transport.isBusy();
-            turn.giveBack();
-            waker.sleep(rests && !turn.hasLeft() && !isEnding ? 2 * LONG_NS : 0);
+            dutyLock.release();
+            waker.sleep(rests && !dutyLock.hasLeftWork() && !isEnding ? 2 * LONG_NS : 0);
         }
     }
 }

@@ -1,0 +1,91 @@
+package io.verbena.compute;
+
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MemoryNodeWatchTest
+{
+    private final MetaRig rig = new MetaRig();
+    private final UnexpectedFailures failures = new UnexpectedFailures(rig.world.clock());
+    private final List<Integer> found = new ArrayList<>();
+    private final CatalogWatch catalog;
+    private MemoryNodeWatch watch;
+
+    MemoryNodeWatchTest()
+    {
+        rig.registered();
+        final TableRegistry tables =
+            new TableRegistry(rig.link, (descriptor) -> null, () -> 0, MetaRig.TIMEOUT_NS, failures);
+        catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures, 0);
+        catalog.onHeard(10, 20);
+        rig.answer("nodes", (arguments) -> 0 == (int)arguments[0] ?
+            page(true, node(2, NodeRole.MEMORY_NODE), node(3, NodeRole.COMPUTE_NODE)) :
+            page(false, node(4, NodeRole.MEMORY_NODE)));
+    }
+
+    private static NodePage page(final boolean hasMore, final PeerRecord... nodes)
+    {
+        return new NodePage(20, List.of(nodes), hasMore);
+    }
+
+    private static PeerRecord node(final int nodeId, final NodeRole role)
+    {
+        return new PeerRecord(nodeId, nodeId, 1, role, new DeviceAddress(1, nodeId), 1, new RemoteRegion(0, 4096, 1));
+    }
+
+    private void begin()
+    {
+        watch = new MemoryNodeWatch(rig.link, catalog, rig.nowNs(), MetaRig.TIMEOUT_NS, found::add, failures);
+        rig.run(watch::poll);
+    }
+
+    @AfterEach
+    void close()
+    {
+        rig.close();
+    }
+
+    @Test
+    void shouldFindTheMemoryNodesOfAllPagesOnceAVersion()
+    {
+        begin();
+        rig.runUntil(watch::hasListed);
+        assertThat(found).containsExactly(2, 4);
+        assertThat(watch.nextAtNs(rig.nowNs())).as("nothing is due").isEqualTo(Long.MAX_VALUE);
+        rig.runFor(3 * MemoryNodeWatch.PAUSE_NS);
+        assertThat(rig.count("nodes")).isEqualTo(2);
+
+        catalog.onHeard(11, 21);
+        rig.runUntil(() -> 4 == found.size());
+        assertThat(rig.count("nodes")).isEqualTo(4);
+    }
+
+    @Test
+    void shouldTryAgainAfterThePauseWhenAListFails()
+    {
+        rig.refuse("nodes", ControlStatus.UNAVAILABLE);
+        begin();
+        rig.runUntil(() -> !watch.failure().isEmpty());
+        assertThat(watch.hasListed()).isFalse();
+        assertThat(watch.failure()).contains("UNAVAILABLE");
+        final long askedBefore = rig.count("nodes");
+        rig.runFor(MemoryNodeWatch.PAUSE_NS / 2);
+        assertThat(rig.count("nodes")).as("not before the pause is over").isEqualTo(askedBefore);
+        rig.answer("nodes", (arguments) -> page(false, node(2, NodeRole.MEMORY_NODE)));
+        rig.runUntil(watch::hasListed);
+        assertThat(watch.failure()).isEmpty();
+        assertThat(found).containsExactly(2);
+    }
+}

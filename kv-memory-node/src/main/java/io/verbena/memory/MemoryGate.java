@@ -1,0 +1,151 @@
+package io.verbena.memory;
+
+import io.verbena.protocol.control.MemoryNodeDispatcher;
+import io.verbena.protocol.control.MemoryNodeService;
+import io.verbena.raas.Admission;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RpcServer;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.util.function.Supplier;
+
+/**
+ * Every way into a memory node's region: its connections and its read target. Calls are taken while it is open; the
+ * region is reached only by nodes that were admitted. Once it is closed no access lands any more. Owned by the node's
+ * thread; time comes in.
+ */
+final class MemoryGate implements AutoCloseable
+{
+    private final RaasContext raas;
+    private final MemoryRegion region;
+    private final int servicePort;
+    private final MemoryNodeService service;
+    private final Supplier<String> state;
+    private final LeasedReadTarget readTarget;
+    private RpcServer server;
+    private ComputeAdmission admission;
+    private boolean isClosing;
+    private long tryAtNs;
+
+    /**
+     * Opens it: fence calls must be heard from before the registration on.
+     *
+     * @param state of the node, for those who are not let in.
+     */
+    MemoryGate(
+        final RaasContext raas, final MemoryRegion region, final int servicePort, final MemoryNodeService service,
+        final Supplier<String> state)
+    {
+        this.raas = raas;
+        this.region = region;
+        this.servicePort = servicePort;
+        this.service = service;
+        this.state = state;
+        readTarget = new LeasedReadTarget(raas);
+        open();
+    }
+
+    /** Takes calls; nodes are let in once {@link #admit} says which. */
+    void open()
+    {
+        server = raas.serve(servicePort, this::onConnect, new MemoryNodeDispatcher(service));
+        readTarget.open();
+    }
+
+    /** @return through which the region can be read before connecting; of this opening. */
+    ReadTargetAddress readTarget()
+    {
+        return readTarget.address();
+    }
+
+    /** From now on these nodes are let in. */
+    void admit(final ComputeAdmission nodes)
+    {
+        admission = nodes;
+    }
+
+    /** From now on nobody is let in; {@link #tryToClose} closes what is open. */
+    void beginToClose(final long nowNs)
+    {
+        admission = null;
+        isClosing = true;
+        tryAtNs = nowNs;
+    }
+
+    /** @return whether it is to be closed, and is not yet. */
+    boolean isClosing()
+    {
+        return isClosing;
+    }
+
+    /** @return whether it may be tried to close it now. */
+    boolean isDue(final long nowNs)
+    {
+        return tryAtNs - nowNs <= 0;
+    }
+
+    /**
+     * Closes every connection: a queue pair cannot be closed while a stopped requester is inside the region.
+     *
+     * @param nextTryNs when it is due again, if it cannot be closed.
+     * @return why it could not be closed; empty when it is.
+     */
+    String tryToClose(final long nextTryNs)
+    {
+        try
+        {
+            close();
+        }
+        catch (final RdmaException ex)
+        {
+            tryAtNs = nextTryNs;
+            return String.valueOf(ex.getMessage());
+        }
+        isClosing = false;
+        return "";
+    }
+
+    /** @return connections of a node that were closed; no access of it lands any more. */
+    int fence(final PeerIdentity identity)
+    {
+        return server.fence(identity);
+    }
+
+    /** @return whether a node has a connection here. */
+    boolean isConnected(final PeerIdentity identity)
+    {
+        return server.isConnected(identity);
+    }
+
+    private Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
+    {
+        if (0 == caller.nodeId())
+        {
+            return Admission.callsOnly();
+        }
+
+        if (null == admission)
+        {
+            return Admission.refuse(state.get() + ": try again later");
+        }
+
+        if (!admission.admits(caller))
+        {
+            return Admission.refuse(caller + " is not a member: register at the meta server");
+        }
+
+        return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
+    }
+
+    @Override
+    public void close()
+    {
+        readTarget.close();
+        server.close();
+    }
+}

@@ -1,0 +1,134 @@
+package io.verbena.protocol.session;
+
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.Registration;
+
+/**
+ * The heartbeats of one registration, one at a time, and the lease that they renew. When to send them is the caller's
+ * decision. One thread; time comes in.
+ */
+public final class Heartbeats
+{
+    /** What became of a heartbeat. */
+    public enum Outcome
+    {
+        /** None has ended since it was asked last. */
+        NONE,
+        /** The lease was renewed; {@link Heartbeats#latest()} has the rest of the answer. */
+        RENEWED,
+        /** Not answered, or refused for now; the lease goes on running, and the next heartbeat may renew it. */
+        FAILED,
+        /** The meta server has ended this registration: nothing may be done under it any more. */
+        LOST
+    }
+
+    private final int nodeId;
+    private final int incarnation;
+    private final Lease lease = new Lease();
+    private ControlCall<Heartbeat> call;
+    private ControlCall<Heartbeat> ended;
+    private boolean isLost;
+
+    /** @param registered the registration, ended with OK. */
+    public Heartbeats(final ControlCall<Registration> registered)
+    {
+        nodeId = registered.result().nodeId();
+        incarnation = registered.result().incarnation();
+        lease.begin(registered);
+    }
+
+    /**
+     * Sends one; not while {@link #isUnderWay()}.
+     *
+     * @param client      to the meta server.
+     * @param passedEpoch see {@link MetaClient#heartbeat}.
+     * @param wantsEpochs see {@link MetaClient#heartbeat}.
+     * @param timeoutNs   until it has FAILED.
+     */
+    public void send(
+        final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final long timeoutNs)
+    {
+        if (null != call)
+        {
+            throw new IllegalStateException("node " + nodeId + " sends a heartbeat before the last one has ended: " +
+                call);
+        }
+        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, timeoutNs);
+    }
+
+    /** @return what became of the one sent last; once for each. */
+    public Outcome poll()
+    {
+        if (null == call || !call.isDone())
+        {
+            return Outcome.NONE;
+        }
+        ended = call;
+        call = null;
+        if (ControlStatus.OK == ended.status())
+        {
+            lease.renew(ended);
+            return Outcome.RENEWED;
+        }
+        if (ControlStatus.UNKNOWN_NODE == ended.status())
+        {
+            isLost = true;
+            return Outcome.LOST;
+        }
+        return Outcome.FAILED;
+    }
+
+    /** @return whether one is not answered yet. */
+    public boolean isUnderWay()
+    {
+        return null != call;
+    }
+
+    /** @return the answer to the one that ended last; after RENEWED. */
+    public Heartbeat latest()
+    {
+        return ended.result();
+    }
+
+    /** @return how the one that ended last did; after FAILED or LOST. */
+    public ControlStatus status()
+    {
+        return ended.status();
+    }
+
+    /** @return why the one that ended last failed, one line; after FAILED or LOST. */
+    public String failure()
+    {
+        return ended.failure();
+    }
+
+    /**
+     * @param nowNs time now.
+     * @return whether this registration may still act: neither lost nor over.
+     */
+    public boolean isHeld(final long nowNs)
+    {
+        return !isLost && lease.leftNs(nowNs) > 0;
+    }
+
+    /** @return number of the node. */
+    public int nodeId()
+    {
+        return nodeId;
+    }
+
+    /** @return number of this registration. */
+    public int incarnation()
+    {
+        return incarnation;
+    }
+
+    /** @return the lease. */
+    public Lease lease()
+    {
+        return lease;
+    }
+}
