@@ -50,7 +50,7 @@ class ArchitectureTest
     /** What may draw random numbers that no seed decides, each with its reason. */
     private static final Set<String> RANDOM = Set.of(
         // What devices hand out where no seed decides.
-        "io.verbena.rdma.verbs.SystemRandom",
+        "io.verbena.rdma.verbs.Device$SystemRandom",
         // A folder has its id before there is a device.
         "io.verbena.memory.MemoryFolder",
         // Secrets, over TCP: no simulation has that.

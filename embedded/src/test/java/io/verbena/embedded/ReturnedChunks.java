@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.memory.MemoryNode;
-import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimHost;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;
@@ -30,8 +30,8 @@ final class ReturnedChunks implements AutoCloseable
     private final UnsafeBuffer header = new UnsafeBuffer(
         arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
     private final SimCluster cluster;
-    private final Map<SimDevice, Long> regions = new HashMap<>();
-    private final Map<SimDevice, Superblock> superblocks = new HashMap<>();
+    private final Map<SimHost, Long> regions = new HashMap<>();
+    private final Map<SimHost, Superblock> superblocks = new HashMap<>();
     private final List<String> reached = new ArrayList<>();
 
     private ReturnedChunks(final SimCluster cluster)
@@ -62,10 +62,10 @@ final class ReturnedChunks implements AutoCloseable
     }
 
     private void onVerb(
-        final SimDevice target, final String requester, final boolean isRead, final long address,
+        final SimHost target, final String requester, final boolean isRead, final long address,
         final int lengthBytes)
     {
-        final MemoryNode node = cluster.memoryHosts().stream().filter((host) -> host.machine().device() == target)
+        final MemoryNode node = cluster.memoryHosts().stream().filter((host) -> host.machine().device().host() == target)
             .map(SimMemoryHost::node).findFirst().orElse(null);
         if (null == node || isRead && BucketDescriptor.COMBINED_BYTES != lengthBytes &&
             SuperblockDescriptor.READ_BYTES != lengthBytes)

@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.rdma.sim.SimWorld;
-import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimHost;
 import io.verbena.rdma.sim.device.SimObserver;
 import io.verbena.rdma.sim.device.SimRequest;
 import io.verbena.rdma.spi.WorkRequest;
@@ -17,7 +17,7 @@ public final class VerbWatch
     public interface Watcher
     {
         /** Takes a request, or a piece of one, that was carried out at a device just now. */
-        void onVerb(SimDevice target, String requester, boolean isRead, long remoteAddress, int lengthBytes);
+        void onVerb(SimHost target, String requester, boolean isRead, long remoteAddress, int lengthBytes);
     }
 
     /** From now on; one for a world. */
@@ -32,18 +32,18 @@ public final class VerbWatch
             }
 
             @Override
-            public void onExecuted(final SimDevice target, final SimRequest request)
+            public void onExecuted(final SimHost target, final SimRequest request)
             {
                 if (request.operation == WorkRequest.READ || request.operation == WorkRequest.WRITE ||
                     request.isAtomic())
                 {
-                    watcher.onVerb(target, request.requester.device().name(), request.operation == WorkRequest.READ,
+                    watcher.onVerb(target, request.requesterHost().name(), request.operation == WorkRequest.READ,
                         request.remoteAddress, request.lengthBytes);
                 }
             }
 
             @Override
-            public void onShown(final SimDevice device, final long value)
+            public void onShown(final SimHost device, final long value)
             {
                 // of no interest
             }

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param isAccepted  whether it may.
  * @param accessFlags rights of its queue pair, see {@link io.verbena.rdma.verbs.AccessFlags}; 0: calls only.
- * @param regions     what it may reach; told to it, and its requests are checked against that before they are posted.
+ * @param regions     what it may reach; sent to it, and its requests are checked against that before they are posted.
  *                    Stay registered for as long as the peer can be connected.
  * @param privateData shown to it.
  * @param reason      why not, for people; empty when accepted.

@@ -4,7 +4,7 @@ import io.verbena.raas.message.MessageHeaderDescriptor;
 
 /**
  * One call of a {@link RpcClient}. Its request buffer, and with it the slot, is free again when three things are true:
- * the caller has been told, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
+ * the caller has its answer, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
  */
 final class CallSlot
 {
@@ -92,12 +92,12 @@ final class CallSlot
         isReplyPending = false;
     }
 
-    /** Ends the call for its caller; returns who is to be told. */
+    /** Ends the call for its caller; returns whom to call. */
     RpcReplyListener end()
     {
-        final RpcReplyListener told = listener;
+        final RpcReplyListener ended = listener;
         listener = null;
-        return told;
+        return ended;
     }
 
     /** Returns whether it became free just now. */

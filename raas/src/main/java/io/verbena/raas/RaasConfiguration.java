@@ -317,14 +317,14 @@ public final class RaasConfiguration
         return this;
     }
 
-    /** @return told what listeners, handlers and acceptors throw. */
+    /** @return called with what listeners, handlers and acceptors throw. */
     public ErrorHandler errorHandler()
     {
         return errorHandler;
     }
 
     /**
-     * @param errorHandler told, at the end of {@link RaasContext#poll()}, what listeners, handlers and acceptors throw:
+     * @param errorHandler gets, at the end of {@link RaasContext#poll()}, what listeners, handlers and acceptors throw:
      *                     that of one tenant must not keep others from their completions. Default: throws it out of
      *                     {@link RaasContext#poll()}.
      * @return this.

@@ -69,7 +69,7 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * Where the memory of this node is registered. Virtual queue pairs take only regions made here: that is how a
-     * region of somebody else, or a closed one, is told before it breaks the shared queue pair.
+     * region of somebody else, or a closed one, is recognised before it breaks the shared queue pair.
      *
      * @return the protection domain; closed by {@link #close()}.
      */
@@ -150,7 +150,7 @@ public final class RaasContext implements AutoCloseable
     /**
      * Lets others READ the regions of {@link #protectionDomain()} over DC.
      *
-     * @param accessKey to be told to those who may.
+     * @param accessKey given to those who may.
      * @return the target, closed by the caller before this context; null where the device has no DC.
      */
     public ReadTarget openReadTarget(final long accessKey)

@@ -41,7 +41,7 @@ public final class ReadTarget implements AutoCloseable
 
     /**
      * @param node      whose regions are read.
-     * @param accessKey to be told to those who may.
+     * @param accessKey given to those who may.
      * @return the target, or null where the device has no DC: peers connect first then.
      */
     static ReadTarget open(final ContextResources node, final long accessKey)

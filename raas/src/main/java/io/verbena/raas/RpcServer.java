@@ -208,7 +208,7 @@ public final class RpcServer implements AutoCloseable
     private int answerWaiting()
     {
         int work = 0;
-        // One round over all: a peer that takes no replies must not hold up the others.
+        // One round over all: a peer that takes no replies must not delay the others.
         for (int left = waiting.size(); left > 0 && !waiting.isEmpty(); left--)
         {
             final WaitingRequest next = waiting.poll();

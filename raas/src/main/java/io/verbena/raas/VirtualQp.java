@@ -462,7 +462,7 @@ public final class VirtualQp implements AutoCloseable
         nextFlags = 0;
         if (opcode != StagedBatch.READ && !channel.carriesWrites())
         {
-            // Neither checked nor refused: what the peer grants is told when it is connected.
+            // Neither checked nor refused: what the peer grants is known when it is connected.
             isBatchEarly = true;
             return false;
         }

@@ -56,7 +56,7 @@ public final class DirectoryView implements AutoCloseable
         return region;
     }
 
-    /** @return what readers must be told at connect: private data for {@link io.verbena.raas.Admission#accept}. */
+    /** @return what readers get at connect: private data for {@link io.verbena.raas.Admission#accept}. */
     public byte[] privateData()
     {
         return DirectoryViewDescriptor.encodePrivateData(capacity);

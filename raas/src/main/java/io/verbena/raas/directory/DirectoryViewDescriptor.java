@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 /**
  * Layout of the view, {@code docs/format/peer-directory.md}: places of one record each. A node has its record at one of
  * {@link #WINDOW} neighbouring places, the first of which follows from its number, so one READ of the window finds it.
- * How many places there are is told at connect, in these 16 little-endian bytes of private data; the view is the first
+ * How many places there are is sent at connect, in these 16 little-endian bytes of private data; the view is the first
  * region granted.
  *
  * <pre>

@@ -11,7 +11,7 @@ package io.verbena.raas.message;
  * </pre>
  *
  * <p>A reply carries the slot and generation of its request. The full generation stands in the message header; the bits
- * here let a stray reply be told without looking at memory.
+ * here let a stray reply be recognised without reading memory.
  */
 public final class MessageImmediateDescriptor
 {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a responder is told about requests that it refused, beside what its completions tell. */
+/** What a responder learns of requests that it refused, beside what its completions tell. */
 abstract class AsyncEventContract extends VerbsHarness
 {
     private void assertRefusedWith(final Runnable request, final int status, final AsyncEventType type)

@@ -3,7 +3,7 @@ package io.verbena.rdma.conformance;
 import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.Device;
 
-/** Two devices of a simulated fabric, which moves when it is told to. */
+/** Two devices of a simulated fabric, which moves when it is asked to. */
 final class SimRig implements VerbsRig
 {
     private static final int SETTLE_STEPS = 1_000;

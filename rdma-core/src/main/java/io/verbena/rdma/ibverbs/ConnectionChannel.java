@@ -2,6 +2,8 @@ package io.verbena.rdma.ibverbs;
 
 import org.agrona.concurrent.SystemNanoClock;
 
+import io.verbena.rdma.verbs.ConnectionAttempt;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -12,43 +14,66 @@ import java.util.concurrent.TimeUnit;
 /** One TCP connection of a connection service, requesting or answering. Used by the service's thread only. */
 final class ConnectionChannel
 {
+    /** The requesting side of a connection. */
+    interface Requester
+    {
+        /** The peer accepted; whether this side still wants it. */
+        boolean onAccepted(ConnectionMessage answer);
+
+        /** What says that it is connected. */
+        ConnectionMessage ready();
+
+        void fail(ConnectionAttempt.State outcome, byte[] data);
+    }
+
+    /** The answering side of a connection. */
+    interface Responder
+    {
+        /** The peer's queue pair is RTS. */
+        void onReady();
+
+        /** The peer has closed; without having become ready it has given up. */
+        void onPeerGone();
+    }
+
+    /** Takes the requests of peers. */
+    interface Acceptor
+    {
+        /** Null when nobody listens; then the peer has been answered. */
+        Responder onRequest(ConnectionChannel channel, ConnectionMessage request);
+    }
+
     private static final long MAX_SILENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
-    private final ConnectionService service;
     private final SocketChannel channel;
-    private final IbverbsConnectionAttempt attempt;
+    private final Requester attempt;
+    private final Acceptor acceptor;
     private final ByteBuffer received = ByteBuffer.allocate(2 * ConnectionMessage.MAX_LENGTH_BYTES);
     private final long openedNs = SystemNanoClock.INSTANCE.nanoTime();
     private ByteBuffer toSend;
     private SelectionKey key;
-    private IbverbsConnectionRequest request;
+    private Responder request;
     private boolean isLast;
     private boolean isClosed;
 
     private ConnectionChannel(
-        final ConnectionService service,
-        final SocketChannel channel,
-        final IbverbsConnectionAttempt attempt,
-        final ByteBuffer toSend)
+        final SocketChannel channel, final Requester attempt, final Acceptor acceptor, final ByteBuffer toSend)
     {
-        this.service = service;
         this.channel = channel;
         this.attempt = attempt;
+        this.acceptor = acceptor;
         this.toSend = toSend;
     }
 
     static ConnectionChannel requesting(
-        final ConnectionService service,
-        final SocketChannel channel,
-        final IbverbsConnectionAttempt attempt,
-        final ConnectionMessage request)
+        final SocketChannel channel, final Requester attempt, final ConnectionMessage request)
     {
-        return new ConnectionChannel(service, channel, attempt, request.encode());
+        return new ConnectionChannel(channel, attempt, null, request.encode());
     }
 
-    static ConnectionChannel answering(final ConnectionService service, final SocketChannel channel)
+    static ConnectionChannel answering(final SocketChannel channel, final Acceptor acceptor)
     {
-        return new ConnectionChannel(service, channel, null, ByteBuffer.allocate(0));
+        return new ConnectionChannel(channel, null, acceptor, ByteBuffer.allocate(0));
     }
 
     void register(final Selector selector, final boolean isConnected) throws IOException
@@ -131,7 +156,7 @@ final class ConnectionChannel
         }
         if (attempt != null)
         {
-            attempt.fail(IbverbsConnectionAttempt.State.UNREACHABLE, new byte[0]);
+            attempt.fail(ConnectionAttempt.State.UNREACHABLE, new byte[0]);
         }
         if (request != null)
         {
@@ -178,7 +203,7 @@ final class ConnectionChannel
         }
         else if (request == null && message.kind() == ConnectionMessage.REQUEST)
         {
-            onRequest(message);
+            request = acceptor.onRequest(this, message);
         }
         else if (request != null && message.kind() == ConnectionMessage.READY)
         {
@@ -199,7 +224,7 @@ final class ConnectionChannel
             {
                 if (attempt.onAccepted(answer))
                 {
-                    send(IbverbsConnectionAttempt.ready(service.device()), true);
+                    send(attempt.ready(), true);
                 }
                 else
                 {
@@ -208,20 +233,10 @@ final class ConnectionChannel
             }
             case ConnectionMessage.REJECT ->
             {
-                attempt.fail(IbverbsConnectionAttempt.State.REJECTED, answer.privateData());
+                attempt.fail(ConnectionAttempt.State.REJECTED, answer.privateData());
                 close();
             }
             default -> close();
-        }
-    }
-
-    private void onRequest(final ConnectionMessage message)
-    {
-        final IbverbsConnectionListener listener = service.listener(message.servicePort());
-        request = new IbverbsConnectionRequest(service, this, message);
-        if (listener == null || !listener.offer(request))
-        {
-            send(request.answer(ConnectionMessage.UNREACHABLE, 0, 0, 0, new byte[0]), true);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * What connection services say to each other over TCP, {@code docs/format/ibverbs-connection.md}; big-endian.
@@ -100,5 +101,11 @@ record ConnectionMessage(
         received.flip().position(HEADER_LENGTH_BYTES + dataLength);
         received.compact();
         return message;
+    }
+
+    /** A first packet sequence number, so that packets of an earlier connection are not taken for this one's. */
+    static int newPsn()
+    {
+        return ThreadLocalRandom.current().nextInt(1 << 24);
     }
 }

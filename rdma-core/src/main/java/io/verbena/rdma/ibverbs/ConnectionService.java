@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -26,14 +26,14 @@ import java.util.concurrent.locks.LockSupport;
  * thread that exchanges {@link ConnectionMessage}s. {@code librdmacm} is not used, because its listeners belong to the
  * port of the machine: two nodes on one RNIC could not listen at the same service port.
  */
-final class ConnectionService
+final class ConnectionService implements ConnectionChannel.Acceptor, Executor
 {
     /** Connections in the making, of both directions; more are turned away. */
     private static final int MAX_CHANNELS = 4096;
     /** Short, because connections in the making wait for the same thread. */
     private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    private final IbverbsDevice device;
+    private final DeviceContext device;
     private final ServerSocketChannel server;
     private final Selector selector;
     private final int tcpPort;
@@ -42,7 +42,7 @@ final class ConnectionService
     private final Map<Integer, IbverbsConnectionListener> listeners = new ConcurrentHashMap<>();
     private volatile boolean isClosed;
 
-    ConnectionService(final IbverbsDevice device, final InetAddress host)
+    ConnectionService(final DeviceContext device, final InetAddress host)
     {
         this.device = device;
         try
@@ -84,21 +84,11 @@ final class ConnectionService
         return tcpPort;
     }
 
-    IbverbsDevice device()
-    {
-        return device;
-    }
-
-    /** A first packet sequence number, so that packets of an earlier connection are not taken for this one's. */
-    static int newPsn()
-    {
-        return ThreadLocalRandom.current().nextInt(1 << 24);
-    }
-
     ConnectionListener listen(final int servicePort)
     {
         device.childOpened();
-        final IbverbsConnectionListener listener = new IbverbsConnectionListener(this, servicePort);
+        final IbverbsConnectionListener listener = new IbverbsConnectionListener(
+            closed -> listenerClosed(servicePort, closed));
         if (listeners.putIfAbsent(servicePort, listener) != null)
         {
             device.childClosed();
@@ -107,15 +97,23 @@ final class ConnectionService
         return listener;
     }
 
-    void listenerClosed(final IbverbsConnectionListener listener)
+    private void listenerClosed(final int servicePort, final IbverbsConnectionListener listener)
     {
-        listeners.remove(listener.servicePort(), listener);
+        listeners.remove(servicePort, listener);
         device.childClosed();
     }
 
-    IbverbsConnectionListener listener(final int servicePort)
+    @Override
+    public ConnectionChannel.Responder onRequest(final ConnectionChannel channel, final ConnectionMessage message)
     {
-        return listeners.get(servicePort);
+        final IbverbsConnectionListener listener = listeners.get(message.servicePort());
+        final IbverbsConnectionRequest request = new IbverbsConnectionRequest(device, this, channel, message);
+        if (listener == null || !listener.offer(request))
+        {
+            channel.send(request.answer(ConnectionMessage.UNREACHABLE, 0, 0, 0, new byte[0]), true);
+            return null;
+        }
+        return request;
     }
 
     void connect(
@@ -137,7 +135,7 @@ final class ConnectionService
                 final SocketChannel channel = SocketChannel.open();
                 channel.configureBlocking(false);
                 final ConnectionChannel connection = ConnectionChannel.requesting(
-                    this, channel, attempt, attempt.request(device, servicePort, privateData));
+                    channel, attempt, attempt.request(servicePort, privateData));
                 attempt.channel(connection);
                 connection.register(selector, channel.connect(to));
             }
@@ -149,7 +147,8 @@ final class ConnectionService
     }
 
     /** Runs on the thread of the service, soon. */
-    void execute(final Runnable task)
+    @Override
+    public void execute(final Runnable task)
     {
         tasks.add(task);
         selector.wakeup();
@@ -225,7 +224,7 @@ final class ConnectionService
                 else
                 {
                     channel.configureBlocking(false);
-                    ConnectionChannel.answering(this, channel).register(selector, true);
+                    ConnectionChannel.answering(channel, this).register(selector, true);
                 }
             }
         }

@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;

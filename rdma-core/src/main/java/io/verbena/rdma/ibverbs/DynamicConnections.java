@@ -1,5 +1,10 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.Mlx5Library;
+import io.verbena.rdma.ibverbs.library.Mlx5SendQueue;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;
@@ -26,11 +31,11 @@ final class DynamicConnections
     private static final long DEVICE = VerbsLayouts.offset(VerbsLayouts.IBV_CONTEXT, "device");
     private static final long NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num");
 
-    private final IbverbsDevice device;
+    private final DeviceContext device;
     private final Mlx5Library library;
     private final String problem;
 
-    private DynamicConnections(final IbverbsDevice device, final Mlx5Library library, final String problem)
+    private DynamicConnections(final DeviceContext device, final Mlx5Library library, final String problem)
     {
         this.device = device;
         this.library = library;
@@ -38,7 +43,7 @@ final class DynamicConnections
     }
 
     /** @param device whose port and GID are known. */
-    static DynamicConnections of(final IbverbsDevice device)
+    static DynamicConnections of(final DeviceContext device)
     {
         final Mlx5Library library;
         try
@@ -54,7 +59,7 @@ final class DynamicConnections
             return new DynamicConnections(device, null, Mlx5Library.LIBRARY + " has no DC (" + ex.getMessage() +
                 "): install rdma-core 32 or newer" + REMEDY);
         }
-        if (!library.isSupported(IbverbsDevice.address(device.context(), DEVICE)))
+        if (!library.isSupported(VerbsLayouts.pointerAt(device.pointer(), DEVICE)))
         {
             return new DynamicConnections(device, null, foreign(device));
         }
@@ -70,7 +75,7 @@ final class DynamicConnections
         }
     }
 
-    private static String foreign(final IbverbsDevice device)
+    private static String foreign(final DeviceContext device)
     {
         return "DC needs an RNIC of the mlx5 driver and its library " + Mlx5Library.LIBRARY +
             " (Debian, Ubuntu: ibverbs-providers), which " + device.rnic() + " is not, or has not" + REMEDY;
@@ -114,7 +119,7 @@ final class DynamicConnections
         final int maxInlineBytes)
     {
         check("a DC initiator");
-        return library.createInitiator(what, device.context(), pd, sendCq, receiveCq, maxSends, maxInlineBytes);
+        return library.createInitiator(what, device.pointer(), pd, sendCq, receiveCq, maxSends, maxInlineBytes);
     }
 
     Mlx5SendQueue sendQueue(final long qp)
@@ -127,7 +132,7 @@ final class DynamicConnections
     {
         check("a DC target");
         final String what = "cannot create a DC target on " + device.rnic();
-        final long qp = library.createTarget(what, device.context(), pd, cq, srq, accessKey);
+        final long qp = library.createTarget(what, device.pointer(), pd, cq, srq, accessKey);
         try
         {
             change(qp, new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0)
@@ -147,7 +152,7 @@ final class DynamicConnections
     /** @return the number of a target that {@link #createTarget} made. */
     static int number(final long qp)
     {
-        return IbverbsDevice.field(qp, NUMBER);
+        return VerbsLayouts.intAt(qp, NUMBER);
     }
 
     private void change(final long qp, final QueuePairAttributes attributes)
@@ -155,7 +160,8 @@ final class DynamicConnections
         try (Arena arena = Arena.ofConfined())
         {
             final int errno = Libibverbs.modifyQueuePair(
-                qp, QueuePairStructures.attributes(arena, device, attributes), QueuePairStructures.mask(attributes));
+                qp, QueuePairStructures.attributes(arena, device.localPort(), attributes),
+                QueuePairStructures.mask(attributes));
             if (errno != 0)
             {
                 throw Errno.failure("cannot change a DC target with " + Transitions.describe(attributes), errno);
@@ -166,12 +172,12 @@ final class DynamicConnections
     private void tryOut()
     {
         final String what = "probe";
-        final long pd = Libibverbs.Maker.ALLOC_PD.make(what, device.context(), 0);
+        final long pd = Libibverbs.Maker.ALLOC_PD.make(what, device.pointer(), 0);
         long cq = 0;
         long srq = 0;
         try (Arena arena = Arena.ofConfined())
         {
-            cq = Libibverbs.createCompletionQueue(what, device.context(), 1, 0);
+            cq = Libibverbs.createCompletionQueue(what, device.pointer(), 1, 0);
             final MemorySegment attributes = arena.allocate(VerbsLayouts.IBV_SRQ_INIT_ATTR);
             attributes.set(JAVA_INT, VerbsLayouts.offset(VerbsLayouts.IBV_SRQ_INIT_ATTR, "attr", "max_wr"), 1);
             attributes.set(JAVA_INT, VerbsLayouts.offset(VerbsLayouts.IBV_SRQ_INIT_ATTR, "attr", "max_sge"), 1);

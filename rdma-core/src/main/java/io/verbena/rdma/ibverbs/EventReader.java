@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.CLibrary;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
 
@@ -16,17 +19,24 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * A thread that takes a device's asynchronous events as they come, acknowledges each at once, because destroying an
- * object waits for that, and keeps them for {@link IbverbsDevice#pollAsyncEvent()}. Without it an overrun completion
- * queue would look like an idle one.
+ * object waits for that, and keeps them for {@link io.verbena.rdma.verbs.Device#pollAsyncEvent()}. Without it an
+ * overrun completion queue would look like an idle one.
  */
 final class EventReader
 {
+    /** A queue that may overrun. */
+    interface OverrunListener
+    {
+        void onOverrun();
+    }
+
     /** Events that nobody polls: the oldest go. */
     private static final int MAX_EVENTS = 1024;
     private static final long FD = VerbsLayouts.offset(VerbsLayouts.IBV_CONTEXT, "async_fd");
     private static final long TYPE = VerbsLayouts.offset(VerbsLayouts.IBV_ASYNC_EVENT, "event_type");
 
-    private final IbverbsDevice device;
+    private final Object device;
+    private final Runnable onLost;
     private final long context;
     private final int wakeDescriptor = CLibrary.eventDescriptor();
     private final Map<Long, Object> sources = new ConcurrentHashMap<>();
@@ -35,11 +45,18 @@ final class EventReader
     private final Thread thread;
     private volatile boolean isClosed;
 
-    EventReader(final IbverbsDevice device, final long context)
+    /**
+     * @param name    of the device.
+     * @param context {@code struct ibv_context *}.
+     * @param device  source of the events that concern all of it.
+     * @param onLost  called when nothing completes on the device any more.
+     */
+    EventReader(final String name, final long context, final Object device, final Runnable onLost)
     {
         this.device = device;
+        this.onLost = onLost;
         this.context = context;
-        thread = Thread.ofPlatform().daemon().name("ibverbs-events-" + device.name()).unstarted(this::run);
+        thread = Thread.ofPlatform().daemon().name("ibverbs-events-" + name).unstarted(this::run);
     }
 
     void start()
@@ -99,7 +116,7 @@ final class EventReader
 
     private void run()
     {
-        final int descriptor = IbverbsDevice.field(context, FD);
+        final int descriptor = VerbsLayouts.intAt(context, FD);
         try (Arena arena = Arena.ofConfined())
         {
             final MemorySegment event = arena.allocate(VerbsLayouts.IBV_ASYNC_EVENT);
@@ -110,7 +127,7 @@ final class EventReader
                     if (Libibverbs.getAsyncEvent(context, event) != 0)
                     {
                         // The kernel has taken the context away.
-                        device.onLost();
+                        onLost.run();
                         return;
                     }
                     final int type = event.get(JAVA_INT, TYPE);
@@ -131,9 +148,9 @@ final class EventReader
         }
         if (type == AsyncEventType.DEVICE_FATAL)
         {
-            device.onLost();
+            onLost.run();
         }
-        if (type == AsyncEventType.CQ_ERR && source instanceof final IbverbsCompletionQueue queue)
+        if (type == AsyncEventType.CQ_ERR && source instanceof final OverrunListener queue)
         {
             queue.onOverrun();
         }

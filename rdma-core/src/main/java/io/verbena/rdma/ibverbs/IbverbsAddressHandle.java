@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.HeldPointer;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;
@@ -10,18 +13,18 @@ import java.lang.foreign.MemorySegment;
 /** {@code struct ibv_ah}. */
 final class IbverbsAddressHandle implements AddressHandle
 {
-    private final IbverbsProtectionDomain domain;
+    private final OpenDomain domain;
     private final DeviceAddress target;
     private final HeldPointer ah;
 
-    IbverbsAddressHandle(final IbverbsProtectionDomain domain, final DeviceAddress target)
+    IbverbsAddressHandle(final OpenDomain domain, final DeviceAddress target)
     {
         this.domain = domain;
         this.target = target;
         try (Arena arena = Arena.ofConfined())
         {
             final MemorySegment attributes = arena.allocate(VerbsLayouts.IBV_AH_ATTR);
-            QueuePairStructures.putAddress(domain.device(), target, attributes);
+            QueuePairStructures.putAddress(domain.device().localPort(), target, attributes);
             ah = new HeldPointer(Libibverbs.Maker.CREATE_AH.make(
                 "cannot make a way to " + target, domain.pointer(), attributes.address()));
         }

@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.CLibrary;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
@@ -14,30 +17,30 @@ final class IbverbsCompletionChannel implements CompletionChannel
 {
     private static final long MAX_SLICE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final IbverbsDevice device;
+    private final DeviceContext device;
     private final long channel;
     private final int descriptor;
     private final AtomicInteger queues = new AtomicInteger();
     private volatile boolean isClosed;
 
-    IbverbsCompletionChannel(final IbverbsDevice device)
+    IbverbsCompletionChannel(final DeviceContext device)
     {
         device.childOpened();
         this.device = device;
         try
         {
             channel = Libibverbs.Maker.CREATE_COMP_CHANNEL.make(
-                "cannot create a completion channel on " + device.name(), device.context(), 0);
+                "cannot create a completion channel on " + device.name(), device.pointer(), 0);
         }
         catch (final RdmaException ex)
         {
             device.childClosed();
             throw ex;
         }
-        descriptor = IbverbsDevice.field(channel, VerbsLayouts.offset(VerbsLayouts.IBV_COMP_CHANNEL, "fd"));
+        descriptor = VerbsLayouts.intAt(channel, VerbsLayouts.offset(VerbsLayouts.IBV_COMP_CHANNEL, "fd"));
     }
 
-    IbverbsDevice device()
+    DeviceContext device()
     {
         return device;
     }

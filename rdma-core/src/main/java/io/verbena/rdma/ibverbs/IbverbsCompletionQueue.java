@@ -1,5 +1,11 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.CompletionId;
+import io.verbena.rdma.ibverbs.library.DataPath;
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.SendRing;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
@@ -14,7 +20,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** {@code struct ibv_cq}. Completions of queue pairs that are closed are dropped here: not every driver does it. */
-final class IbverbsCompletionQueue implements CompletionQueue
+final class IbverbsCompletionQueue implements CompletionQueue, EventReader.OverrunListener
 {
     private static final int BATCH = 32;
     private static final long WC_BYTES = VerbsLayouts.IBV_WC.byteSize();
@@ -30,7 +36,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
         WorkCompletions.WITH_GRH | WorkCompletions.WITH_IMMEDIATE | WorkCompletions.WITH_INVALIDATION;
     private static final int CONNECTED_FLAGS = KNOWN_FLAGS & ~WorkCompletions.WITH_GRH;
 
-    private final IbverbsDevice device;
+    private final DeviceContext device;
     private final IbverbsCompletionChannel channel;
     private final long cq;
     private final int capacity;
@@ -38,21 +44,21 @@ final class IbverbsCompletionQueue implements CompletionQueue
     private final MemorySegment requestNotify;
     private final MemorySegment batch = Arena.ofAuto().allocate(BATCH * WC_BYTES, 64);
     /** Who posted, by serial number; replaced as a whole, so that the poller reads without a lock. */
-    private volatile Int2ObjectHashMap<Object> owners = new Int2ObjectHashMap<>();
+    private volatile Int2ObjectHashMap<CompletionOwner> owners = new Int2ObjectHashMap<>();
     private int attachedCount;
     private volatile boolean isOverrun;
     private volatile boolean isClosed;
 
-    IbverbsCompletionQueue(final IbverbsDevice device, final int capacity, final IbverbsCompletionChannel channel)
+    IbverbsCompletionQueue(final DeviceContext device, final int capacity, final IbverbsCompletionChannel channel)
     {
-        IbverbsDevice.checkRange("capacity", capacity, 1, device.attributes().maxCompletions());
+        DeviceContext.checkRange("capacity", capacity, 1, device.attributes().maxCompletions());
         device.childOpened();
         this.device = device;
         this.channel = channel;
         try
         {
             cq = Libibverbs.createCompletionQueue("cannot create a completion queue of " + capacity + " on " +
-                device.name(), device.context(), capacity, channel == null ? 0 : channel.pointer());
+                device.name(), device.pointer(), capacity, channel == null ? 0 : channel.pointer());
         }
         catch (final RdmaException ex)
         {
@@ -60,7 +66,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
             throw ex;
         }
         // What the device made of it may be more.
-        this.capacity = IbverbsDevice.field(cq, VerbsLayouts.offset(VerbsLayouts.IBV_CQ, "cqe"));
+        this.capacity = VerbsLayouts.intAt(cq, VerbsLayouts.offset(VerbsLayouts.IBV_CQ, "cqe"));
         pollCq = device.operation("poll_cq");
         requestNotify = device.operation("req_notify_cq");
         device.events().add(cq, this);
@@ -70,7 +76,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
         }
     }
 
-    IbverbsDevice device()
+    DeviceContext device()
     {
         return device;
     }
@@ -82,13 +88,13 @@ final class IbverbsCompletionQueue implements CompletionQueue
     }
 
     /** A queue whose requests complete here, under its serial number; several numbers may stand for one object. */
-    synchronized void add(final int serial, final Object owner)
+    synchronized void add(final int serial, final CompletionOwner owner)
     {
         if (isClosed)
         {
             throw new RdmaException("completion queue is closed: device=" + device.name());
         }
-        final Int2ObjectHashMap<Object> copy = new Int2ObjectHashMap<>(owners);
+        final Int2ObjectHashMap<CompletionOwner> copy = new Int2ObjectHashMap<>(owners);
         copy.put(serial, owner);
         owners = copy;
         attachedCount++;
@@ -97,12 +103,12 @@ final class IbverbsCompletionQueue implements CompletionQueue
     /** Something whose receives complete here and come from a shared receive queue. */
     synchronized void addShared(final ReceiveConsumer consumer, final IbverbsSharedReceiveQueue shared)
     {
-        add(~consumer.number(), consumer);
+        add(~consumer.number(), new CompletionOwner(null, null, consumer));
         if (owners.containsKey(shared.serial()))
         {
             return;
         }
-        add(shared.serial(), shared);
+        add(shared.serial(), new CompletionOwner(null, shared.slots(), null));
     }
 
     /** The reverse; others may still use the shared receive queue. */
@@ -110,7 +116,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
     {
         remove(~consumer.number());
         if (owners.values().stream().noneMatch(owner ->
-            owner instanceof final ReceiveConsumer other && other != consumer && other.shared() == shared))
+            owner.consumer() != null && owner.consumer() != consumer && owner.consumer().shared() == shared))
         {
             remove(shared.serial());
         }
@@ -118,7 +124,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
 
     synchronized void remove(final int serial)
     {
-        final Int2ObjectHashMap<Object> copy = new Int2ObjectHashMap<>(owners);
+        final Int2ObjectHashMap<CompletionOwner> copy = new Int2ObjectHashMap<>(owners);
         copy.remove(serial);
         owners = copy;
         attachedCount--;
@@ -167,7 +173,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
     {
         final MemorySegment from = batch;
         final long id = from.get(JAVA_LONG, offset);
-        final Object owner = owners.get(CompletionId.serial(id));
+        final CompletionOwner owner = owners.get(CompletionId.serial(id));
         if (owner == null)
         {
             return false;
@@ -175,24 +181,23 @@ final class IbverbsCompletionQueue implements CompletionQueue
         final int status = from.get(JAVA_INT, offset + STATUS);
         int length = from.get(JAVA_INT, offset + BYTE_LENGTH);
         final long wrId;
-        Object consumer = owner;
+        ReceiveConsumer consumer = owner.consumer();
         if (CompletionId.isReceive(id))
         {
-            final ReceiveSlots slots = owner instanceof final IbverbsQueuePair queuePair ?
-                queuePair.receives() : ((IbverbsSharedReceiveQueue)owner).slots();
-            wrId = slots.complete((int)CompletionId.position(id));
-            if (owner instanceof IbverbsSharedReceiveQueue)
+            wrId = owner.receives().complete((int)CompletionId.position(id));
+            if (consumer == null)
             {
-                consumer = owners.get(~from.get(JAVA_INT, offset + NUMBER));
-                if (consumer == null)
+                final CompletionOwner sharing = owners.get(~from.get(JAVA_INT, offset + NUMBER));
+                if (sharing == null)
                 {
                     return false;
                 }
+                consumer = sharing.consumer();
             }
         }
         else
         {
-            final SendRing ring = ((IbverbsQueuePair)owner).sends();
+            final SendRing ring = owner.sends();
             final long position = ring.position(id);
             wrId = ring.wrId(position);
             length = ring.length(position);
@@ -206,7 +211,7 @@ final class IbverbsCompletionQueue implements CompletionQueue
         }
         // rxe says of each receive that a routing header came; only in front of a datagram is one.
         final int flags = from.get(JAVA_INT, offset + FLAGS) &
-            (((ReceiveConsumer)consumer).receivesDatagrams() ? KNOWN_FLAGS : CONNECTED_FLAGS);
+            (consumer.receivesDatagrams() ? KNOWN_FLAGS : CONNECTED_FLAGS);
         int immediate = from.get(JAVA_INT, offset + IMMEDIATE);
         if ((flags & WorkCompletions.WITH_INVALIDATION) == 0)
         {
@@ -250,14 +255,15 @@ final class IbverbsCompletionQueue implements CompletionQueue
     }
 
     /** The device lost completions: nothing that completes here can be trusted to be complete. */
-    void onOverrun()
+    @Override
+    public void onOverrun()
     {
         isOverrun = true;
-        for (final Object owner : owners.values())
+        for (final CompletionOwner owner : owners.values())
         {
-            if (owner instanceof final ReceiveConsumer consumer)
+            if (owner.consumer() != null)
             {
-                consumer.moveToError();
+                owner.consumer().moveToError();
             }
         }
     }

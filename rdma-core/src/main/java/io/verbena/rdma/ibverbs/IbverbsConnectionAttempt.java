@@ -6,37 +6,45 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import org.agrona.concurrent.SystemNanoClock;
 
+import java.util.concurrent.Executor;
+
 /** The requesting side. Decided once, under its monitor: by the service's thread, or by the owner when time is over. */
-final class IbverbsConnectionAttempt implements ConnectionAttempt
+final class IbverbsConnectionAttempt implements ConnectionAttempt, ConnectionChannel.Requester, IbverbsQueuePair.Attempt
 {
     private static final byte[] NO_DATA = {};
 
     private final IbverbsQueuePair queuePair;
+    private final Executor service;
     private final int accessFlags;
     private final long deadlineNs;
-    private final int psn = ConnectionService.newPsn();
+    private final int psn = ConnectionMessage.newPsn();
     private State state = State.PENDING;
     private byte[] privateData = NO_DATA;
     private ConnectionChannel channel;
 
-    IbverbsConnectionAttempt(final IbverbsQueuePair queuePair, final int accessFlags, final long deadlineNs)
+    /** @param service runs what has to be done on the thread of the connection service. */
+    IbverbsConnectionAttempt(
+        final IbverbsQueuePair queuePair, final Executor service, final int accessFlags, final long deadlineNs)
     {
+        this.service = service;
         this.queuePair = queuePair;
         this.accessFlags = accessFlags;
         this.deadlineNs = deadlineNs;
     }
 
-    ConnectionMessage request(final IbverbsDevice device, final int servicePort, final byte[] data)
+    ConnectionMessage request(final int servicePort, final byte[] data)
     {
+        final DeviceContext device = queuePair.device();
         return new ConnectionMessage(
             ConnectionMessage.REQUEST, servicePort, queuePair.number(), psn, device.query().mtu(),
             queuePair.maxReadAtomic(), device.address(), data);
     }
 
-    static ConnectionMessage ready(final IbverbsDevice device)
+    @Override
+    public ConnectionMessage ready()
     {
         return new ConnectionMessage(
-            ConnectionMessage.READY, 0, 0, 0, device.query().mtu(), 0, new DeviceAddress(0, 0), NO_DATA);
+            ConnectionMessage.READY, 0, 0, 0, queuePair.device().query().mtu(), 0, new DeviceAddress(0, 0), NO_DATA);
     }
 
     /** Service: remembered so that giving up closes it; closed at once when that has happened. */
@@ -50,12 +58,12 @@ final class IbverbsConnectionAttempt implements ConnectionAttempt
         }
         if (isOver)
         {
-            queuePair.device().connections().execute(connection::close);
+            service.execute(connection::close);
         }
     }
 
-    /** Service: the peer accepted; whether this side still wants it. */
-    synchronized boolean onAccepted(final ConnectionMessage answer)
+    @Override
+    public synchronized boolean onAccepted(final ConnectionMessage answer)
     {
         if (state != State.PENDING)
         {
@@ -76,7 +84,8 @@ final class IbverbsConnectionAttempt implements ConnectionAttempt
         return true;
     }
 
-    synchronized void fail(final State outcome, final byte[] data)
+    @Override
+    public synchronized void fail(final State outcome, final byte[] data)
     {
         if (state == State.PENDING)
         {
@@ -85,8 +94,8 @@ final class IbverbsConnectionAttempt implements ConnectionAttempt
         }
     }
 
-    /** The queue pair is closed. */
-    void cancel()
+    @Override
+    public void cancel()
     {
         giveUp();
     }
@@ -131,7 +140,7 @@ final class IbverbsConnectionAttempt implements ConnectionAttempt
         }
         if (open != null)
         {
-            queuePair.device().connections().execute(open::close);
+            service.execute(open::close);
         }
     }
 }

@@ -6,26 +6,21 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Requests at a service port. */
 final class IbverbsConnectionListener implements ConnectionListener
 {
     private static final int MAX_BACKLOG = 4096;
 
-    private final ConnectionService service;
-    private final int servicePort;
+    private final Consumer<IbverbsConnectionListener> onClosed;
     private final ArrayDeque<IbverbsConnectionRequest> requests = new ArrayDeque<>();
     private boolean isClosed;
 
-    IbverbsConnectionListener(final ConnectionService service, final int servicePort)
+    /** @param onClosed called once. */
+    IbverbsConnectionListener(final Consumer<IbverbsConnectionListener> onClosed)
     {
-        this.service = service;
-        this.servicePort = servicePort;
-    }
-
-    int servicePort()
-    {
-        return servicePort;
+        this.onClosed = onClosed;
     }
 
     synchronized boolean offer(final IbverbsConnectionRequest request)
@@ -58,7 +53,7 @@ final class IbverbsConnectionListener implements ConnectionListener
             left = new ArrayList<>(requests);
             requests.clear();
         }
-        service.listenerClosed(this);
+        onClosed.accept(this);
         left.forEach(IbverbsConnectionRequest::rejectUnanswered);
     }
 }

@@ -6,10 +6,13 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.util.concurrent.Executor;
+
 /** The answering side. Until the peer says that it is ready, its silence takes the accepted queue pair to ERR. */
-final class IbverbsConnectionRequest implements ConnectionRequest
+final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionChannel.Responder
 {
-    private final ConnectionService service;
+    private final DeviceContext device;
+    private final Executor service;
     private final ConnectionChannel channel;
     private final ConnectionMessage message;
     private boolean isAnswered;
@@ -18,8 +21,12 @@ final class IbverbsConnectionRequest implements ConnectionRequest
     private IbverbsQueuePair accepted;
 
     IbverbsConnectionRequest(
-        final ConnectionService service, final ConnectionChannel channel, final ConnectionMessage message)
+        final DeviceContext device,
+        final Executor service,
+        final ConnectionChannel channel,
+        final ConnectionMessage message)
     {
+        this.device = device;
         this.service = service;
         this.channel = channel;
         this.message = message;
@@ -51,8 +58,8 @@ final class IbverbsConnectionRequest implements ConnectionRequest
     @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] privateData)
     {
-        IbverbsDevice.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
-        IbverbsDevice.checkAccessFlags(accessFlags);
+        DeviceContext.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
+        DeviceContext.checkAccessFlags(accessFlags);
         final IbverbsQueuePair own = own(queuePair);
         synchronized (this)
         {
@@ -66,7 +73,7 @@ final class IbverbsConnectionRequest implements ConnectionRequest
                 own.moveToError();
                 return;
             }
-            final int psn = ConnectionService.newPsn();
+            final int psn = ConnectionMessage.newPsn();
             own.establish(message, psn, accessFlags);
             accepted = own;
             final ConnectionMessage answer = answer(
@@ -78,7 +85,7 @@ final class IbverbsConnectionRequest implements ConnectionRequest
     @Override
     public void reject(final byte[] privateData)
     {
-        IbverbsDevice.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
+        DeviceContext.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
         synchronized (this)
         {
             answered();
@@ -103,19 +110,18 @@ final class IbverbsConnectionRequest implements ConnectionRequest
     ConnectionMessage answer(
         final int kind, final int number, final int psn, final int maxReadAtomic, final byte[] data)
     {
-        final IbverbsDevice device = service.device();
         return new ConnectionMessage(
             kind, message.servicePort(), number, psn, device.query().mtu(), maxReadAtomic, device.address(), data);
     }
 
-    /** Service: the peer's queue pair is RTS. */
-    synchronized void onReady()
+    @Override
+    public synchronized void onReady()
     {
         isReady = true;
     }
 
-    /** Service: the peer has closed; without having become ready it has given up. */
-    void onPeerGone()
+    @Override
+    public void onPeerGone()
     {
         final IbverbsQueuePair left;
         synchronized (this)
@@ -140,7 +146,7 @@ final class IbverbsConnectionRequest implements ConnectionRequest
 
     private IbverbsQueuePair own(final QueuePair queuePair)
     {
-        if (queuePair instanceof final IbverbsQueuePair own && own.device() == service.device())
+        if (queuePair instanceof final IbverbsQueuePair own && own.device() == device)
         {
             return own;
         }

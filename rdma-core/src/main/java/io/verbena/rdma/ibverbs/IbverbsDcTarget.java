@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Libibverbs;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
@@ -13,22 +14,23 @@ import io.verbena.rdma.verbs.SharedReceiveQueue;
  */
 final class IbverbsDcTarget implements DcTarget, ReceiveConsumer
 {
-    private final IbverbsProtectionDomain domain;
+    private final OpenDomain domain;
     private final IbverbsCompletionQueue completions;
     private final IbverbsSharedReceiveQueue shared;
     private final long qp;
     private final int number;
     private volatile QueuePairState state = QueuePairState.RTR;
 
-    IbverbsDcTarget(final IbverbsProtectionDomain domain, final DcTargetOptions options)
+    IbverbsDcTarget(
+        final OpenDomain domain, final DynamicConnections dynamicConnections, final DcTargetOptions options)
     {
         this.domain = domain;
-        final IbverbsDevice device = domain.device();
+        final DeviceContext device = domain.device();
         completions = own(device, options.receiveCompletions());
         shared = own(domain, options.sharedReceiveQueue());
-        IbverbsDevice.checkAccessFlags(options.accessFlags());
-        IbverbsDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
-        qp = device.dynamicConnections().createTarget(
+        DeviceContext.checkAccessFlags(options.accessFlags());
+        DeviceContext.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
+        qp = dynamicConnections.createTarget(
             domain.pointer(), completions.pointer(), shared.pointer(), options.accessKey(), options.accessFlags());
         number = DynamicConnections.number(qp);
         completions.addShared(this, shared);
@@ -36,7 +38,7 @@ final class IbverbsDcTarget implements DcTarget, ReceiveConsumer
         device.events().add(qp, this);
     }
 
-    private static IbverbsCompletionQueue own(final IbverbsDevice device, final CompletionQueue queue)
+    private static IbverbsCompletionQueue own(final DeviceContext device, final CompletionQueue queue)
     {
         if (queue instanceof final IbverbsCompletionQueue own && own.device() == device)
         {
@@ -45,7 +47,7 @@ final class IbverbsDcTarget implements DcTarget, ReceiveConsumer
         throw new RdmaException("the completion queue is not of this device: device=" + device.name());
     }
 
-    private static IbverbsSharedReceiveQueue own(final IbverbsProtectionDomain domain, final SharedReceiveQueue queue)
+    private static IbverbsSharedReceiveQueue own(final OpenDomain domain, final SharedReceiveQueue queue)
     {
         if (queue instanceof final IbverbsSharedReceiveQueue own && own.domain() == domain)
         {

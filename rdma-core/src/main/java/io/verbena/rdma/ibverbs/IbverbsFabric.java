@@ -43,12 +43,12 @@ final class IbverbsFabric implements Fabric
             throw new RdmaException("fabric is closed: provider=ibverbs");
         }
         final String rnic = !options.device().isEmpty() ? options.device() : names.contains(name) ? name : names.get(0);
-        final Device device = IbverbsDevice.open(this, name, rnic, options);
+        final Device device = IbverbsDevice.open(this::deviceClosed, name, rnic, options);
         openCount++;
         return device;
     }
 
-    synchronized void deviceClosed()
+    private synchronized void deviceClosed()
     {
         openCount--;
     }

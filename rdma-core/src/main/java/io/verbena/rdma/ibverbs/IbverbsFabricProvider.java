@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.LibraryCheck;
 import io.verbena.rdma.spi.FabricProvider;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;

@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.HeldPointer;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.MemoryRegion;
 
 import java.lang.foreign.MemorySegment;
@@ -7,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /** {@code struct ibv_mr} over memory of its own, which it frees, or of the caller, which it keeps from being freed. */
 final class IbverbsMemoryRegion implements MemoryRegion
 {
-    private final IbverbsProtectionDomain domain;
+    private final OpenDomain domain;
     private final MemorySegment segment;
     private final int accessFlags;
     private final Runnable release;
@@ -16,7 +19,7 @@ final class IbverbsMemoryRegion implements MemoryRegion
     private final int remoteKey;
 
     IbverbsMemoryRegion(
-        final IbverbsProtectionDomain domain,
+        final OpenDomain domain,
         final MemorySegment segment,
         final int accessFlags,
         final Runnable release)
@@ -28,12 +31,12 @@ final class IbverbsMemoryRegion implements MemoryRegion
         mr = new HeldPointer(Libibverbs.registerMemory(
             "cannot register " + segment.byteSize() + " bytes on " + domain.device().name(),
             domain.pointer(), segment.address(), segment.byteSize(), accessFlags));
-        localKey = IbverbsDevice.field(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
-        remoteKey = IbverbsDevice.field(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
+        localKey = VerbsLayouts.intAt(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "lkey"));
+        remoteKey = VerbsLayouts.intAt(mr.address(), VerbsLayouts.offset(VerbsLayouts.IBV_MR, "rkey"));
     }
 
     /** The library would follow a pointer that is gone: null when it is closed, or of another domain. */
-    HeldPointer pointer(final IbverbsProtectionDomain of)
+    HeldPointer pointer(final OpenDomain of)
     {
         return mr.isClosed() || of != domain ? null : mr;
     }

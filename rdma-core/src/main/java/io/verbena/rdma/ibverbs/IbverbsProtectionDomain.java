@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.RegionPages;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
@@ -15,63 +16,25 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** {@code struct ibv_pd}. */
 final class IbverbsProtectionDomain implements ProtectionDomain
 {
+    private final OpenDomain domain;
+    private final DynamicConnections dynamicConnections;
 
-    private final IbverbsDevice device;
-    private final long pd;
-    private final AtomicInteger children = new AtomicInteger();
-    private boolean isClosed;
-
-    IbverbsProtectionDomain(final IbverbsDevice device)
+    IbverbsProtectionDomain(final DeviceContext device, final DynamicConnections dynamicConnections)
     {
-        device.childOpened();
-        this.device = device;
-        try
-        {
-            pd = Libibverbs.Maker.ALLOC_PD.make(
-                "cannot allocate a protection domain on " + device.name(), device.context(), 0);
-        }
-        catch (final RdmaException ex)
-        {
-            device.childClosed();
-            throw ex;
-        }
-    }
-
-    IbverbsDevice device()
-    {
-        return device;
-    }
-
-    long pointer()
-    {
-        return pd;
-    }
-
-    synchronized void childOpened()
-    {
-        if (isClosed)
-        {
-            throw new RdmaException("protection domain is closed: device=" + device.name());
-        }
-        children.incrementAndGet();
-    }
-
-    void childClosed()
-    {
-        children.decrementAndGet();
+        domain = new OpenDomain(device);
+        this.dynamicConnections = dynamicConnections;
     }
 
     @Override
     public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
     {
-        IbverbsDevice.checkRange("lengthBytes", lengthBytes, 1, Long.MAX_VALUE / 2);
+        DeviceContext.checkRange("lengthBytes", lengthBytes, 1, Long.MAX_VALUE / 2);
         checkRights(accessFlags);
-        childOpened();
+        domain.childOpened();
         final RegionPages pages = RegionPages.map(lengthBytes);
         try
         {
@@ -80,7 +43,7 @@ final class IbverbsProtectionDomain implements ProtectionDomain
                 throw new RdmaException("no memory for a region of " + lengthBytes + " bytes: free some, or allow " +
                     "the process more (ulimit -v, the container's limit)");
             }
-            return new IbverbsMemoryRegion(this, pages.segment(), accessFlags, pages::close);
+            return new IbverbsMemoryRegion(domain, pages.segment(), accessFlags, pages::close);
         }
         catch (final RdmaException ex)
         {
@@ -88,7 +51,7 @@ final class IbverbsProtectionDomain implements ProtectionDomain
             {
                 pages.close();
             }
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
@@ -102,14 +65,14 @@ final class IbverbsProtectionDomain implements ProtectionDomain
             throw new RdmaException("region must have 1 byte or more: " + segment);
         }
         final SegmentHold hold = SegmentHold.of(segment);
-        childOpened();
+        domain.childOpened();
         try
         {
-            return new IbverbsMemoryRegion(this, segment, accessFlags, hold::close);
+            return new IbverbsMemoryRegion(domain, segment, accessFlags, hold::close);
         }
         catch (final RdmaException ex)
         {
-            childClosed();
+            domain.childClosed();
             hold.close();
             throw ex;
         }
@@ -117,7 +80,7 @@ final class IbverbsProtectionDomain implements ProtectionDomain
 
     private static void checkRights(final int accessFlags)
     {
-        IbverbsDevice.checkAccessFlags(accessFlags);
+        DeviceContext.checkAccessFlags(accessFlags);
         if ((accessFlags & (AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC)) != 0 &&
             (accessFlags & AccessFlags.LOCAL_WRITE) == 0)
         {
@@ -129,14 +92,14 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        childOpened();
+        domain.childOpened();
         try
         {
-            return new IbverbsQueuePair(this, options);
+            return new IbverbsQueuePair(domain, dynamicConnections, options);
         }
         catch (final RuntimeException ex)
         {
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
@@ -144,16 +107,16 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
     {
-        IbverbsDevice.checkRange(
-            "maxReceiveRequests", maxReceiveRequests, 1, device.attributes().maxSharedReceiveRequests());
-        childOpened();
+        DeviceContext.checkRange(
+            "maxReceiveRequests", maxReceiveRequests, 1, domain.device().attributes().maxSharedReceiveRequests());
+        domain.childOpened();
         try
         {
-            return new IbverbsSharedReceiveQueue(this, maxReceiveRequests);
+            return new IbverbsSharedReceiveQueue(domain, maxReceiveRequests);
         }
         catch (final RdmaException ex)
         {
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
@@ -161,21 +124,21 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
-        device.checkWindows("a memory window");
+        domain.device().checkWindows("a memory window");
         return newWindow();
     }
 
     /** Offered or not. */
     IbverbsMemoryWindow newWindow()
     {
-        childOpened();
+        domain.childOpened();
         try
         {
-            return new IbverbsMemoryWindow(this);
+            return new IbverbsMemoryWindow(domain);
         }
         catch (final RdmaException ex)
         {
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
@@ -183,14 +146,14 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     @Override
     public AddressHandle createAddressHandle(final DeviceAddress target)
     {
-        childOpened();
+        domain.childOpened();
         try
         {
-            return new IbverbsAddressHandle(this, target);
+            return new IbverbsAddressHandle(domain, target);
         }
         catch (final RdmaException ex)
         {
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
@@ -198,38 +161,27 @@ final class IbverbsProtectionDomain implements ProtectionDomain
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
-        childOpened();
+        domain.childOpened();
         try
         {
-            return new IbverbsDcTarget(this, options);
+            return new IbverbsDcTarget(domain, dynamicConnections, options);
         }
         catch (final RdmaException ex)
         {
-            childClosed();
+            domain.childClosed();
             throw ex;
         }
     }
 
     @Override
-    public synchronized void close()
+    public void close()
     {
-        if (isClosed)
-        {
-            return;
-        }
-        if (children.get() > 0)
-        {
-            throw new RdmaException("protection domain is in use: close its regions and queue pairs first, open=" +
-                children);
-        }
-        Libibverbs.Destroyer.DEALLOC_PD.destroy("a protection domain of " + device.name(), pd);
-        isClosed = true;
-        device.childClosed();
+        domain.close();
     }
 
     @Override
     public String toString()
     {
-        return "IbverbsProtectionDomain{device=" + device.name() + ", isClosed=" + isClosed + '}';
+        return "IbverbsProtectionDomain{device=" + domain.device().name() + ", isClosed=" + domain.isClosed() + '}';
     }
 }

@@ -1,5 +1,11 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.HeldPointer;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.ReceiveSlots;
+import io.verbena.rdma.ibverbs.library.SendRing;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.spi.QueuePairTransitions;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -26,8 +32,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
 {
-    private final IbverbsProtectionDomain domain;
-    private final IbverbsDevice device;
+    /** The attempt to connect it. */
+    interface Attempt
+    {
+        /** The queue pair is closed. */
+        void cancel();
+    }
+
+    private final OpenDomain domain;
+    private final DeviceContext device;
     private final QueuePairType type;
     private final QueuePairCapabilities capabilities;
     private final IbverbsCompletionQueue sendCompletions;
@@ -35,18 +48,19 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     private final IbverbsSharedReceiveQueue shared;
     private final long qp;
     private final int number;
-    private final Mlx5SendQueue dcSends;
+    private final SendRing.Initiator dcSends;
     private final SendRing sends;
     private final ReceiveSlots receives;
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
     private final VerbCounters counters = new VerbCounters();
     private int serial;
-    private IbverbsConnectionAttempt attempt;
+    private Attempt attempt;
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean isClosed;
 
-    IbverbsQueuePair(final IbverbsProtectionDomain domain, final QueuePairOptions options)
+    IbverbsQueuePair(
+        final OpenDomain domain, final DynamicConnections dynamicConnections, final QueuePairOptions options)
     {
         this.domain = domain;
         device = domain.device();
@@ -56,9 +70,9 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         sendCompletions = owned.sendCompletions();
         receiveCompletions = owned.receiveCompletions();
         shared = owned.shared();
-        qp = owned.create();
-        dcSends = type == QueuePairType.DC_INITIATOR ? device.dynamicConnections().sendQueue(qp) : null;
-        number = IbverbsDevice.field(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
+        qp = owned.create(dynamicConnections);
+        dcSends = type == QueuePairType.DC_INITIATOR ? dynamicConnections.sendQueue(qp) : null;
+        number = VerbsLayouts.intAt(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
         sends = new SendRing(type, capabilities.maxSendRequests(), maxMessageBytes(), capabilities.maxInlineBytes());
         receives = new ReceiveSlots(
             shared == null && type != QueuePairType.DC_INITIATOR ? capabilities.maxReceiveRequests() : 0);
@@ -81,10 +95,11 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     private void attach()
     {
         serial = device.nextSerial();
-        sendCompletions.add(serial, this);
+        final CompletionOwner owner = new CompletionOwner(sends, receives, this);
+        sendCompletions.add(serial, owner);
         if (receiveCompletions != sendCompletions)
         {
-            receiveCompletions.add(serial, this);
+            receiveCompletions.add(serial, owner);
         }
     }
 
@@ -97,7 +112,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         }
     }
 
-    IbverbsDevice device()
+    DeviceContext device()
     {
         return device;
     }
@@ -114,22 +129,12 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         return type == QueuePairType.UD;
     }
 
-    SendRing sends()
-    {
-        return sends;
-    }
-
-    ReceiveSlots receives()
-    {
-        return receives;
-    }
-
     int maxReadAtomic()
     {
         return capabilities.maxReadAtomic();
     }
 
-    synchronized void attempt(final IbverbsConnectionAttempt attempt)
+    synchronized void attempt(final Attempt attempt)
     {
         this.attempt = attempt;
     }
@@ -145,18 +150,18 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         {
             throw new RdmaException("queue pair must be open and in state RESET: " + this);
         }
-        change(Transitions.toInit(device, accessFlags));
+        change(Transitions.toInit(device.query().portNumber(), accessFlags));
     }
 
     /** Connection service: INIT becomes RTR and RTS. */
     synchronized void establish(final ConnectionMessage peer, final int ownPsn, final int accessFlags)
     {
-        change(Transitions.toRtr(this, peer, accessFlags));
-        change(Transitions.toRts(this, peer, ownPsn));
+        change(Transitions.toRtr(type, maxReadAtomic(), device.query().mtu(), peer, accessFlags));
+        change(Transitions.toRts(type, maxReadAtomic(), peer, ownPsn));
     }
 
     /** The attempt has failed: INIT becomes RESET, with receives dropped. */
-    synchronized void toReset(final IbverbsConnectionAttempt failed)
+    synchronized void toReset(final Attempt failed)
     {
         if (attempt == failed && !isClosed && state == QueuePairState.INIT)
         {
@@ -182,7 +187,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         try (Arena arena = Arena.ofConfined())
         {
             final int errno = Libibverbs.modifyQueuePair(
-                qp, QueuePairStructures.attributes(arena, device, attributes),
+                qp, QueuePairStructures.attributes(arena, device.localPort(), attributes),
                 QueuePairStructures.mask(attributes));
             if (errno != 0)
             {
@@ -424,7 +429,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
             throw new RdmaException("window and region of a BIND_MW must be open and of the queue pair's domain: " +
                 window + ", " + region + ", " + this);
         }
-        IbverbsDevice.checkAccessFlags(accessFlags);
+        DeviceContext.checkAccessFlags(accessFlags);
         sends.checkBinds((IbverbsMemoryWindow)window);
         sends.bind(sends.stage(SendRing.BIND_MW, wrId, flags, 0, 0, 0), (IbverbsMemoryWindow)window, mw, remoteKey, mr,
             address, lengthBytes, accessFlags);
@@ -549,7 +554,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
     @Override
     public void close()
     {
-        final IbverbsConnectionAttempt pending;
+        final Attempt pending;
         synchronized (this)
         {
             if (isClosed)

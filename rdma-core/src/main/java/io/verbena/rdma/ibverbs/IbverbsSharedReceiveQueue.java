@@ -1,5 +1,9 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.ReceiveSlots;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
@@ -16,7 +20,7 @@ final class IbverbsSharedReceiveQueue implements SharedReceiveQueue
     private static final int LIMIT_MASK = 2;
     private static final long LIMIT = VerbsLayouts.offset(VerbsLayouts.IBV_SRQ_ATTR, "srq_limit");
 
-    private final IbverbsProtectionDomain domain;
+    private final OpenDomain domain;
     private final int capacity;
     private final long srq;
     private final int serial;
@@ -25,7 +29,7 @@ final class IbverbsSharedReceiveQueue implements SharedReceiveQueue
     private final AtomicInteger queuePairs = new AtomicInteger();
     private volatile boolean isClosed;
 
-    IbverbsSharedReceiveQueue(final IbverbsProtectionDomain domain, final int capacity)
+    IbverbsSharedReceiveQueue(final OpenDomain domain, final int capacity)
     {
         this.domain = domain;
         this.capacity = capacity;
@@ -44,7 +48,7 @@ final class IbverbsSharedReceiveQueue implements SharedReceiveQueue
         domain.device().events().add(srq, this);
     }
 
-    IbverbsProtectionDomain domain()
+    OpenDomain domain()
     {
         return domain;
     }
@@ -90,7 +94,7 @@ final class IbverbsSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public void armLimit(final int receiveCount)
     {
-        IbverbsDevice.checkRange("receiveCount", receiveCount, 0, capacity);
+        DeviceContext.checkRange("receiveCount", receiveCount, 0, capacity);
         checkOpen();
         try (Arena arena = Arena.ofConfined())
         {

@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -33,24 +34,29 @@ final class OrderProbe
      * Finds out.
      *
      * @param device     open.
+     * @param domains    makes protection domains on it.
      * @param attributes of it so far.
      * @return the attributes with what was found out.
      */
-    static DeviceAttributes addTo(final IbverbsDevice device, final DeviceAttributes attributes)
+    static DeviceAttributes addTo(
+        final DeviceContext device,
+        final Supplier<IbverbsProtectionDomain> domains,
+        final DeviceAttributes attributes)
     {
         final boolean needsFence = attributes.supports(DeviceCapability.GLOBAL_ATOMICS) ||
-            needsFence(device);
+            needsFence(device, domains);
         return new DeviceAttributes(attributes.provider(), attributes.capabilities(), needsFence,
             attributes.maxQueuePairRequests(), attributes.maxCompletions(), attributes.maxMessageBytes(),
             attributes.maxInlineBytes(), attributes.maxReadAtomic(), attributes.maxSharedReceiveRequests(),
             attributes.maxMemoryWindows(), attributes.maxDcContexts());
     }
 
-    private static boolean needsFence(final IbverbsDevice device)
+    private static boolean needsFence(
+        final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains)
     {
         try
         {
-            return KNOWN.computeIfAbsent(device.rnic(), rnic -> overtakes(device));
+            return KNOWN.computeIfAbsent(device.rnic(), rnic -> overtakes(device, domains));
         }
         catch (final RdmaException ex)
         {
@@ -58,9 +64,10 @@ final class OrderProbe
         }
     }
 
-    private static boolean overtakes(final IbverbsDevice device)
+    private static boolean overtakes(
+        final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains)
     {
-        try (IbverbsProtectionDomain domain = new IbverbsProtectionDomain(device);
+        try (IbverbsProtectionDomain domain = domains.get();
             MemoryRegion local = domain.allocateRegistered(2 * Long.BYTES, AccessFlags.LOCAL_WRITE);
             MemoryRegion remote = domain.allocateRegistered(Long.BYTES, AccessFlags.ALL_REMOTE);
             SelfConnection connection = new SelfConnection(device, domain, AccessFlags.ALL_REMOTE))

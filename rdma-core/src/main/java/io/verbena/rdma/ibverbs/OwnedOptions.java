@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Libibverbs;
+import io.verbena.rdma.ibverbs.library.Mlx5Library;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -10,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 
 /** What a queue pair shall be made of, once everything has turned out to be of its device and domain. */
 record OwnedOptions(
-    IbverbsProtectionDomain domain,
+    OpenDomain domain,
     QueuePairType type,
     QueuePairCapabilities capabilities,
     IbverbsCompletionQueue sendCompletions,
@@ -24,16 +26,16 @@ record OwnedOptions(
      * @param options of the caller.
      * @return the same, as this provider's.
      */
-    static OwnedOptions of(final IbverbsProtectionDomain domain, final QueuePairOptions options)
+    static OwnedOptions of(final OpenDomain domain, final QueuePairOptions options)
     {
-        final IbverbsDevice device = domain.device();
+        final DeviceContext device = domain.device();
         final OwnedOptions owned = new OwnedOptions(domain, options.type(), options.capabilities(),
             own(device, options.sendCompletions()), own(device, options.receiveCompletions()), own(domain, options));
         check(device, options.capabilities());
         return owned;
     }
 
-    private static IbverbsCompletionQueue own(final IbverbsDevice device, final Object queue)
+    private static IbverbsCompletionQueue own(final DeviceContext device, final Object queue)
     {
         if (queue instanceof final IbverbsCompletionQueue own && own.device() == device)
         {
@@ -42,7 +44,7 @@ record OwnedOptions(
         throw new RdmaException("the completion queue is not of this device: device=" + device.name());
     }
 
-    private static IbverbsSharedReceiveQueue own(final IbverbsProtectionDomain domain, final QueuePairOptions options)
+    private static IbverbsSharedReceiveQueue own(final OpenDomain domain, final QueuePairOptions options)
     {
         final Object queue = options.sharedReceiveQueue();
         if (queue == null)
@@ -62,19 +64,19 @@ record OwnedOptions(
         throw new RdmaException("the shared receive queue is not of this protection domain: device=" + device);
     }
 
-    private static void check(final IbverbsDevice device, final QueuePairCapabilities wanted)
+    private static void check(final DeviceContext device, final QueuePairCapabilities wanted)
     {
         final int most = device.attributes().maxQueuePairRequests();
-        IbverbsDevice.checkRange("maxSendRequests", wanted.maxSendRequests(), 1, most);
-        IbverbsDevice.checkRange("maxReceiveRequests", wanted.maxReceiveRequests(), 0, most);
-        IbverbsDevice.checkRange("maxInlineBytes", wanted.maxInlineBytes(), 0, device.attributes().maxInlineBytes());
-        IbverbsDevice.checkRange("maxReadAtomic", wanted.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
+        DeviceContext.checkRange("maxSendRequests", wanted.maxSendRequests(), 1, most);
+        DeviceContext.checkRange("maxReceiveRequests", wanted.maxReceiveRequests(), 0, most);
+        DeviceContext.checkRange("maxInlineBytes", wanted.maxInlineBytes(), 0, device.attributes().maxInlineBytes());
+        DeviceContext.checkRange("maxReadAtomic", wanted.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
     }
 
     /** @return a new {@code struct ibv_qp *} in RESET. */
-    long create()
+    long create(final DynamicConnections dynamicConnections)
     {
-        final IbverbsDevice device = domain.device();
+        final DeviceContext device = domain.device();
         final String what = "cannot create a queue pair on " + device.name() + ", " + capabilities;
         final int nativeType = switch (type)
         {
@@ -85,7 +87,7 @@ record OwnedOptions(
         };
         if (nativeType == Mlx5Library.IBV_QPT_DRIVER)
         {
-            return device.dynamicConnections().createInitiator(what, domain.pointer(), sendCompletions.pointer(),
+            return dynamicConnections.createInitiator(what, domain.pointer(), sendCompletions.pointer(),
                 receiveCompletions.pointer(), capabilities.maxSendRequests(), capabilities.maxInlineBytes());
         }
         try (Arena arena = Arena.ofConfined())

@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -18,6 +19,16 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 /** Fills and reads the C structures of queue pairs and address handles. */
 final class QueuePairStructures
 {
+    /**
+     * From which packets go.
+     *
+     * @param number   of the port.
+     * @param gidIndex of its GID.
+     */
+    record LocalPort(int number, int gidIndex)
+    {
+    }
+
     private static final QueuePairState[] STATES = QueuePairState.values();
     private static final StructLayout ATTR = VerbsLayouts.IBV_QP_ATTR;
     private static final int IBV_QP_EN_SQD_ASYNC_NOTIFY = 1 << 2;
@@ -64,7 +75,7 @@ final class QueuePairStructures
     }
 
     /** {@code struct ibv_qp_attr} with the attributes that are set. */
-    static MemorySegment attributes(final Arena arena, final IbverbsDevice device, final QueuePairAttributes from)
+    static MemorySegment attributes(final Arena arena, final LocalPort port, final QueuePairAttributes from)
     {
         final MemorySegment to = arena.allocate(ATTR);
         to.set(JAVA_INT, at("qp_state"), from.state().ordinal());
@@ -88,12 +99,12 @@ final class QueuePairStructures
         }
         if (from.has(QueuePairAttributes.ADDRESS_VECTOR))
         {
-            putAddress(device, from.destination(), to.asSlice(AH_ATTR));
+            putAddress(port, from.destination(), to.asSlice(AH_ATTR));
         }
         return to;
     }
 
-    /** The reverse of {@link #attributes}: everything the device told. */
+    /** The reverse of {@link #attributes}: everything the device reported. */
     static void read(final MemorySegment from, final QueuePairAttributes to)
     {
         to.clear().state(STATES[from.get(JAVA_INT, at("qp_state"))])
@@ -116,15 +127,15 @@ final class QueuePairStructures
     }
 
     /** {@code struct ibv_ah_attr} of the way to a device. */
-    static void putAddress(final IbverbsDevice device, final DeviceAddress target, final MemorySegment to)
+    static void putAddress(final LocalPort port, final DeviceAddress target, final MemorySegment to)
     {
         final StructLayout layout = VerbsLayouts.IBV_AH_ATTR;
         PortGid.put(to, VerbsLayouts.offset(layout, "grh", "dgid"), target.gidHigh(), target.gidLow());
-        to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "grh", "sgid_index"), (byte)device.gid().index());
+        to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "grh", "sgid_index"), (byte)port.gidIndex());
         to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "grh", "hop_limit"), (byte)64);
         to.set(JAVA_SHORT, VerbsLayouts.offset(layout, "dlid"), (short)ServiceLocator.lid(target));
         to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "is_global"), (byte)1);
-        to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "port_num"), (byte)device.query().portNumber());
+        to.set(JAVA_BYTE, VerbsLayouts.offset(layout, "port_num"), (byte)port.number());
     }
 
     /** {@code enum ibv_mtu}. */

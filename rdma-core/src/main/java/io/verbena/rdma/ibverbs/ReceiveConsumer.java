@@ -11,6 +11,6 @@ interface ReceiveConsumer
     /** @return whether a routing header lies in front of what it receives. */
     boolean receivesDatagrams();
 
-    /** Its completion queue is lost, or it was told to: see {@link io.verbena.rdma.verbs.QueuePair#moveToError()}. */
+    /** Its completion queue is lost, or its user asks: see {@link io.verbena.rdma.verbs.QueuePair#moveToError}. */
     void moveToError();
 }

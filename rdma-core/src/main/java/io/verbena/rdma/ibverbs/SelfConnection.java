@@ -6,6 +6,8 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.util.concurrent.TimeUnit;
 
 /** Two RC queue pairs of a device, connected to each other, to try the device with. Used by one thread. */
@@ -14,7 +16,7 @@ final class SelfConnection implements AutoCloseable
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
     private static final int QUEUE_DEPTH = 2;
 
-    private final IbverbsDevice device;
+    private final DeviceContext device;
     private final IbverbsProtectionDomain domain;
     private final IbverbsCompletionQueue queue;
     private final IbverbsQueuePair requester;
@@ -28,7 +30,7 @@ final class SelfConnection implements AutoCloseable
      * @param domain      of what the queue pairs shall work with.
      * @param accessFlags rights of the requester at the responder.
      */
-    SelfConnection(final IbverbsDevice device, final IbverbsProtectionDomain domain, final int accessFlags)
+    SelfConnection(final DeviceContext device, final IbverbsProtectionDomain domain, final int accessFlags)
     {
         this.device = device;
         this.domain = domain;
@@ -83,10 +85,10 @@ final class SelfConnection implements AutoCloseable
         {
             throw new RdmaException("a request could not be posted: status=" + posted);
         }
-        final long endNs = device.clock().nanoTime() + PATIENCE_NS;
+        final long endNs = SystemNanoClock.INSTANCE.nanoTime() + PATIENCE_NS;
         while (queue.poll(completions) == 0)
         {
-            if (device.clock().nanoTime() - endNs >= 0)
+            if (SystemNanoClock.INSTANCE.nanoTime() - endNs >= 0)
             {
                 throw new RdmaException("a request did not complete within " + PATIENCE_NS + " ns");
             }

@@ -25,31 +25,35 @@ final class Transitions
     {
     }
 
-    static QueuePairAttributes toInit(final IbverbsDevice device, final int accessFlags)
+    static QueuePairAttributes toInit(final int portNumber, final int accessFlags)
     {
-        return new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(device.query().portNumber())
+        return new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(portNumber)
             .accessFlags(accessFlags);
     }
 
     static QueuePairAttributes toRtr(
-        final IbverbsQueuePair queuePair, final ConnectionMessage peer, final int accessFlags)
+        final QueuePairType type,
+        final int maxReadAtomic,
+        final int ownMtu,
+        final ConnectionMessage peer,
+        final int accessFlags)
     {
         final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTR)
-            .destination(peer.source()).pathMtuBytes(128 << Math.min(peer.mtu(), queuePair.device().query().mtu()))
+            .destination(peer.source()).pathMtuBytes(128 << Math.min(peer.mtu(), ownMtu))
             .destinationNumber(peer.queuePairNumber()).rqPsn(peer.psn()).accessFlags(accessFlags);
-        return queuePair.type() == QueuePairType.UC ? attributes :
-            attributes.maxDestinationReadAtomic(queuePair.maxReadAtomic()).minRnrTimer(MIN_RNR_TIMER);
+        return type == QueuePairType.UC ? attributes :
+            attributes.maxDestinationReadAtomic(maxReadAtomic).minRnrTimer(MIN_RNR_TIMER);
     }
 
     static QueuePairAttributes toRts(
-        final IbverbsQueuePair queuePair, final ConnectionMessage peer, final int ownPsn)
+        final QueuePairType type, final int maxReadAtomic, final ConnectionMessage peer, final int ownPsn)
     {
         final QueuePairAttributes attributes = new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(ownPsn);
         // No more at once than the peer answers; at least one, so that a peer that answers none refuses it and the
         // request does not wait for ever.
-        return queuePair.type() == QueuePairType.UC ? attributes :
+        return type == QueuePairType.UC ? attributes :
             attributes.timeout(TIMEOUT).retryCount(RETRY_COUNT).rnrRetry(RNR_RETRY)
-                .maxReadAtomic(Math.max(1, Math.min(queuePair.maxReadAtomic(), peer.maxReadAtomic())));
+                .maxReadAtomic(Math.max(1, Math.min(maxReadAtomic, peer.maxReadAtomic())));
     }
 
     /** Names of the attributes that are set, for messages. */

@@ -6,6 +6,8 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
+import java.util.function.Supplier;
+
 /**
  * Tries a device's memory windows over a connection with itself: binds one on a part of a region without remote rights,
  * reads inside it, which has to be allowed, and over each of its edges, which has to be refused.
@@ -22,16 +24,17 @@ final class WindowProbe
     }
 
     /** @return empty when the device honours the bounds of windows; else what it does, to go after its name. */
-    static String problem(final IbverbsDevice device)
+    static String problem(final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains)
     {
         // A refused READ breaks the connection: one for each edge.
-        final String beyond = problem(device, WINDOW_OFFSET + WINDOW_BYTES - READ_BYTES / 2);
-        return beyond.isEmpty() ? problem(device, WINDOW_OFFSET - READ_BYTES / 2) : beyond;
+        final String beyond = problem(device, domains, WINDOW_OFFSET + WINDOW_BYTES - READ_BYTES / 2);
+        return beyond.isEmpty() ? problem(device, domains, WINDOW_OFFSET - READ_BYTES / 2) : beyond;
     }
 
-    private static String problem(final IbverbsDevice device, final int outside)
+    private static String problem(
+        final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains, final int outside)
     {
-        try (IbverbsProtectionDomain domain = new IbverbsProtectionDomain(device);
+        try (IbverbsProtectionDomain domain = domains.get();
             MemoryRegion local = domain.allocateRegistered(READ_BYTES, AccessFlags.LOCAL_WRITE);
             MemoryRegion region = domain.allocateRegistered(
                 REGION_BYTES, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);

@@ -8,6 +8,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * Whether a device offers memory windows. What it says about itself is not enough: Soft-RoCE of Linux 6.1 binds windows
@@ -29,11 +30,15 @@ record WindowSupport(int maxWindows, String problem)
     /**
      * Finds out.
      *
-     * @param device open, without windows so far.
-     * @param choice what the fabric's name says.
+     * @param device  open, without windows so far.
+     * @param domains makes protection domains on it.
+     * @param choice  what the fabric's name says.
      * @return what the device shall offer.
      */
-    static WindowSupport of(final IbverbsDevice device, final IbverbsOptions.Windows choice)
+    static WindowSupport of(
+        final DeviceContext device,
+        final Supplier<IbverbsProtectionDomain> domains,
+        final IbverbsOptions.Windows choice)
     {
         final int most = device.query().maxWindows();
         if (most == 0)
@@ -44,15 +49,16 @@ record WindowSupport(int maxWindows, String problem)
         {
             case ON -> new WindowSupport(most, "");
             case OFF -> new WindowSupport(0, "switched off by windows=off");
-            case PROBE -> tryOut(device, most);
+            case PROBE -> tryOut(device, domains, most);
         };
     }
 
-    private static WindowSupport tryOut(final IbverbsDevice device, final int most)
+    private static WindowSupport tryOut(
+        final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains, final int most)
     {
         try
         {
-            return KNOWN.computeIfAbsent(device.rnic(), rnic -> verdict(device, most));
+            return KNOWN.computeIfAbsent(device.rnic(), rnic -> verdict(device, domains, most));
         }
         catch (final RdmaException ex)
         {
@@ -61,9 +67,10 @@ record WindowSupport(int maxWindows, String problem)
         }
     }
 
-    private static WindowSupport verdict(final IbverbsDevice device, final int most)
+    private static WindowSupport verdict(
+        final DeviceContext device, final Supplier<IbverbsProtectionDomain> domains, final int most)
     {
-        final String problem = WindowProbe.problem(device);
+        final String problem = WindowProbe.problem(device, domains);
         return problem.isEmpty() ? new WindowSupport(most, "") :
             new WindowSupport(0, device.rnic() + " " + problem + REMEDY);
     }

@@ -17,7 +17,7 @@ final class ConnectionService
     }
 
     static ConnectionAttempt connect(
-        final SoftDevice device,
+        final SoftHost device,
         final SoftQueuePair queuePair,
         final DeviceAddress target,
         final int servicePort,
@@ -38,7 +38,7 @@ final class ConnectionService
     }
 
     private static boolean offer(
-        final SoftDevice device,
+        final SoftHost device,
         final SoftQueuePair queuePair,
         final SoftPeer peer,
         final int servicePort,

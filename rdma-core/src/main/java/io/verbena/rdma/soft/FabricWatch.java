@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A thread that finds out which peers' processes are dead, so that requests to them fail within the retry time, and
- * unmaps what is gone. It costs one attempt at a file lock per other process at each look, and nothing without others;
+ * unmaps what is gone. It costs one attempt at a file lock per other process at each round, and nothing without others;
  * {@link WatchPace} says how often it looks.
  */
 public final class FabricWatch implements AutoCloseable
@@ -25,15 +25,15 @@ public final class FabricWatch implements AutoCloseable
     private static final long CLOSE_PAUSE_NS = 200_000;
 
     private final FabricDirectory files;
-    private final Collection<SoftDevice> devices;
+    private final Collection<SoftHost> devices;
     private final WatchPace pace;
     private final Thread thread = new Thread(this::run, "verbena-soft-watch");
-    /** Failures that were told; the watch's thread. */
+    /** Failures that were logged; the watch's thread. */
     private final Set<String> reported = new HashSet<>();
     private volatile boolean isClosed;
 
     /** @param devices open now; a live view. */
-    FabricWatch(final FabricDirectory files, final Collection<SoftDevice> devices, final WatchPace pace)
+    FabricWatch(final FabricDirectory files, final Collection<SoftHost> devices, final WatchPace pace)
     {
         this.pace = pace;
         this.files = files;
@@ -52,11 +52,11 @@ public final class FabricWatch implements AutoCloseable
         while (!isClosed)
         {
             pace.sleep(this::accesses);
-            attempt("look for dead peers", this::lookForDead);
+            attempt("find dead peers", this::findDead);
             if (SystemNanoClock.INSTANCE.nanoTime() - tidiedNs >= TIDY_NS)
             {
                 tidiedNs = SystemNanoClock.INSTANCE.nanoTime();
-                for (final SoftDevice device : devices)
+                for (final SoftHost device : devices)
                 {
                     attempt("unmap what is gone", () -> device.watch(device.peers()::tidy));
                 }
@@ -72,19 +72,19 @@ public final class FabricWatch implements AutoCloseable
         return sum[0];
     }
 
-    private void lookForDead()
+    private void findDead()
     {
         final Set<Integer> owners = new HashSet<>();
-        for (final SoftDevice device : devices)
+        for (final SoftHost device : devices)
         {
-            attempt("look for peers", () -> device.watch(() -> device.peers().collectOwners(owners)));
+            attempt("find peers", () -> device.watch(() -> device.peers().collectOwners(owners)));
         }
         owners.remove(files.ownerId()); // while it looks, its own process lives
         files.probeOnly(owners);
         owners.removeIf(owner -> files.isAlive(owner));
         for (final int owner : owners)
         {
-            for (final SoftDevice device : devices)
+            for (final SoftHost device : devices)
             {
                 attempt("give up a dead peer", () -> device.watch(() -> device.peers().ownerDied(owner)));
             }

@@ -17,7 +17,7 @@ import static io.verbena.rdma.soft.shared.CompletionInbox.*;
  */
 public final class InboxReader
 {
-    private final SoftDevice device;
+    private final SoftHost device;
     private final long inbox;
     private final int capacity;
     private final int slotCount;
@@ -30,7 +30,7 @@ public final class InboxReader
      * @param inbox         address; mask is set, and all slots are opened here.
      * @param firstPosition of the first completion.
      */
-    InboxReader(final SoftDevice device, final long inbox, final int capacity, final long firstPosition)
+    InboxReader(final SoftHost device, final long inbox, final int capacity, final long firstPosition)
     {
         this.device = device;
         this.inbox = inbox;
@@ -231,7 +231,7 @@ public final class InboxReader
     private boolean isBehindDirect(final long slot)
     {
         final SoftResponder queuePair = device.queuePair(SharedWords.getInt(slot + QUEUE_PAIR_OFFSET));
-        return queuePair != null && !queuePair.isClosed() && SoftCompletionQueue.hasDirectCompletion(queuePair);
+        return queuePair != null && !queuePair.isClosed() && SoftResponder.hasDirectCompletion(queuePair);
     }
 
     private int take(final long slot, final WorkCompletions completions, final int index)

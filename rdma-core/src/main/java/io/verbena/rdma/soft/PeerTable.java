@@ -2,6 +2,8 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.soft.shared.AccessMark;
 import io.verbena.rdma.soft.shared.DeviceFile;
+import io.verbena.rdma.soft.shared.FabricDirectory;
+import io.verbena.rdma.soft.shared.OutsideWait;
 import io.verbena.rdma.soft.shared.SharedMemoryFile;
 import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -22,15 +24,45 @@ import static io.verbena.rdma.soft.shared.DeviceFileDescriptor.*;
  */
 final class PeerTable
 {
-    private final SoftDevice device;
+    /** What the claims of visitors lie in. */
+    interface Claims
+    {
+        /** Some peer is dead: it needs no contexts any more, and the owners of queues have to give its claims up. */
+        void visitorsDied();
+
+        /** Whether a claim of this visitor is open in any ring. */
+        boolean hasClaimOf(int visitor);
+    }
+
+    private final FabricDirectory files;
+    private final OutsideWait outside;
+    private final DeviceFile own;
+    private final DeviceAddress address;
+    private final Claims claims;
     private final Map<Long, SoftPeer> peers = new HashMap<>();
     private final List<SharedMemoryFile> unused = new ArrayList<>();
     private final boolean[] deadVisitors = new boolean[MAX_VISITORS];
     private volatile boolean hasDeadVisitors;
 
-    PeerTable(final SoftDevice device)
+    /**
+     * @param files   of the fabric.
+     * @param outside of the same.
+     * @param own     control file of the device.
+     * @param address of the device.
+     * @param claims  in what is open on the device.
+     */
+    PeerTable(
+        final FabricDirectory files,
+        final OutsideWait outside,
+        final DeviceFile own,
+        final DeviceAddress address,
+        final Claims claims)
     {
-        this.device = device;
+        this.files = files;
+        this.outside = outside;
+        this.own = own;
+        this.address = address;
+        this.claims = claims;
     }
 
     /** The device of this interface id, for one more user; null when it cannot be reached from here. */
@@ -53,7 +85,7 @@ final class PeerTable
             return null;
         }
         final SoftPeer peer = new SoftPeer(
-            device, file, new DeviceAddress(device.address().gidHigh(), interfaceId), visitor);
+            files, file, new DeviceAddress(address.gidHigh(), interfaceId), visitor);
         peers.put(interfaceId, peer);
         return peer.use();
     }
@@ -62,7 +94,7 @@ final class PeerTable
     private boolean isReachable(final DeviceFile file)
     {
         return SharedWords.getLong(file.base() + NETWORK_NAMESPACE_OFFSET) ==
-            SharedWords.getLong(device.file().base() + NETWORK_NAMESPACE_OFFSET);
+            SharedWords.getLong(own.base() + NETWORK_NAMESPACE_OFFSET);
     }
 
     private int register(final DeviceFile file)
@@ -70,7 +102,7 @@ final class PeerTable
         for (int i = 1; i < MAX_VISITORS; i++)
         {
             if (SharedWords.compareAndSetLong(
-                visitorAddress(file, i), 0, device.address().gidLow()))
+                visitorAddress(file, i), 0, address.gidLow()))
             {
                 final long limitAddress = file.base() + VISITOR_LIMIT_OFFSET;
                 int limit = SharedWords.getIntVolatile(limitAddress);
@@ -91,7 +123,7 @@ final class PeerTable
 
     private Path path(final long interfaceId)
     {
-        return device.fabric().files().deviceFile((int)(interfaceId >>> Integer.SIZE), (int)interfaceId);
+        return files.deviceFile((int)(interfaceId >>> Integer.SIZE), (int)interfaceId);
     }
 
     /** Waits until every visitor that was inside this device's memory has left it. */
@@ -100,14 +132,14 @@ final class PeerTable
         final int limit = visitorLimit();
         for (int i = 1; i < limit; i++)
         {
-            final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
+            final long id = SharedWords.getLongVolatile(visitorAddress(own, i));
             final DeviceFile visitor = id == 0 ? null : DeviceFile.attachToRevoke(path(id));
             // Without a file that is open its process is dead or it has closed the device: it does nothing any more.
             if (visitor != null)
             {
                 try
                 {
-                    device.outside().awaitOutside(visitor, device.address().gidLow());
+                    outside.awaitOutside(visitor, address.gidLow());
                 }
                 finally
                 {
@@ -124,7 +156,7 @@ final class PeerTable
         boolean isInside = false;
         for (int i = 1; i < limit && !isInside; i++)
         {
-            final long id = SharedWords.getLongVolatile(visitorAddress(device.file(), i));
+            final long id = SharedWords.getLongVolatile(visitorAddress(own, i));
             isInside = id != 0 && isInside(path(id));
         }
         return isInside;
@@ -134,7 +166,7 @@ final class PeerTable
     {
         try (DeviceFile visitor = DeviceFile.attachToRevoke(visitorFile))
         {
-            return visitor != null && AccessMark.isAnyInside(visitor, device.address().gidLow());
+            return visitor != null && AccessMark.isAnyInside(visitor, address.gidLow());
         }
         catch (final RdmaException ex)
         {
@@ -145,7 +177,7 @@ final class PeerTable
 
     private int visitorLimit()
     {
-        return SharedWords.getIntVolatile(device.file().base() + VISITOR_LIMIT_OFFSET);
+        return SharedWords.getIntVolatile(own.base() + VISITOR_LIMIT_OFFSET);
     }
 
     boolean isDeadVisitor(final int visitor)
@@ -173,7 +205,7 @@ final class PeerTable
         final int limit = visitorLimit();
         for (int i = 1; i < limit; i++)
         {
-            final long id = SharedWords.getLongAcquire(visitorAddress(device.file(), i));
+            final long id = SharedWords.getLongAcquire(visitorAddress(own, i));
             if (id != 0 && !deadVisitors[i])
             {
                 owners.add((int)(id >>> Integer.SIZE));
@@ -196,14 +228,14 @@ final class PeerTable
             final int limit = visitorLimit();
             for (int i = 1; i < limit; i++)
             {
-                if ((int)(SharedWords.getLongAcquire(visitorAddress(device.file(), i)) >>> Integer.SIZE) == owner)
+                if ((int)(SharedWords.getLongAcquire(visitorAddress(own, i)) >>> Integer.SIZE) == owner)
                 {
                     deadVisitors[i] = true;
                     hasDeadVisitors = true;
                 }
             }
         }
-        device.visitorsDied();
+        claims.visitorsDied();
     }
 
     /** Unmaps what nobody uses any more: regions whose keys are gone, devices that are gone. */
@@ -228,7 +260,7 @@ final class PeerTable
             }
         }
         // A requester that is inside may have looked a mapping up before it was taken out of use.
-        device.outside().awaitOutside(device.file(), 0);
+        outside.awaitOutside(own, 0);
         synchronized (this)
         {
             unused.forEach(SharedMemoryFile::close);
@@ -241,10 +273,10 @@ final class PeerTable
         boolean remain = false;
         for (int i = 1; hasDeadVisitors && i < MAX_VISITORS; i++)
         {
-            if (deadVisitors[i] && !device.hasClaimOf(i))
+            if (deadVisitors[i] && !claims.hasClaimOf(i))
             {
                 deadVisitors[i] = false;
-                SharedWords.putLongVolatile(visitorAddress(device.file(), i), 0);
+                SharedWords.putLongVolatile(visitorAddress(own, i), 0);
             }
             remain |= deadVisitors[i];
         }

@@ -14,6 +14,7 @@ import io.verbena.rdma.spi.GlobalRoutingHeader;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
@@ -33,7 +34,8 @@ final class RemoteQueuePair
     /** Not a completion status: it is not there, or does not receive yet; nothing tells that it never will. */
     static final int UNANSWERED = -2;
 
-    private final SoftQueuePair requester;
+    private final DeviceAddress requester;
+    private final int requesterNumber;
     private final long interfaceId;
     private final boolean isReliable;
     /** UD: what stands before each payload. */
@@ -51,14 +53,19 @@ final class RemoteQueuePair
     /** Test hook: called between the check of a request and its access. */
     Runnable beforeAccess;
 
-    /** @param requester whose requests come here. */
-    RemoteQueuePair(final SoftQueuePair requester)
+    /**
+     * @param requester       device of the queue pair whose requests come here.
+     * @param type            of that queue pair.
+     * @param requesterNumber of that queue pair.
+     */
+    RemoteQueuePair(final DeviceAddress requester, final QueuePairType type, final int requesterNumber)
     {
         this.requester = requester;
-        interfaceId = requester.device().address().gidLow();
-        isReliable = AccessChecks.answersRefusals(requester.type());
-        headerBytes = requester.type() == QueuePairType.UD ? GlobalRoutingHeader.LENGTH_BYTES : 0;
-        isTarget = requester.type() == QueuePairType.DC_INITIATOR;
+        this.requesterNumber = requesterNumber;
+        interfaceId = requester.gidLow();
+        isReliable = AccessChecks.answersRefusals(type);
+        headerBytes = type == QueuePairType.UD ? GlobalRoutingHeader.LENGTH_BYTES : 0;
+        isTarget = type == QueuePairType.DC_INITIATOR;
     }
 
     /**
@@ -133,7 +140,7 @@ final class RemoteQueuePair
         }
         if (word != readyWord)
         {
-            QueuePairEntry.tellEstablished(entry, word);
+            QueuePairEntry.reportEstablished(entry, word);
         }
         return WorkCompletionStatus.SUCCESS;
     }
@@ -141,7 +148,7 @@ final class RemoteQueuePair
     private boolean isConnectedHere()
     {
         return SharedWords.getLong(entry + QueuePairEntry.DESTINATION_OFFSET) == interfaceId &&
-            SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requester.number();
+            SharedWords.getInt(entry + QueuePairEntry.DESTINATION_NUMBER_OFFSET) == requesterNumber;
     }
 
     /** Shows a DC target its access key; a wrong one is counted there. */
@@ -185,7 +192,7 @@ final class RemoteQueuePair
         return address;
     }
 
-    /** A request is refused: the queue pair goes to ERR, as the requester will, and its owner is told of the reason. */
+    /** A request is refused: the queue pair goes to ERR, as the requester will, and its owner gets the reason. */
     int refuse(final int status)
     {
         if (isReliable && !isTarget)
@@ -234,7 +241,7 @@ final class RemoteQueuePair
             return NOT_READY;
         }
         final int receiveStatus = fillReceive(request, slot);
-        DirectReceive.complete(ring, slot, request, receiveStatus, opcode(request), requester.number());
+        DirectReceive.complete(ring, slot, request, receiveStatus, opcode(request), requesterNumber);
         CompletionInbox.raise(
             file,
             file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET),
@@ -296,7 +303,7 @@ final class RemoteQueuePair
             if (headerBytes != 0)
             {
                 SharedWords.putRoutingHeader(
-                    address, requester.device().address(), peer.address(), request.lengthBytes);
+                    address, requester, peer.address(), request.lengthBytes);
             }
             RawMemory.write(request.localAddress, address + headerBytes, request.lengthBytes);
         }
@@ -333,7 +340,7 @@ final class RemoteQueuePair
         SharedWords.putInt(slot + CompletionInbox.BYTE_LENGTH_OFFSET, headerBytes + request.lengthBytes);
         SharedWords.putInt(slot + CompletionInbox.IMMEDIATE_OFFSET, CompletionInbox.immediate(request));
         SharedWords.putInt(slot + CompletionInbox.QUEUE_PAIR_OFFSET, number);
-        SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, requester.number());
+        SharedWords.putInt(slot + CompletionInbox.SOURCE_OFFSET, requesterNumber);
         SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request, headerBytes != 0));
         SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
         CompletionInbox.publish(slot);

@@ -10,6 +10,7 @@ import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.invoke.VarHandle;
@@ -46,9 +47,9 @@ final class SharedWindows
     }
 
     /** A new window, not bound. */
-    synchronized BoundWindow add(final SoftProtectionDomain domain)
+    synchronized BoundWindow add(final ProtectionDomain domain, final BoundWindow.Owner owner)
     {
-        return windows.add(domain, domain);
+        return windows.add(domain, owner);
     }
 
     /** Whether a window is one of this device and open. */
@@ -67,7 +68,7 @@ final class SharedWindows
     synchronized int bind(
         final BoundWindow window,
         final WorkRequest request,
-        final SoftProtectionDomain domain,
+        final DomainIdentity domain,
         final int queuePairNumber)
     {
         collect(window);
@@ -77,7 +78,8 @@ final class SharedWindows
         }
         final RegisteredRegion region =
             request.region == null ? null : regions.find(request.region.localKey());
-        final int status = window.bind(request, region == request.region ? region : null, domain, queuePairNumber);
+        final int status = window.bind(
+            request, region == request.region ? region : null, domain.domain(), queuePairNumber);
         if (status == WorkCompletionStatus.SUCCESS)
         {
             publish(window.binding(), domain.id());

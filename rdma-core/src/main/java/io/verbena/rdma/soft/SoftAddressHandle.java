@@ -6,13 +6,13 @@ import io.verbena.rdma.verbs.DeviceAddress;
 /** A way to a device; the device is looked for when it is used. */
 final class SoftAddressHandle implements AddressHandle
 {
-    private final SoftProtectionDomain protectionDomain;
+    private final Runnable onClosed;
     private final DeviceAddress target;
     private boolean isClosed;
 
-    SoftAddressHandle(final SoftProtectionDomain protectionDomain, final DeviceAddress target)
+    SoftAddressHandle(final DeviceAddress target, final Runnable onClosed)
     {
-        this.protectionDomain = protectionDomain;
+        this.onClosed = onClosed;
         this.target = target;
     }
 
@@ -28,7 +28,7 @@ final class SoftAddressHandle implements AddressHandle
         if (!isClosed)
         {
             isClosed = true;
-            protectionDomain.handleClosed();
+            onClosed.run();
         }
     }
 }

@@ -18,26 +18,43 @@ import java.util.concurrent.TimeUnit;
  */
 final class SoftCompletionChannel implements CompletionChannel
 {
+    /** A queue that raises events here. */
+    interface Queue extends CompletionQueue
+    {
+        /** Waiting thread: whether it raised an event since; takes it. */
+        boolean takeEvent();
+
+        /** Waiting thread, which is the polling thread: tries what waits for peers; whether some still waits. */
+        boolean serveWhileAsleep();
+    }
+
+    /** A listener whose requests wake a sleeper. */
+    interface Listener
+    {
+        /** Whether a request waits to be handed out. */
+        boolean hasRequest();
+    }
+
     private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** A sleeper is not woken by an interrupt: it looks for one this often. */
     private static final long INTERRUPT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final SoftDevice device;
+    private final SoftHost device;
     private final long wordOffset;
     private final long word;
-    private final CopyOnWriteArrayList<SoftCompletionQueue> queues = new CopyOnWriteArrayList<>();
-    private final CopyOnWriteArrayList<SoftConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<Queue> queues = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<Listener> listeners = new CopyOnWriteArrayList<>();
     private int nextQueue;
     private boolean isClosed;
 
-    SoftCompletionChannel(final SoftDevice device)
+    SoftCompletionChannel(final SoftHost device)
     {
         this.device = device;
         wordOffset = device.rings().allocate(EventWord.LENGTH);
         word = device.file().base() + wordOffset;
     }
 
-    SoftDevice device()
+    SoftHost host()
     {
         return device;
     }
@@ -47,13 +64,13 @@ final class SoftCompletionChannel implements CompletionChannel
         return wordOffset;
     }
 
-    synchronized void attach(final SoftCompletionQueue queue)
+    synchronized void attach(final Queue queue)
     {
         checkOpen();
         queues.add(queue);
     }
 
-    synchronized void attach(final SoftConnectionListener listener)
+    synchronized void attach(final Listener listener)
     {
         checkOpen();
         listeners.add(listener);
@@ -67,12 +84,12 @@ final class SoftCompletionChannel implements CompletionChannel
         }
     }
 
-    void detach(final SoftConnectionListener listener)
+    void detach(final Listener listener)
     {
         listeners.remove(listener);
     }
 
-    void detach(final SoftCompletionQueue queue)
+    void detach(final Queue queue)
     {
         queues.remove(queue);
     }
@@ -85,11 +102,11 @@ final class SoftCompletionChannel implements CompletionChannel
         {
             final int seen = EventWord.signals(word);
             boolean isWaiting = false;
-            for (final SoftCompletionQueue queue : queues)
+            for (final Queue queue : queues)
             {
                 isWaiting |= queue.serveWhileAsleep();
             }
-            final SoftCompletionQueue raised = takeRaised();
+            final Queue raised = takeRaised();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
             if (raised != null || leftNs <= 0 || hasConnectionRequest() || Thread.currentThread().isInterrupted())
             {
@@ -101,7 +118,7 @@ final class SoftCompletionChannel implements CompletionChannel
 
     private boolean hasConnectionRequest()
     {
-        for (final SoftConnectionListener listener : listeners)
+        for (final Listener listener : listeners)
         {
             if (listener.hasRequest())
             {
@@ -112,12 +129,12 @@ final class SoftCompletionChannel implements CompletionChannel
     }
 
     /** Round robin, so that a busy queue does not hide the others. */
-    private SoftCompletionQueue takeRaised()
+    private Queue takeRaised()
     {
         final Object[] snapshot = queues.toArray();
         for (int i = 0; i < snapshot.length; i++)
         {
-            final SoftCompletionQueue queue = (SoftCompletionQueue)snapshot[(nextQueue + i) % snapshot.length];
+            final Queue queue = (Queue)snapshot[(nextQueue + i) % snapshot.length];
             if (queue.takeEvent())
             {
                 nextQueue = (nextQueue + i + 1) % snapshot.length;

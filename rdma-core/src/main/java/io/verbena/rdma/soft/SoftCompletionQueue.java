@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 import static io.verbena.rdma.soft.shared.CompletionInbox.*;
 
@@ -23,14 +24,15 @@ import static io.verbena.rdma.soft.shared.CompletionInbox.*;
  * posting by a sixteenth of the capacity, which matters only to a queue that is smaller than the queues that complete
  * in it.
  */
-final class SoftCompletionQueue implements CompletionQueue
+final class SoftCompletionQueue implements SoftCompletionChannel.Queue
 {
     /** Each costs a look at its line at each poll. */
     private static final int MAX_DIRECT = 8;
 
-    private final SoftDevice device;
+    private final SoftHost device;
     private final DeviceFile file;
     private final SoftCompletionChannel channel;
+    private final Consumer<SoftCompletionQueue> onClosed;
     private final int capacity;
     private final int mask;
     private final long inboxOffset;
@@ -38,12 +40,12 @@ final class SoftCompletionQueue implements CompletionQueue
     private final long inbox;
     private final InboxReader reader;
     private final LocalCompletion[] local;
-    private final ArrayList<SoftQueuePair> waiting = new ArrayList<>();
+    private final ArrayList<SoftSender> waiting = new ArrayList<>();
     private long localHead;
     private long localTail;
     private volatile SoftResponder[] attached = new SoftResponder[0];
     /** Those whose receives complete in their slots, or did once. */
-    private volatile SoftQueuePair[] direct = new SoftQueuePair[0];
+    private volatile SoftSender[] direct = new SoftSender[0];
     private volatile boolean isOverrun;
     private boolean isClosed;
     /** Test hook: called between the completions in slots and those in the inbox. */
@@ -52,7 +54,7 @@ final class SoftCompletionQueue implements CompletionQueue
     /** One completion of a send queue. */
     private static final class LocalCompletion
     {
-        SoftQueuePair queuePair;
+        SoftSender queuePair;
         long wrId;
         int status;
         int opcode;
@@ -60,16 +62,28 @@ final class SoftCompletionQueue implements CompletionQueue
         long position;
     }
 
-    /** @param channel where it raises notifications, or null. */
-    SoftCompletionQueue(final SoftDevice device, final int capacity, final SoftCompletionChannel channel)
+    /**
+     * @param channel  where it raises notifications, or null.
+     * @param onClosed called once.
+     */
+    SoftCompletionQueue(
+        final SoftHost device,
+        final int capacity,
+        final SoftCompletionChannel channel,
+        final Consumer<SoftCompletionQueue> onClosed)
     {
-        this(device, capacity, channel, slotCount(capacity));
+        this(device, capacity, channel, onClosed, slotCount(capacity));
     }
 
     /** @param firstPosition of the first completion in the inbox. */
     SoftCompletionQueue(
-        final SoftDevice device, final int capacity, final SoftCompletionChannel channel, final long firstPosition)
+        final SoftHost device,
+        final int capacity,
+        final SoftCompletionChannel channel,
+        final Consumer<SoftCompletionQueue> onClosed,
+        final long firstPosition)
     {
+        this.onClosed = onClosed;
         this.device = device;
         this.file = device.file();
         this.channel = channel;
@@ -97,14 +111,15 @@ final class SoftCompletionQueue implements CompletionQueue
         return Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     }
 
-    SoftDevice device()
+    /** A completion queue of this device. */
+    static SoftCompletionQueue of(final SoftHost device, final CompletionQueue completionQueue)
     {
-        return device;
-    }
-
-    SoftCompletionChannel channel()
-    {
-        return channel;
+        if (completionQueue instanceof SoftCompletionQueue soft && soft.device == device)
+        {
+            return soft;
+        }
+        throw new RdmaException("not a completion queue of this device: device=" + device.name() +
+            ", completionQueue=" + completionQueue);
     }
 
     /** Offset of the inbox in the device file. */
@@ -132,7 +147,7 @@ final class SoftCompletionQueue implements CompletionQueue
             count = drainLocal(completions);
         }
         final boolean hasInbox = reader.hasAny();
-        for (final SoftQueuePair queuePair : direct)
+        for (final SoftSender queuePair : direct)
         {
             if (queuePair.receives().hasCompletion())
             {
@@ -167,21 +182,21 @@ final class SoftCompletionQueue implements CompletionQueue
         SharedWords.putIntVolatile(inbox + ARMED_OFFSET, solicitedOnly ? ARMED_SOLICITED : ARMED_ANY);
     }
 
-    /** Any thread: whether it has overrun and nobody was told yet. */
+    /** Any thread: whether it has overrun and that was not reported yet. */
     boolean takeOverrun()
     {
-        return SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 1, OVERRUN_TOLD);
+        return SharedWords.compareAndSetInt(inbox + OVERRUN_OFFSET, 1, OVERRUN_REPORTED);
     }
 
-    /** Waiting thread: whether it raised an event since; takes it. */
-    boolean takeEvent()
+    @Override
+    public boolean takeEvent()
     {
         return SharedWords.getIntAcquire(inbox + EVENT_OFFSET) != 0 &&
             SharedWords.compareAndSetInt(inbox + EVENT_OFFSET, 1, 0);
     }
 
-    /** Waiting thread, which is the polling thread: tries what waits for peers, so that it completes while asleep. */
-    boolean serveWhileAsleep()
+    @Override
+    public boolean serveWhileAsleep()
     {
         if (SharedWords.getIntAcquire(inbox + ATTENTION_OFFSET) != 0 || !waiting.isEmpty())
         {
@@ -192,7 +207,7 @@ final class SoftCompletionQueue implements CompletionQueue
 
     /** Polling thread: the request before a position of a queue pair's send queue has completed. */
     void pushSend(
-        final SoftQueuePair queuePair,
+        final SoftSender queuePair,
         final long wrId,
         final int status,
         final int opcode,
@@ -246,7 +261,7 @@ final class SoftCompletionQueue implements CompletionQueue
     /** Whether a completion of a receive of this queue pair waits here; by the polling thread. */
     boolean hasReceived(final SoftResponder queuePair)
     {
-        return hasDirectCompletion(queuePair) || reader.hasReceived(queuePair);
+        return SoftResponder.hasDirectCompletion(queuePair) || reader.hasReceived(queuePair);
     }
 
     /** Whether the completion of one receive waits here, which a shared slot stands for; by the polling thread. */
@@ -256,7 +271,7 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /** Polling thread: completions of this queue pair that were not polled yet go; with no requester about. */
-    void forget(final SoftQueuePair queuePair)
+    void forget(final SoftSender queuePair)
     {
         for (long position = localHead; position != localTail; position++)
         {
@@ -273,7 +288,7 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /** Polling thread: the queue pair has requests that wait for the peer. */
-    void addWaiting(final SoftQueuePair queuePair)
+    void addWaiting(final SoftSender queuePair)
     {
         if (!waiting.contains(queuePair))
         {
@@ -282,7 +297,7 @@ final class SoftCompletionQueue implements CompletionQueue
     }
 
     /** Polling thread: nothing waits any more. */
-    void removeWaiting(final SoftQueuePair queuePair)
+    void removeWaiting(final SoftSender queuePair)
     {
         waiting.remove(queuePair);
     }
@@ -308,15 +323,15 @@ final class SoftCompletionQueue implements CompletionQueue
         final long depth = Arrays.stream(attached).distinct().mapToLong(queuePair -> queuePair.depthIn(this)).sum();
         if (depth > capacity)
         {
-            for (final SoftQueuePair queuePair : direct)
+            for (final SoftSender queuePair : direct)
             {
                 queuePair.receives().direct(false);
             }
         }
-        else if (direct.length < MAX_DIRECT && added instanceof final SoftQueuePair queuePair &&
+        else if (direct.length < MAX_DIRECT && added instanceof final SoftSender queuePair &&
             queuePair.mayBeDirectIn(this) && !Arrays.asList(direct).contains(queuePair))
         {
-            final SoftQueuePair[] copy = Arrays.copyOf(direct, direct.length + 1);
+            final SoftSender[] copy = Arrays.copyOf(direct, direct.length + 1);
             copy[direct.length] = queuePair;
             direct = copy;
             queuePair.receives().direct(true);
@@ -326,7 +341,7 @@ final class SoftCompletionQueue implements CompletionQueue
     synchronized void detach(final SoftResponder queuePair)
     {
         attached = Arrays.stream(attached).filter(other -> other != queuePair).toArray(SoftResponder[]::new);
-        direct = Arrays.stream(direct).filter(other -> other != queuePair).toArray(SoftQueuePair[]::new);
+        direct = Arrays.stream(direct).filter(other -> other != queuePair).toArray(SoftSender[]::new);
     }
 
     /** Whether a claim of this visitor is open in it; any thread. */
@@ -350,7 +365,7 @@ final class SoftCompletionQueue implements CompletionQueue
             {
                 channel.detach(this);
             }
-            device.completionQueueClosed(this);
+            onClosed.accept(this);
             device.rings().free(inboxOffset, inboxBytes);
         }
     }
@@ -386,7 +401,7 @@ final class SoftCompletionQueue implements CompletionQueue
         {
             final LocalCompletion entry = local[(int)head & mask];
             head++;
-            final SoftQueuePair queuePair = entry.queuePair;
+            final SoftSender queuePair = entry.queuePair;
             if (queuePair != null && !queuePair.isClosed())
             {
                 queuePair.releaseSends(entry.position);
@@ -401,13 +416,6 @@ final class SoftCompletionQueue implements CompletionQueue
         localTail = isEmpty ? 0 : tail;
         publishLimit();
         return count;
-    }
-
-    /** Whether completions of a queue pair lie in the slots of its receives. */
-    static boolean hasDirectCompletion(final SoftResponder queuePair)
-    {
-        final SoftReceiveQueue receives = queuePair.receives();
-        return receives != null && receives.hasCompletion();
     }
 
     private void publishLimit()

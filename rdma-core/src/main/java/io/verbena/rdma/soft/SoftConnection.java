@@ -24,7 +24,7 @@ final class SoftConnection
     private static final int SERVICE_TIMEOUT = 14;
     private static final int SERVICE_RNR_TIMER = 1;
 
-    private final SoftDevice device;
+    private final SoftHost device;
     private final QueuePairType type;
     private final long entry;
     private final int maxReadAtomic;
@@ -38,7 +38,7 @@ final class SoftConnection
      * @param entry         address of its entry.
      * @param maxReadAtomic what the connection service offers.
      */
-    SoftConnection(final SoftDevice device, final QueuePairType type, final long entry, final int maxReadAtomic)
+    SoftConnection(final SoftHost device, final QueuePairType type, final long entry, final int maxReadAtomic)
     {
         this.device = device;
         this.type = type;
@@ -97,15 +97,14 @@ final class SoftConnection
         return attributes().retryTimeNs();
     }
 
-    /** Leads a requester, outside, to the peer; false when it was never there. */
-    boolean connect(final SoftRequester requester)
+    /** The peer's device, which a requester, outside, looks up when it is not known yet; null when it is not there. */
+    SoftPeer findPeer()
     {
-        final CurrentAttributes current = attributes();
         if (peer == null)
         {
-            usePeer(current.destination());
+            usePeer(attributes().destination());
         }
-        return requester.connect(peer, current.destinationNumber(), current.maxReadAtomic());
+        return peer;
     }
 
     /** Shows peers a change, before the state that it comes with. */
@@ -194,7 +193,7 @@ final class SoftConnection
         attributes.apply(new QueuePairAttributes()
             .pkeyIndex(0).port(1).accessFlags(SharedWords.getInt(entry + ACCESS_FLAGS_OFFSET)).destination(destination)
             .destinationNumber(SharedWords.getInt(entry + DESTINATION_NUMBER_OFFSET))
-            .pathMtuBytes(SoftDevice.PATH_MTU_BYTES).rqPsn(0).sqPsn(0));
+            .pathMtuBytes(SoftHost.PATH_MTU_BYTES).rqPsn(0).sqPsn(0));
         if (type == QueuePairType.RC)
         {
             final int agreed = SharedWords.getInt(entry + MAX_READS_OFFSET);

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  * The connecting side. The outcome stands in the queue pair's entry ({@link ConnectWord}); the acceptor, of any
  * process, writes it there, and opens this queue pair when it accepts.
  */
-final class SoftConnectionAttempt implements ConnectionAttempt
+final class SoftConnectionAttempt implements ConnectionAttempt, SoftQueuePair.Attempt
 {
     private static final byte[] NO_DATA = {};
     private static final long MAX_DECIDING_NS = TimeUnit.SECONDS.toNanos(60);
@@ -87,7 +87,8 @@ final class SoftConnectionAttempt implements ConnectionAttempt
     }
 
     /** Connecting side: its queue pair is being closed. Waits for an acceptor that is binding right now. */
-    void cancel()
+    @Override
+    public void cancel()
     {
         ConnectWord.change(queuePair.entry(), number, ConnectWord.PENDING, ConnectWord.TIMED_OUT);
         final long giveUpNs = clock.nanoTime() + MAX_DECIDING_NS;

@@ -6,16 +6,19 @@ import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
 
+import java.util.function.Consumer;
+
 import static io.verbena.rdma.soft.shared.ConnectionMailbox.*;
 
 /** Takes connection requests out of its {@link ConnectionMailbox}. Not on any hot path, so a monitor guards it. */
-final class SoftConnectionListener implements ConnectionListener
+final class SoftConnectionListener implements ConnectionListener, SoftCompletionChannel.Listener
 {
     private static final byte[] NO_DATA = {};
 
-    private final SoftDevice device;
+    private final SoftHost device;
     private final int tableIndex;
     private final SoftCompletionChannel channel;
+    private final Consumer<SoftConnectionListener> onClosing;
     private final long mailboxOffset;
     private final long mailbox;
     private long head = SLOT_COUNT;
@@ -24,9 +27,15 @@ final class SoftConnectionListener implements ConnectionListener
     /**
      * @param tableIndex entry in the device's table of listeners, taken for this one.
      * @param channel    whose sleeper a request wakes; null for none.
+     * @param onClosing  called once: returns when nobody can be putting anything in any more.
      */
-    SoftConnectionListener(final SoftDevice device, final int tableIndex, final SoftCompletionChannel channel)
+    SoftConnectionListener(
+        final SoftHost device,
+        final int tableIndex,
+        final SoftCompletionChannel channel,
+        final Consumer<SoftConnectionListener> onClosing)
     {
+        this.onClosing = onClosing;
         this.device = device;
         this.channel = channel;
         this.tableIndex = tableIndex;
@@ -45,8 +54,8 @@ final class SoftConnectionListener implements ConnectionListener
         return mailboxOffset;
     }
 
-    /** Whether a request waits to be handed out. */
-    synchronized boolean hasRequest()
+    @Override
+    public synchronized boolean hasRequest()
     {
         for (long position = head; !isClosed && position < head + SLOT_COUNT; position++)
         {
@@ -153,7 +162,7 @@ final class SoftConnectionListener implements ConnectionListener
             }
             isClosed = true;
         }
-        device.listenerClosing(this);
+        onClosing.accept(this);
         // Nobody can put anything in any more.
         for (SoftConnectionRequest request = take(); request != null; request = take())
         {

@@ -12,7 +12,7 @@ import io.verbena.rdma.verbs.RdmaException;
 /** The accepting side of a connection being made. */
 final class SoftConnectionRequest implements ConnectionRequest
 {
-    private final SoftDevice device;
+    private final SoftHost device;
     private final DeviceAddress source;
     private final SoftPeer peer;
     private final int peerNumber;
@@ -28,7 +28,7 @@ final class SoftConnectionRequest implements ConnectionRequest
      * @param privateData what came along.
      */
     SoftConnectionRequest(
-        final SoftDevice device,
+        final SoftHost device,
         final SoftPeer peer,
         final int peerNumber,
         final long attempt,
@@ -63,14 +63,14 @@ final class SoftConnectionRequest implements ConnectionRequest
     @Override
     public void prepare(final QueuePair queuePair)
     {
-        device.own(queuePair).toInit();
+        SoftQueuePair.of(device, queuePair).toInit();
     }
 
     @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] answer)
     {
         checkAnswer(answer);
-        final SoftQueuePair accepting = device.own(queuePair);
+        final SoftQueuePair accepting = SoftQueuePair.of(device, queuePair);
         if (accepting.state() != QueuePairState.INIT)
         {
             accepting.toInit();
@@ -127,6 +127,6 @@ final class SoftConnectionRequest implements ConnectionRequest
         {
             throw new RdmaException("connection request was answered already: source=" + source());
         }
-        SoftDevice.checkRange("privateData.length", answer.length, 0, MAX_PRIVATE_DATA_BYTES);
+        SoftHost.checkRange("privateData.length", answer.length, 0, MAX_PRIVATE_DATA_BYTES);
     }
 }

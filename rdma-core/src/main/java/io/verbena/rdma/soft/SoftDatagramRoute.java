@@ -7,7 +7,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 /** Leads each datagram to its queue pair, on any device; what cannot be delivered is dropped without a word. */
 final class SoftDatagramRoute implements SoftRoute
 {
-    private final SoftDevice device;
+    private final SoftHost device;
     private final SoftConnection connection;
     private final SoftRequester requester;
     private final AccessMark mark;
@@ -16,7 +16,7 @@ final class SoftDatagramRoute implements SoftRoute
     private int number;
 
     SoftDatagramRoute(
-        final SoftDevice device,
+        final SoftHost device,
         final SoftConnection connection,
         final SoftRequester requester,
         final AccessMark mark)

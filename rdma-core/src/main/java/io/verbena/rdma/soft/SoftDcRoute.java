@@ -13,7 +13,8 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
  */
 final class SoftDcRoute implements SoftRoute
 {
-    private final SoftQueuePair initiator;
+    private final SoftHost device;
+    private final int initiator;
     private final SoftConnection connection;
     private final SoftRequester requester;
     private final AccessMark mark;
@@ -26,12 +27,15 @@ final class SoftDcRoute implements SoftRoute
     private boolean isConnected;
     private boolean isBusy;
 
+    /** @param initiator number of the queue pair. */
     SoftDcRoute(
-        final SoftQueuePair initiator,
+        final SoftHost device,
+        final int initiator,
         final SoftConnection connection,
         final SoftRequester requester,
         final AccessMark mark)
     {
+        this.device = device;
         this.initiator = initiator;
         this.connection = connection;
         this.requester = requester;
@@ -84,7 +88,7 @@ final class SoftDcRoute implements SoftRoute
             {
                 mark.enter();
             }
-            if (initiator.device().isEnding())
+            if (device.isEnding())
             {
                 return RemoteQueuePair.UNANSWERED;
             }
@@ -112,12 +116,11 @@ final class SoftDcRoute implements SoftRoute
     private void usePeer(final DeviceAddress target)
     {
         destination = target;
-        final SoftDevice device = initiator.device();
         peer = target.gidHigh() == device.address().gidHigh() ? device.usePeer(target.gidLow()) : null;
         if (peer != null)
         {
             mark.target(target.gidLow());
-            idleContext = DcContexts.idle(peer.visitor(), initiator.number());
+            idleContext = DcContexts.idle(peer.visitor(), initiator);
         }
     }
 

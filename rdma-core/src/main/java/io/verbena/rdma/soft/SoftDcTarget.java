@@ -5,9 +5,12 @@ import io.verbena.rdma.soft.shared.QueuePairEntry;
 import io.verbena.rdma.soft.shared.QueuePairFailure;
 import io.verbena.rdma.soft.shared.ReceiveRing;
 import io.verbena.rdma.soft.shared.SharedWords;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.QueuePairState;
+
+import java.util.function.Consumer;
 
 import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
 
@@ -20,8 +23,8 @@ final class SoftDcTarget implements DcTarget, SoftResponder
     /** Code of 10 us. */
     private static final int RNR_TIMER = 1;
 
-    private final SoftDevice device;
-    private final SoftProtectionDomain protectionDomain;
+    private final SoftHost device;
+    private final Consumer<SoftResponder> onClosed;
     private final SoftCompletionQueue completions;
     private final SoftSharedReceiveQueue shared;
     private final long entry;
@@ -30,25 +33,28 @@ final class SoftDcTarget implements DcTarget, SoftResponder
     private volatile boolean isClosed;
     private boolean isDestroyed;
 
+    /** @param onClosed called once. */
     SoftDcTarget(
-        final SoftProtectionDomain protectionDomain,
+        final SoftHost device,
+        final int domainId,
+        final Consumer<SoftResponder> onClosed,
         final SoftCompletionQueue completions,
         final SoftSharedReceiveQueue shared,
         final DcTargetOptions options,
         final int number)
     {
-        this.protectionDomain = protectionDomain;
+        this.device = device;
+        this.onClosed = onClosed;
         this.completions = completions;
         this.shared = shared;
         this.number = number;
-        device = protectionDomain.device();
         index = number & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
         entry = device.file().queuePairEntry(number);
         SharedWords.putInt(entry + TYPE_OFFSET, DC_TARGET);
         SharedWords.putInt(entry + ACCESS_FLAGS_OFFSET, options.accessFlags());
         SharedWords.putLong(entry + DESTINATION_OFFSET, 0);
         SharedWords.putInt(entry + DESTINATION_NUMBER_OFFSET, 0);
-        SharedWords.putInt(entry + DOMAIN_OFFSET, protectionDomain.id());
+        SharedWords.putInt(entry + DOMAIN_OFFSET, domainId);
         SharedWords.putLong(entry + RECEIVE_RING_OFFSET, shared.offset());
         SharedWords.putLong(entry + RECEIVE_COMPLETIONS_OFFSET, completions.inboxOffset());
         SharedWords.putLong(entry + SEND_COMPLETIONS_OFFSET, completions.inboxOffset());
@@ -109,9 +115,15 @@ final class SoftDcTarget implements DcTarget, SoftResponder
     }
 
     @Override
-    public int depthIn(final SoftCompletionQueue queue)
+    public int depthIn(final CompletionQueue queue)
     {
         return shared.capacity();
+    }
+
+    @Override
+    public void awaitRequesters()
+    {
+        device.awaitOutside();
     }
 
     @Override
@@ -144,7 +156,7 @@ final class SoftDcTarget implements DcTarget, SoftResponder
         completions.detach(this);
         shared.releaseAll(index);
         shared.detach();
-        protectionDomain.dcTargetClosed(this);
+        onClosed.accept(this);
     }
 
     @Override

@@ -29,23 +29,17 @@ public final class SoftFabric implements Fabric
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
     private final FabricDirectory files;
-    private final long rnrTimeoutNs;
-    private final int maxDcContexts;
-    private final boolean mayBeKilled;
+    private final SoftHost.FabricTerms terms;
     private final String memoryPages;
     private final OutsideWait outside;
-    private final WatchPace pace = new WatchPace();
     private final FabricWatch watch;
-    private final Map<DeviceAddress, SoftDevice> devices = new ConcurrentHashMap<>();
+    private final Map<DeviceAddress, SoftHost> devices = new ConcurrentHashMap<>();
     private int lastDevice;
     private boolean isClosed;
 
     private SoftFabric(final FabricDirectory files, final SoftFabricOptions options)
     {
         this.files = files;
-        rnrTimeoutNs = options.rnrTimeoutNs();
-        maxDcContexts = options.maxDcContexts();
-        mayBeKilled = options.mayBeKilled();
         final String refusal = options.hugePages() ? HugePages.refusal(files.path(), files::allocate) : null;
         memoryPages = HugePages.describe(options.hugePages() && refusal == null, refusal);
         if (refusal != null)
@@ -53,6 +47,9 @@ public final class SoftFabric implements Fabric
             LOGGER.log(System.Logger.Level.WARNING, "no huge pages: " + refusal);
         }
         outside = new OutsideWait(files, options.fenceTimeoutNs());
+        final WatchPace pace = new WatchPace();
+        terms = new SoftHost.FabricTerms(
+            files, outside, pace, options.rnrTimeoutNs(), options.maxDcContexts(), options.mayBeKilled());
         watch = new FabricWatch(files, devices.values(), pace);
     }
 
@@ -65,9 +62,9 @@ public final class SoftFabric implements Fabric
      */
     public static SoftFabric open(final SoftFabricOptions options)
     {
-        SoftDevice.checkRange("rnrTimeoutNs", options.rnrTimeoutNs(), 0, Long.MAX_VALUE / 2);
-        SoftDevice.checkRange("fenceTimeoutNs", options.fenceTimeoutNs(), 1, Long.MAX_VALUE / 2);
-        SoftDevice.checkRange("maxDcContexts", options.maxDcContexts(), 1, DeviceFileDescriptor.MAX_DC_CONTEXTS);
+        SoftHost.checkRange("rnrTimeoutNs", options.rnrTimeoutNs(), 0, Long.MAX_VALUE / 2);
+        SoftHost.checkRange("fenceTimeoutNs", options.fenceTimeoutNs(), 1, Long.MAX_VALUE / 2);
+        SoftHost.checkRange("maxDcContexts", options.maxDcContexts(), 1, DeviceFileDescriptor.MAX_DC_CONTEXTS);
         final SoftFabric fabric =
             new SoftFabric(FabricDirectory.open(options.directory(), options.hugePages()), options);
         fabric.watch.start();
@@ -113,9 +110,10 @@ public final class SoftFabric implements Fabric
         // Interface id: which process, by the random name of its lock file, and which device of it.
         final int deviceIndex = ++lastDevice;
         final long interfaceId = (long)files.ownerId() << Integer.SIZE | deviceIndex;
-        final SoftDevice device =
-            new SoftDevice(this, name, new DeviceAddress(GID_PREFIX, interfaceId), deviceIndex);
-        devices.put(device.address(), device);
+        final DeviceAddress address = new DeviceAddress(GID_PREFIX, interfaceId);
+        final SoftDevice device = new SoftDevice(
+            terms, name, address, deviceIndex, memoryPages, () -> devices.remove(address));
+        devices.put(address, device.host());
         return device;
     }
 
@@ -143,42 +141,6 @@ public final class SoftFabric implements Fabric
     FabricDirectory files()
     {
         return files;
-    }
-
-    int maxDcContexts()
-    {
-        return maxDcContexts;
-    }
-
-    long rnrTimeoutNs()
-    {
-        return rnrTimeoutNs;
-    }
-
-    /** Words for the pages of its memory. */
-    String memoryPages()
-    {
-        return memoryPages;
-    }
-
-    boolean mayBeKilled()
-    {
-        return mayBeKilled;
-    }
-
-    WatchPace pace()
-    {
-        return pace;
-    }
-
-    OutsideWait outside()
-    {
-        return outside;
-    }
-
-    void deviceClosed(final SoftDevice device)
-    {
-        devices.remove(device.address());
     }
 
     @Override

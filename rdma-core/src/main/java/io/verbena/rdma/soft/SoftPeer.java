@@ -2,6 +2,7 @@ package io.verbena.rdma.soft;
 
 import io.verbena.rdma.soft.shared.DeviceFile;
 import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
+import io.verbena.rdma.soft.shared.FabricDirectory;
 import io.verbena.rdma.soft.shared.KeyEntries;
 import io.verbena.rdma.soft.shared.PeerMappings;
 import io.verbena.rdma.soft.shared.SharedMemoryFile;
@@ -25,7 +26,6 @@ import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
  */
 public final class SoftPeer
 {
-    private final SoftDevice device;
     private final DeviceFile file;
     private final DeviceAddress address;
     private final int visitor;
@@ -79,20 +79,19 @@ public final class SoftPeer
     }
 
     /**
-     * @param device  the one that looks.
-     * @param file    of the other; closed by {@link #close}.
-     * @param address of the other.
-     * @param visitor index of the looking device in the other's table.
+     * @param files   of the fabric.
+     * @param file    of the other device; closed by {@link #close}.
+     * @param address of the other device.
+     * @param visitor index of this device in the other's table.
      */
-    SoftPeer(final SoftDevice device, final DeviceFile file, final DeviceAddress address, final int visitor)
+    SoftPeer(final FabricDirectory files, final DeviceFile file, final DeviceAddress address, final int visitor)
     {
-        this.device = device;
         this.file = file;
         this.address = address;
         this.visitor = visitor;
         keys = file.base() + DeviceFileDescriptor.KEYS_OFFSET;
         headerBase = file.base();
-        mappings = new PeerMappings(device.fabric().files(), file.ownerId());
+        mappings = new PeerMappings(files, file.ownerId());
     }
 
     DeviceFile file()

@@ -26,13 +26,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 /** Makes regions and queue pairs of a device. Thread-safe. */
 final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.Owner, BoundWindow.Owner
 {
-    private final SoftDevice device;
-    private final int id;
+    private final SoftHost device;
+    private final DomainIdentity identity;
+    private final Consumer<SoftSharedReceiveQueue> onQueueOpened;
+    private final Consumer<SoftSharedReceiveQueue> onQueueClosed;
     private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
     private int queuePairCount;
     private int regionCount;
@@ -42,21 +45,21 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     private int handleCount;
     private boolean isClosed;
 
-    /** @param id unique on the device. */
-    SoftProtectionDomain(final SoftDevice device, final int id)
+    /**
+     * @param id            unique on the device.
+     * @param onQueueOpened called for each shared receive queue.
+     * @param onQueueClosed called for the same when nobody can use it any more, before its memory is given back.
+     */
+    SoftProtectionDomain(
+        final SoftHost device,
+        final int id,
+        final Consumer<SoftSharedReceiveQueue> onQueueOpened,
+        final Consumer<SoftSharedReceiveQueue> onQueueClosed)
     {
         this.device = device;
-        this.id = id;
-    }
-
-    int id()
-    {
-        return id;
-    }
-
-    SoftDevice device()
-    {
-        return device;
+        this.onQueueOpened = onQueueOpened;
+        this.onQueueClosed = onQueueClosed;
+        identity = new DomainIdentity(this, id);
     }
 
     @Override
@@ -64,7 +67,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        final SharedMemoryFile file = device.fabric().files().allocate(lengthBytes);
+        final SharedMemoryFile file = device.files().allocate(lengthBytes);
         return add(file, file.segment(), accessFlags);
     }
 
@@ -73,7 +76,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        final FabricDirectory directory = device.fabric().files();
+        final FabricDirectory directory = device.files();
         final NamedMemory held = NamedMemory.hold(directory, name, device.outside());
         boolean isHandedOver = false;
         try
@@ -106,7 +109,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
                 checkOpen();
                 region = device.keys().add(
                     () -> device.keys().local().add(segment, segment.address(), accessFlags, this, this),
-                    id,
+                    identity.id(),
                     file);
                 regionCount++;
             }
@@ -129,7 +132,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
         RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);
         SegmentHold.checkCanBeHeld(segment);
         checkOpen();
-        final FabricDirectory directory = device.fabric().files();
+        final FabricDirectory directory = device.files();
         final SharedMemoryFile known = SharedMemoryFile.useContaining(
             (number) -> directory.regionFile(directory.ownerId(), number), segment);
         return add(known == null ? AdoptedPages.adopt(directory, segment) : known, segment, accessFlags);
@@ -139,9 +142,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
         final QueuePairCapabilities capabilities = options.capabilities();
-        device.checkCapabilities(capabilities);
-        final SoftCompletionQueue send = device.own(options.sendCompletions());
-        final SoftCompletionQueue receive = device.own(options.receiveCompletions());
+        checkCapabilities(capabilities);
+        final SoftCompletionQueue send = SoftCompletionQueue.of(device, options.sendCompletions());
+        final SoftCompletionQueue receive = SoftCompletionQueue.of(device, options.receiveCompletions());
         final SoftSharedReceiveQueue shared =
             options.sharedReceiveQueue() == null ? null : own(options.sharedReceiveQueue());
         if (shared != null && options.type() != QueuePairType.RC && options.type() != QueuePairType.UD)
@@ -153,7 +156,8 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
         {
             checkOpen();
             queuePair = addSharing(
-                shared, number -> new SoftQueuePair(this, send, receive, shared, options, number));
+                shared, number -> new SoftQueuePair(
+                    device, identity, this::queuePairClosed, send, receive, shared, options, number));
             queuePairCount++;
         }
         try
@@ -205,15 +209,15 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
     {
-        SoftDevice.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SoftDevice.MAX_QUEUE_PAIR_REQUESTS);
+        SoftHost.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SoftHost.MAX_QUEUE_PAIR_REQUESTS);
         final SoftSharedReceiveQueue queue;
         synchronized (this)
         {
             checkOpen();
-            queue = new SoftSharedReceiveQueue(this, maxReceiveRequests);
+            queue = new SoftSharedReceiveQueue(device, this, maxReceiveRequests, this::sharedReceiveQueueClosed);
             sharedQueueCount++;
         }
-        device.sharedReceiveQueueOpened(queue);
+        onQueueOpened.accept(queue);
         return queue;
     }
 
@@ -221,12 +225,12 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     public synchronized AddressHandle createAddressHandle(final DeviceAddress target)
     {
         checkOpen();
-        final AddressHandle handle = new SoftAddressHandle(this, Objects.requireNonNull(target));
+        final AddressHandle handle = new SoftAddressHandle(Objects.requireNonNull(target), this::handleClosed);
         handleCount++;
         return handle;
     }
 
-    synchronized void handleClosed()
+    private synchronized void handleClosed()
     {
         handleCount--;
     }
@@ -234,15 +238,16 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
-        SoftDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SoftDevice.MAX_READ_ATOMIC);
-        final SoftCompletionQueue completions = device.own(options.receiveCompletions());
+        SoftHost.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SoftHost.MAX_READ_ATOMIC);
+        final SoftCompletionQueue completions = SoftCompletionQueue.of(device, options.receiveCompletions());
         final SoftSharedReceiveQueue shared = own(options.sharedReceiveQueue());
         final SoftDcTarget target;
         synchronized (this)
         {
             checkOpen();
             target = addSharing(
-                shared, number -> new SoftDcTarget(this, completions, shared, options, number));
+                shared, number -> new SoftDcTarget(
+                    device, identity.id(), this::dcTargetClosed, completions, shared, options, number));
             targetCount++;
         }
         try
@@ -257,7 +262,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
         }
     }
 
-    void dcTargetClosed(final SoftDcTarget target)
+    private void dcTargetClosed(final SoftResponder target)
     {
         device.removeQueuePair(target);
         synchronized (this)
@@ -266,9 +271,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
         }
     }
 
-    void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
+    private void sharedReceiveQueueClosed(final SoftSharedReceiveQueue queue)
     {
-        device.sharedReceiveQueueClosed(queue);
+        onQueueClosed.accept(queue);
         synchronized (this)
         {
             sharedQueueCount--;
@@ -279,7 +284,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     public synchronized MemoryWindow allocateMemoryWindow()
     {
         checkOpen();
-        final BoundWindow window = device.windows().add(this);
+        final BoundWindow window = device.windows().add(this, this);
         windowCount++;
         return window;
     }
@@ -337,13 +342,22 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
         }
     }
 
-    void queuePairClosed(final SoftQueuePair queuePair)
+    private void queuePairClosed(final SoftResponder queuePair)
     {
         device.removeQueuePair(queuePair);
         synchronized (this)
         {
             queuePairCount--;
         }
+    }
+
+    private static void checkCapabilities(final QueuePairCapabilities capabilities)
+    {
+        SoftHost.checkRange("maxSendRequests", capabilities.maxSendRequests(), 1, SoftHost.MAX_QUEUE_PAIR_REQUESTS);
+        SoftHost.checkRange(
+            "maxReceiveRequests", capabilities.maxReceiveRequests(), 0, SoftHost.MAX_QUEUE_PAIR_REQUESTS);
+        SoftHost.checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, SoftHost.MAX_INLINE_BYTES);
+        SoftHost.checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, SoftHost.MAX_READ_ATOMIC);
     }
 
     private synchronized void checkOpen()

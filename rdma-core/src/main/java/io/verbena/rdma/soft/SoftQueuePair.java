@@ -5,16 +5,18 @@ import io.verbena.rdma.soft.shared.QueuePairEntry;
 import io.verbena.rdma.soft.shared.QueuePairFailure;
 import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.QueuePairTransitions;
-import io.verbena.rdma.spi.StagedQueuePair;
-import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletions;
+
+import java.util.function.Consumer;
 
 import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
 
@@ -27,10 +29,20 @@ import static io.verbena.rdma.soft.shared.QueuePairEntry.*;
  * until after its last access; whoever closes, or leaves the states that serve inbound requests, changes those first
  * and then waits for the marks it finds.
  */
-final class SoftQueuePair extends StagedQueuePair implements SoftResponder
+final class SoftQueuePair extends SoftSender
 {
-    private final SoftDevice device;
-    private final SoftProtectionDomain protectionDomain;
+    /** The transport between devices of one host. */
+    static final String SHARED_MEMORY = "shared-memory";
+
+    /** The attempt to connect it. */
+    interface Attempt
+    {
+        /** Its queue pair is being closed. */
+        void cancel();
+    }
+
+    private final SoftHost device;
+    private final Consumer<SoftResponder> onClosed;
     private final SoftCompletionQueue sendCompletions;
     private final SoftCompletionQueue receiveCompletions;
     private final SoftReceiveSide receives;
@@ -45,10 +57,13 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
     private final long errorWord;
     private volatile boolean isClosed;
     private boolean isDestroyed;
-    private volatile SoftConnectionAttempt attempt;
+    private volatile Attempt attempt;
 
+    /** @param onClosed called once. */
     SoftQueuePair(
-        final SoftProtectionDomain protectionDomain,
+        final SoftHost device,
+        final DomainIdentity domain,
+        final Consumer<SoftResponder> onClosed,
         final SoftCompletionQueue sendCompletions,
         final SoftCompletionQueue receiveCompletions,
         final SoftSharedReceiveQueue shared,
@@ -58,25 +73,24 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         super(
             options.type(),
             options.capabilities(),
-            options.type() == QueuePairType.UD ? SoftDevice.PATH_MTU_BYTES : SoftDevice.MAX_MESSAGE_BYTES,
-            true);
-        this.device = protectionDomain.device();
-        this.protectionDomain = protectionDomain;
+            options.type() == QueuePairType.UD ? SoftHost.PATH_MTU_BYTES : SoftHost.MAX_MESSAGE_BYTES);
+        this.device = device;
+        this.onClosed = onClosed;
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
         this.number = number;
         sendDepth = options.capabilities().maxSendRequests();
         entry = device.file().queuePairEntry(number);
-        mark = new AccessMark(entry, device.fabric().pace());
+        mark = new AccessMark(entry, device.pace());
         connection = new SoftConnection(device, type(), entry, options.capabilities().maxReadAtomic());
         receives = new SoftReceiveSide(
             this, connection, receiveCompletions, shared, options.capabilities().maxReceiveRequests());
-        requester = new SoftRequester(this, protectionDomain);
+        requester = new SoftRequester(device, domain, connection, type(), number);
         sends = new SoftSendQueue(this, connection, sendCompletions, requester, route(), mark);
         resetWord = stateWord(number, QueuePairState.RESET);
         errorWord = stateWord(number, QueuePairState.ERR);
         SharedWords.putInt(entry + TYPE_OFFSET, type().ordinal());
-        SharedWords.putInt(entry + DOMAIN_OFFSET, protectionDomain.id());
+        SharedWords.putInt(entry + DOMAIN_OFFSET, domain.id());
         SharedWords.putLong(entry + RECEIVE_RING_OFFSET, receives.offset());
         SharedWords.putLong(entry + RECEIVE_COMPLETIONS_OFFSET, receiveCompletions.inboxOffset());
         SharedWords.putLong(entry + SEND_COMPLETIONS_OFFSET, sendCompletions.inboxOffset());
@@ -85,22 +99,29 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         SharedWords.putLongVolatile(entry + STATE_OFFSET, resetWord);
     }
 
-    SoftProtectionDomain protectionDomain()
-    {
-        return protectionDomain;
-    }
-
     private SoftRoute route()
     {
         return switch (type())
         {
             case RC, UC -> null;
             case UD -> new SoftDatagramRoute(device, connection, requester, mark);
-            case DC_INITIATOR -> new SoftDcRoute(this, connection, requester, mark);
+            case DC_INITIATOR -> new SoftDcRoute(device, number, connection, requester, mark);
         };
     }
 
-    SoftDevice device()
+    /** A queue pair of this device. */
+    static SoftQueuePair of(final SoftHost device, final QueuePair queuePair)
+    {
+        if (queuePair instanceof SoftQueuePair soft && soft.device == device)
+        {
+            return soft;
+        }
+        throw new RdmaException(
+            "not a queue pair of this device: device=" + device.name() + ", queuePair=" + queuePair);
+    }
+
+    @Override
+    SoftHost host()
     {
         return device;
     }
@@ -114,7 +135,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
     @Override
     public String transport()
     {
-        return connection.peer() == null ? "none" : SoftDevice.SHARED_MEMORY;
+        return connection.peer() == null ? "none" : SHARED_MEMORY;
     }
 
     @Override
@@ -129,13 +150,13 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         return isClosed;
     }
 
-    /** Address of its entry in the device file. */
+    @Override
     long entry()
     {
         return entry;
     }
 
-    /** Any thread. */
+    @Override
     boolean isInError()
     {
         return word() == errorWord;
@@ -146,20 +167,8 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         return connection.isPeerAlive();
     }
 
-    /** As {@link SoftConnection#insideMark}. */
-    long insideMark()
-    {
-        return connection.insideMark();
-    }
-
-    /** As {@link SoftConnection#endRequester}. */
-    boolean endRequester()
-    {
-        return connection.endRequester();
-    }
-
-    /** Waits until the requesters are outside that were inside when this was called. */
-    void awaitRequesters()
+    @Override
+    public void awaitRequesters()
     {
         connection.awaitRequesters();
     }
@@ -198,16 +207,6 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         return receives.own();
     }
 
-    WorkRequest posted(final long position)
-    {
-        return request(position);
-    }
-
-    long tail()
-    {
-        return sendTail();
-    }
-
     /** For tests: called between the check of a request and its access. */
     void beforeAccess(final Runnable hook)
     {
@@ -234,36 +233,36 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         return PostStatus.OK;
     }
 
-    /** Polling thread: hands out completions that lie in slots, from an index on; returns the index after the last. */
+    @Override
     int drainDirect(final WorkCompletions completions, final int index)
     {
         return isClosed ? index : receives.own().drain(completions, index, number);
     }
 
-    /** Whether its receives complete in this queue, and could in their slots. */
-    boolean mayBeDirectIn(final SoftCompletionQueue queue)
+    @Override
+    boolean mayBeDirectIn(final CompletionQueue queue)
     {
         return queue == receiveCompletions && type() == QueuePairType.RC && receives.own() != null;
     }
 
-    /** How many completions may wait in a queue at once on behalf of this queue pair. */
     @Override
-    public int depthIn(final SoftCompletionQueue queue)
+    public int depthIn(final CompletionQueue queue)
     {
         return (queue == sendCompletions ? sendDepth : 0) + (queue == receiveCompletions ? receives.capacity() : 0);
     }
 
     /**
      * A request waits for the peer: it is tried again whichever of its completion queues is polled, as an RNIC does
-     * without any poll. Who waits for an answer need not look at the queue of the question.
+     * without any poll. Who waits for an answer need not poll the queue of the question.
      */
+    @Override
     void beginWaiting()
     {
         sendCompletions.addWaiting(this);
         receiveCompletions.addWaiting(this);
     }
 
-    /** Nothing waits any more. */
+    @Override
     void endWaiting()
     {
         sendCompletions.removeWaiting(this);
@@ -286,7 +285,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         }
         final long before = word();
         final QueuePairState state = QueuePairEntry.state(before);
-        QueuePairTransitions.check(type(), state, change, SoftDevice.MAX_READ_ATOMIC);
+        QueuePairTransitions.check(type(), state, change, SoftHost.MAX_READ_ATOMIC);
         connection.attributes();
         final QueuePairState target = QueuePairTransitions.target(state, change);
         if (target == QueuePairState.RESET)
@@ -325,7 +324,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         }
     }
 
-    /** In SQD, and nothing is in flight any more. */
+    @Override
     void drained()
     {
         device.raise(AsyncEventType.SQ_DRAINED, this);
@@ -390,14 +389,14 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         sendCompletions.detach(this);
         receiveCompletions.detach(this);
         receives.close();
-        protectionDomain.queuePairClosed(this);
+        onClosed.accept(this);
         // Nobody finds this queue pair any more who would look at its peer; its entry may be another one's.
         connection.release();
     }
 
     private void cancelAttempt()
     {
-        final SoftConnectionAttempt pending = attempt;
+        final Attempt pending = attempt;
         if (pending != null)
         {
             pending.cancel();
@@ -435,14 +434,14 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
      * @param target      device of the peer, used for this queue pair; null when there is none.
      * @param accessFlags rights of the peer.
      */
-    void attempt(final SoftConnectionAttempt attempt, final SoftPeer target, final int accessFlags)
+    void attempt(final Attempt attempt, final SoftPeer target, final int accessFlags)
     {
         this.attempt = attempt;
         connection.offer(target, accessFlags);
     }
 
     /** The connecting side failed: receives posted so far are dropped without completions. */
-    void toReset(final SoftConnectionAttempt failed)
+    void toReset(final Attempt failed)
     {
         if (attempt == failed &&
             SharedWords.compareAndSetLong(entry + STATE_OFFSET, stateWord(number, QueuePairState.INIT), resetWord))
@@ -470,7 +469,7 @@ final class SoftQueuePair extends StagedQueuePair implements SoftResponder
         sends.ring();
     }
 
-    /** Polling thread: tries again what waits for the peer. */
+    @Override
     void retry()
     {
         sends.retry();

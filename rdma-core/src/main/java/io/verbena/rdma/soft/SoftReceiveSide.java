@@ -15,8 +15,8 @@ import io.verbena.rdma.verbs.RdmaException;
  */
 final class SoftReceiveSide
 {
-    private final SoftQueuePair queuePair;
-    private final SoftDevice device;
+    private final SoftSender queuePair;
+    private final SoftHost device;
     private final SoftConnection connection;
     private final SoftCompletionQueue completions;
     /** For one requester; null otherwise. */
@@ -28,7 +28,7 @@ final class SoftReceiveSide
     /** Whether the receives are its own. */
     private final boolean isOwner;
     /** Whether the event that it consumes no shared receive any more was raised; guarded by the collector of events. */
-    private boolean hasToldLastReceive;
+    private boolean hasReportedLastReceive;
 
     /**
      * @param queuePair   whose receives these are.
@@ -38,7 +38,7 @@ final class SoftReceiveSide
      * @param capacity    of its own queue, without a shared one.
      */
     SoftReceiveSide(
-        final SoftQueuePair queuePair,
+        final SoftSender queuePair,
         final SoftConnection connection,
         final SoftCompletionQueue completions,
         final SoftSharedReceiveQueue shared,
@@ -47,12 +47,14 @@ final class SoftReceiveSide
         this.queuePair = queuePair;
         this.connection = connection;
         this.completions = completions;
-        device = queuePair.device();
+        device = queuePair.host();
         isDatagram = queuePair.type() == QueuePairType.UD;
         isOwner = shared == null;
         own = isOwner && !isDatagram ? new SoftReceiveQueue(device.file(), device.rings(), capacity) : null;
         this.shared = isOwner && isDatagram ?
-            new SoftSharedReceiveQueue(queuePair.protectionDomain(), capacity) : shared;
+            new SoftSharedReceiveQueue(device, null, capacity, closed ->
+            {
+            }) : shared;
         index = queuePair.number() & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
     }
 
@@ -88,9 +90,9 @@ final class SoftReceiveSide
         }
         // In ERR, with the peer outside.
         final boolean isInError = queuePair.isInError();
-        final boolean isTold = hasToldLastReceive && isInError;
-        hasToldLastReceive = isTold || isInError && !isAnyoneInside();
-        return hasToldLastReceive && !isTold ? 1L << AsyncEventType.QP_LAST_WQE_REACHED.ordinal() : 0;
+        final boolean wasReported = hasReportedLastReceive && isInError;
+        hasReportedLastReceive = wasReported || isInError && !isAnyoneInside();
+        return hasReportedLastReceive && !wasReported ? 1L << AsyncEventType.QP_LAST_WQE_REACHED.ordinal() : 0;
     }
 
     private boolean isAnyoneInside()

@@ -8,6 +8,7 @@ import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -23,12 +24,9 @@ import java.lang.invoke.VarHandle;
  */
 final class SoftRequester
 {
-    /** Not a completion status: an invalidation waits for the peer's requester to be outside. */
-    static final int WAIT_OUTSIDE = -3;
-
     private static final int MAX_TOUCHED_BYTES = 512;
 
-    private final SoftProtectionDomain protectionDomain;
+    private final ProtectionDomain protectionDomain;
     private final WindowRequests windows;
     private final KeyTable localKeys;
     private final RemoteQueuePair remote;
@@ -40,13 +38,25 @@ final class SoftRequester
     /** Keeps loads from being optimised away. */
     private long preloaded;
 
-    SoftRequester(final SoftQueuePair queuePair, final SoftProtectionDomain protectionDomain)
+    /**
+     * @param device     of the queue pair.
+     * @param domain     of the queue pair.
+     * @param connection of the queue pair.
+     * @param type       of the queue pair.
+     * @param number     of the queue pair.
+     */
+    SoftRequester(
+        final SoftHost device,
+        final DomainIdentity domain,
+        final SoftConnection connection,
+        final QueuePairType type,
+        final int number)
     {
-        this.protectionDomain = protectionDomain;
-        localKeys = protectionDomain.device().keys().local();
-        remote = new RemoteQueuePair(queuePair);
-        windows = new WindowRequests(queuePair, protectionDomain);
-        type = queuePair.type();
+        this.type = type;
+        protectionDomain = domain.domain();
+        localKeys = device.keys().local();
+        remote = new RemoteQueuePair(device.address(), type, number);
+        windows = new WindowRequests(device, domain, connection, number);
         isReliable = AccessChecks.answersRefusals(type);
     }
 
@@ -126,7 +136,7 @@ final class SoftRequester
      * Executes a request, as far as it goes.
      *
      * @return completion status; or {@link RemoteQueuePair#NOT_READY}, {@link RemoteQueuePair#UNANSWERED} or
-     *     {@link #WAIT_OUTSIDE}: to be tried again.
+     *     {@link WindowRequests#WAIT_OUTSIDE}: to be tried again.
      */
     int execute(final WorkRequest request)
     {

@@ -1,5 +1,7 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.verbs.CompletionQueue;
+
 /** What receives complete for, under a number of the queue pair table: a queue pair, or a DC target. */
 interface SoftResponder
 {
@@ -27,5 +29,15 @@ interface SoftResponder
     void moveToError();
 
     /** How many completions may wait in a queue at once on its behalf. */
-    int depthIn(SoftCompletionQueue queue);
+    int depthIn(CompletionQueue queue);
+
+    /** Waits until the requesters are outside that were inside through it when this was called. */
+    void awaitRequesters();
+
+    /** Polling thread: whether completions lie in the slots of its receives. */
+    static boolean hasDirectCompletion(final SoftResponder queuePair)
+    {
+        final SoftReceiveQueue receives = queuePair.receives();
+        return receives != null && receives.hasCompletion();
+    }
 }

@@ -3,6 +3,7 @@ package io.verbena.rdma.soft;
 import io.verbena.rdma.soft.shared.AccessMark;
 import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.CurrentAttributes;
 import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -27,7 +28,7 @@ final class SoftSendQueue
     /** How often a peer is looked for that was never there; it may cost a look into the fabric directory. */
     private static final long FIND_NS = 1_000_000;
 
-    private final SoftQueuePair queuePair;
+    private final SoftSender queuePair;
     private final SoftConnection connection;
     private final SoftCompletionQueue completions;
     private final SoftRequester requester;
@@ -50,7 +51,7 @@ final class SoftSendQueue
     private long touchSink;
 
     SoftSendQueue(
-        final SoftQueuePair queuePair,
+        final SoftSender queuePair,
         final SoftConnection connection,
         final SoftCompletionQueue completions,
         final SoftRequester requester,
@@ -83,7 +84,7 @@ final class SoftSendQueue
     /** At a poll: tries again what waits for the peer, unless it is too early. */
     void retry()
     {
-        if (mayExecute() && queuePair.device().clock().nanoTime() - notBeforeNs < 0)
+        if (mayExecute() && queuePair.host().clock().nanoTime() - notBeforeNs < 0)
         {
             return;
         }
@@ -155,7 +156,7 @@ final class SoftSendQueue
 
     private void execute()
     {
-        if (route == null && !requester.isConnected() && mayExecute() && connection.connect(requester))
+        if (route == null && !requester.isConnected() && mayExecute() && connect())
         {
             mark.target(requester.remote().peer().address().gidLow());
         }
@@ -178,6 +179,14 @@ final class SoftSendQueue
         {
             flush();
         }
+    }
+
+    /** Leads the requester, outside, to the peer; false when it was never there. */
+    private boolean connect()
+    {
+        final SoftPeer peer = connection.findPeer();
+        final CurrentAttributes terms = connection.attributes();
+        return requester.connect(peer, terms.destinationNumber(), terms.maxReadAtomic());
     }
 
     /**
@@ -258,7 +267,7 @@ final class SoftSendQueue
     /** The peer has no receive, or does not answer: wait, until the retries are over. */
     private int awaitPeer(final int status)
     {
-        final long nowNs = queuePair.device().clock().nanoTime();
+        final long nowNs = queuePair.host().clock().nanoTime();
         if (!isWaiting)
         {
             isWaiting = true;
@@ -270,7 +279,7 @@ final class SoftSendQueue
             missCount = 0;
             beginWait(status, nowNs);
         }
-        if (status == SoftRequester.WAIT_OUTSIDE)
+        if (status == WindowRequests.WAIT_OUTSIDE)
         {
             return status;
         }
@@ -290,7 +299,7 @@ final class SoftSendQueue
     private void beginWait(final int status, final long nowNs)
     {
         notBeforeNs = nowNs;
-        if (status == SoftRequester.WAIT_OUTSIDE)
+        if (status == WindowRequests.WAIT_OUTSIDE)
         {
             // It has a deadline of its own.
             hasDeadline = false;
@@ -298,7 +307,7 @@ final class SoftSendQueue
         else if (status == RemoteQueuePair.NOT_READY)
         {
             hasDeadline = connection.rnrRetries() == SoftConnection.RNR_BY_TIME;
-            deadlineNs = nowNs + queuePair.device().rnrTimeoutNs();
+            deadlineNs = nowNs + queuePair.host().rnrTimeoutNs();
         }
         else
         {

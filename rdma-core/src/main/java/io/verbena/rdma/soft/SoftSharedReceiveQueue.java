@@ -5,10 +5,12 @@ import io.verbena.rdma.soft.shared.ReceiveRing;
 import io.verbena.rdma.soft.shared.RingSpace;
 import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
@@ -24,7 +26,9 @@ import static io.verbena.rdma.soft.shared.ReceiveRing.*;
  */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue
 {
-    private final SoftProtectionDomain protectionDomain;
+    private final SoftHost device;
+    private final ProtectionDomain protectionDomain;
+    private final Consumer<SoftSharedReceiveQueue> onClosed;
     private final RingSpace space;
     private final int capacity;
     private final int slotCount;
@@ -38,17 +42,28 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     private long knownHead;
     private boolean isClosed;
 
-    /** @param capacity most receives outstanding; 1 or more, 0 for a queue pair that takes none. */
-    SoftSharedReceiveQueue(final SoftProtectionDomain protectionDomain, final int capacity)
+    /**
+     * @param device           where it is.
+     * @param protectionDomain that it belongs to; null for the own receives of one queue pair.
+     * @param capacity         most receives outstanding; 1 or more, 0 for a queue pair that takes none.
+     * @param onClosed         called once by {@link #close()}.
+     */
+    SoftSharedReceiveQueue(
+        final SoftHost device,
+        final ProtectionDomain protectionDomain,
+        final int capacity,
+        final Consumer<SoftSharedReceiveQueue> onClosed)
     {
+        this.device = device;
+        this.onClosed = onClosed;
         this.protectionDomain = protectionDomain;
         this.capacity = capacity;
-        space = protectionDomain.device().rings();
+        space = device.rings();
         // Beside the receives there is room for as many slots that were carried over.
         slotCount = Integer.highestOneBit(Math.max(1, capacity * 2 - 1)) * 2;
         lengthBytes = ReceiveRing.lengthBytes(slotCount);
         offset = space.allocate(lengthBytes);
-        ring = protectionDomain.device().file().base() + offset;
+        ring = device.file().base() + offset;
         SharedWords.putInt(ring + MASK_OFFSET, slotCount - 1);
         SharedWords.putInt(ring + CAPACITY_OFFSET, capacity);
         SharedWords.putInt(ring + SHARED_OFFSET, 1);
@@ -59,7 +74,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
         SharedWords.putLongRelease(ring + HEAD_OFFSET, tail);
     }
 
-    SoftProtectionDomain protectionDomain()
+    ProtectionDomain protectionDomain()
     {
         return protectionDomain;
     }
@@ -80,7 +95,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     {
         if (isClosed)
         {
-            throw new RdmaException("shared receive queue is closed: device=" + protectionDomain.device().name());
+            throw new RdmaException("shared receive queue is closed: device=" + device.name());
         }
         userCount++;
     }
@@ -260,7 +275,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
         return SharedWords.getIntAcquire(ring + LIMIT_OFFSET);
     }
 
-    /** Whether the limit was reached and nobody was told yet; takes it. Any thread, while open. */
+    /** Whether the limit was reached and that was not reported yet; takes it. Any thread, while open. */
     boolean takeLimitEvent()
     {
         // A claimer may have died before it looked.
@@ -279,7 +294,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     {
         if (endUse())
         {
-            protectionDomain.sharedReceiveQueueClosed(this);
+            onClosed.accept(this);
             free();
         }
     }
@@ -306,7 +321,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public String toString()
     {
-        return "SoftSharedReceiveQueue{device=" + protectionDomain.device().name() + ", capacity=" + capacity +
+        return "SoftSharedReceiveQueue{device=" + device.name() + ", capacity=" + capacity +
             ", outstanding=" + outstandingCount + ", armedLimit=" + armedLimit() + '}';
     }
 }

@@ -12,25 +12,37 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
  */
 final class WindowRequests
 {
+    /** Not a completion status: an invalidation waits for the peer's requester to be outside. */
+    static final int WAIT_OUTSIDE = -3;
+
     private static final int MAX_SPINS = 100;
 
-    private final SoftQueuePair queuePair;
-    private final SoftProtectionDomain domain;
-    private final SoftDevice device;
+    private final SoftConnection connection;
+    private final DomainIdentity domain;
+    private final int number;
+    private final SoftHost device;
     private final SharedWindows windows;
     private BoundWindow pending;
     private long insideMark;
     private long deadlineNs;
 
-    WindowRequests(final SoftQueuePair queuePair, final SoftProtectionDomain domain)
+    /**
+     * @param device     of the queue pair.
+     * @param domain     of the queue pair.
+     * @param connection of the queue pair.
+     * @param number     of the queue pair.
+     */
+    WindowRequests(
+        final SoftHost device, final DomainIdentity domain, final SoftConnection connection, final int number)
     {
-        this.queuePair = queuePair;
+        this.device = device;
         this.domain = domain;
-        device = domain.device();
+        this.connection = connection;
+        this.number = number;
         windows = device.windows();
     }
 
-    /** @return completion status, or {@link SoftRequester#WAIT_OUTSIDE}. */
+    /** @return completion status, or {@link #WAIT_OUTSIDE}. */
     int execute(final WorkRequest request)
     {
         return request.operation == WorkRequest.BIND_MW ? bind(request) : invalidate(request.remoteKey);
@@ -50,11 +62,11 @@ final class WindowRequests
         }
         if (request.windowBytes != 0)
         {
-            return windows.bind(window, request, domain, queuePair.number());
+            return windows.bind(window, request, domain, number);
         }
         // Of no length: takes the binding away.
         final WindowBinding binding = window.binding();
-        if (!window.isOf(domain) || binding != null && binding.queuePairNumber() != queuePair.number())
+        if (!window.isOf(domain.domain()) || binding != null && binding.queuePairNumber() != number)
         {
             return WorkCompletionStatus.MW_BIND_ERR;
         }
@@ -64,7 +76,7 @@ final class WindowRequests
     private int invalidate(final int key)
     {
         final BoundWindow window = windows.find(key);
-        if (window == null || !window.mayInvalidate(key, domain, queuePair.number()))
+        if (window == null || !window.mayInvalidate(key, domain.domain(), number))
         {
             return WorkCompletionStatus.LOC_QP_OP_ERR;
         }
@@ -79,7 +91,7 @@ final class WindowRequests
             return false;
         }
         pending = window;
-        insideMark = queuePair.insideMark();
+        insideMark = connection.insideMark();
         deadlineNs = insideMark == 0 ? 0 : device.clock().nanoTime() + device.outside().timeoutNs();
         return true;
     }
@@ -87,7 +99,7 @@ final class WindowRequests
     /** That the requester has come back since does not matter: then it has seen that the key is away. */
     private int awaitOutside()
     {
-        for (int spins = 0; insideMark != 0 && queuePair.insideMark() == insideMark; spins++)
+        for (int spins = 0; insideMark != 0 && connection.insideMark() == insideMark; spins++)
         {
             if (spins < MAX_SPINS)
             {
@@ -95,9 +107,9 @@ final class WindowRequests
             }
             else if (device.clock().nanoTime() - deadlineNs < 0)
             {
-                return SoftRequester.WAIT_OUTSIDE;
+                return WAIT_OUTSIDE;
             }
-            else if (!queuePair.endRequester())
+            else if (!connection.endRequester())
             {
                 pending = null;
                 return WorkCompletionStatus.GENERAL_ERR;

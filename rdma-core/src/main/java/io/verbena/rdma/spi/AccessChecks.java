@@ -37,7 +37,7 @@ public final class AccessChecks
     }
 
     /**
-     * What the sender is told of a receive that could not take its message.
+     * The status that the sender gets of a receive that could not take its message.
      *
      * @param receiveStatus of the receive's completion.
      * @return SUCCESS, REM_INV_REQ_ERR for a buffer too short, REM_ACCESS_ERR for a key that could not be invalidated,
@@ -57,7 +57,7 @@ public final class AccessChecks
     /**
      * The event that a refused request raises at the responder, beside moving its queue pair to ERR.
      *
-     * @param requesterStatus that the requester is told.
+     * @param requesterStatus that the requester gets.
      * @return the event; null for a receiver's own mistake, which its receive's completion tells.
      */
     public static AsyncEventType responderEvent(final int requesterStatus)

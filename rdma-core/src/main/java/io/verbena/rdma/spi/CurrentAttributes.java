@@ -100,7 +100,7 @@ public final class CurrentAttributes
         return values.rnrRetry();
     }
 
-    /** Wait told with receiver-not-ready, in nanoseconds. */
+    /** Wait sent with receiver-not-ready, in nanoseconds. */
     public long rnrWaitNs()
     {
         return RetryTimers.rnrWaitNs(values.minRnrTimer());

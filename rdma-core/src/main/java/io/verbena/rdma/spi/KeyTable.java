@@ -53,7 +53,7 @@ public final class KeyTable
      * @param address          of its first byte as peers name it.
      * @param accessFlags      already checked.
      * @param protectionDomain it belongs to.
-     * @param owner            told when it is closed.
+     * @param owner            called when it is closed.
      * @return the region.
      */
     public synchronized RegisteredRegion add(

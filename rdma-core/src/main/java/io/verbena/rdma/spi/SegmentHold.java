@@ -115,7 +115,7 @@ public final class SegmentHold implements AutoCloseable
     }
 
     /**
-     * Checks what can be told before.
+     * Checks what can be known before.
      *
      * @param segment to be held.
      * @throws RdmaException when it cannot be held.

@@ -55,7 +55,7 @@ public final class WindowTable
      * Makes a window, not bound.
      *
      * @param protectionDomain it belongs to.
-     * @param owner            told when it is closed.
+     * @param owner            called when it is closed.
      * @return the window.
      */
     public synchronized BoundWindow add(final ProtectionDomain protectionDomain, final BoundWindow.Owner owner)

@@ -2,6 +2,7 @@ package io.verbena.rdma.verbs;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -166,4 +167,14 @@ public interface Device extends AutoCloseable
 
     @Override
     void close();
+
+    /** Random numbers of the operating system; made when the first is asked for, which takes some milliseconds. */
+    final class SystemRandom
+    {
+        private static final SecureRandom INSTANCE = new SecureRandom();
+
+        private SystemRandom()
+        {
+        }
+    }
 }

@@ -53,7 +53,7 @@ public interface Fabric extends AutoCloseable
     /**
      * Says that the application closes this fabric while its process ends, in a shutdown hook of its own: what the
      * provider does by itself then waits for that. Without this call a software fabric stops its requesters as soon as
-     * the process is told to end.
+     * the process is asked to end.
      *
      * @param timeoutNs how long to wait at most.
      */

@@ -302,14 +302,14 @@ public final class QueuePairAttributes
         return this;
     }
 
-    /** @return code of the wait told with receiver-not-ready, 0 to 31; 0 is the longest, 655.36 ms. */
+    /** @return code of the wait sent with receiver-not-ready, 0 to 31; 0 is the longest, 655.36 ms. */
     public int minRnrTimer()
     {
         return minRnrTimer;
     }
 
     /**
-     * @param minRnrTimer code of the wait told with receiver-not-ready, 0 to 31; 0 is the longest, 655.36 ms.
+     * @param minRnrTimer code of the wait sent with receiver-not-ready, 0 to 31; 0 is the longest, 655.36 ms.
      * @return this.
      */
     public QueuePairAttributes minRnrTimer(final int minRnrTimer)

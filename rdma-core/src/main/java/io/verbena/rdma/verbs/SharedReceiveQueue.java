@@ -2,7 +2,7 @@ package io.verbena.rdma.verbs;
 
 /**
  * A shared receive queue ({@code struct ibv_srq}): receives that any of its queue pairs may consume, in posting order.
- * Which queue pair consumed one is told by {@link WorkCompletions#queuePairNumber}; until then it belongs to none.
+ * Which queue pair consumed one is reported by {@link WorkCompletions#queuePairNumber}; until then it belongs to none.
  *
  * <p>Posted by one thread at a time. Closed by its creator, after its queue pairs. When a queue pair on it goes to ERR
  * its receives are not flushed, except one that a message was arriving into; {@link AsyncEventType#QP_LAST_WQE_REACHED}

@@ -1,6 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
 import io.verbena.rdma.ibverbs.IbverbsOptions.Windows;
+import io.verbena.rdma.ibverbs.library.Errno;
 import io.verbena.rdma.verbs.RdmaException;
 
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.GroupLayout;

@@ -2,6 +2,12 @@ package io.verbena.rdma.ibverbs;
 
 import com.sun.management.ThreadMXBean;
 
+import io.verbena.rdma.ibverbs.library.CompletionId;
+import io.verbena.rdma.ibverbs.library.Errno;
+import io.verbena.rdma.ibverbs.library.HeldPointer;
+import io.verbena.rdma.ibverbs.library.Mlx5Library;
+import io.verbena.rdma.ibverbs.library.Mlx5SendQueue;
+import io.verbena.rdma.ibverbs.library.SendRing;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;

@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.RegionPages;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.HeldPointer;
+import io.verbena.rdma.ibverbs.library.SendRing;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 

@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.ibverbs.library.Mlx5Layouts;
+import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

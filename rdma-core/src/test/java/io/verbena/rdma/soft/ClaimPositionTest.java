@@ -51,7 +51,7 @@ class ClaimPositionTest
 
     private SoftReceiveQueue receives(final long firstPosition)
     {
-        return new SoftReceiveQueue(soft.file(), soft.rings(), CAPACITY, firstPosition);
+        return new SoftReceiveQueue(soft.host().file(), soft.host().rings(), CAPACITY, firstPosition);
     }
 
     @Test
@@ -147,11 +147,12 @@ class ClaimPositionTest
     @ValueSource(longs = {LIMIT - 1, LIMIT - 2, LIMIT - CAPACITY, LIMIT - 2 * CAPACITY - 1})
     void shouldTakeCompletionsInOrder(final long firstPosition)
     {
-        final SoftCompletionQueue queue = new SoftCompletionQueue(soft, CAPACITY, null, firstPosition);
+        final SoftCompletionQueue queue = new SoftCompletionQueue(
+            soft.host(), CAPACITY, null, closed -> soft.host().childClosed(), firstPosition);
         final Endpoint here = new Endpoint(device);
         final QueuePair queuePair = here.domain.createQueuePair(queue, queue, Endpoint.CAPABILITIES);
         final SoftReceiveQueue receives = ((SoftQueuePair)queuePair).receives();
-        final long inbox = soft.file().base() + queue.inboxOffset();
+        final long inbox = soft.host().file().base() + queue.inboxOffset();
         final WorkCompletions batch = new WorkCompletions(CAPACITY);
         long taken = 0;
         for (int i = 0; i < 4 * CAPACITY; i++)

@@ -210,7 +210,7 @@ public final class DirectRingScenario implements BiFunction<Long, Path, String>
     {
         if (deadOwner == 0)
         {
-            deadOwner = ((SoftDevice)victim.endpoint.device).file().ownerId();
+            deadOwner = ((SoftDevice)victim.endpoint.device).host().file().ownerId();
         }
     }
 
@@ -226,7 +226,7 @@ public final class DirectRingScenario implements BiFunction<Long, Path, String>
             Interleaver.step();
             if (deadOwner != 0 && !isDeathKnown)
             {
-                ((SoftDevice)target.device).peers().ownerDied(deadOwner);
+                ((SoftDevice)target.device).host().peers().ownerDied(deadOwner);
                 isDeathKnown = true;
             }
             if (isDemoting && more == null)

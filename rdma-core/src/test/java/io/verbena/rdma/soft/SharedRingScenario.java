@@ -177,7 +177,7 @@ public final class SharedRingScenario implements BiFunction<Long, Path, String>
     {
         if (deadOwner == 0)
         {
-            deadOwner = ((SoftDevice)victim.endpoint.device).file().ownerId();
+            deadOwner = ((SoftDevice)victim.endpoint.device).host().file().ownerId();
         }
     }
 
@@ -205,7 +205,7 @@ public final class SharedRingScenario implements BiFunction<Long, Path, String>
             Interleaver.step();
             if (deadOwner != 0 && !isDeathKnown)
             {
-                ((SoftDevice)target.device).peers().ownerDied(deadOwner);
+                ((SoftDevice)target.device).host().peers().ownerDied(deadOwner);
                 isDeathKnown = true;
             }
             final int count = target.completions.poll(batch);

@@ -64,7 +64,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         /** Attaching takes a lock that real processes do not share. */
         private Sender attach()
         {
-            visitor = ((SoftDevice)endpoint.device).usePeer(target.device.address().gidLow()).visitor();
+            visitor = ((SoftDevice)endpoint.device).host().usePeer(target.device.address().gidLow()).visitor();
             return this;
         }
 
@@ -87,7 +87,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
 
         private int ownerId()
         {
-            return ((SoftDevice)endpoint.device).file().ownerId();
+            return ((SoftDevice)endpoint.device).host().file().ownerId();
         }
 
         private void close()
@@ -168,7 +168,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
     {
         if (isDead)
         {
-            ((SoftDevice)target.device).peers().ownerDied(senders.get(0).ownerId());
+            ((SoftDevice)target.device).host().peers().ownerDied(senders.get(0).ownerId());
         }
     }
 
@@ -254,7 +254,7 @@ public final class SlowSenderScenario implements BiFunction<Long, Path, String>
         if (isDead)
         {
             tellDeath();
-            ((SoftDevice)target.device).peers().tidy();
+            ((SoftDevice)target.device).host().peers().tidy();
             senders.add(new Sender().attach());
             final int dead = senders.get(0).visitor;
             if (senders.get(2).visitor == dead && ((SoftConnectionListener)listener).hasClaimOf(dead))

@@ -35,7 +35,7 @@ class SoftCompletionOrderTest
         here = new Endpoint(device);
         other = here.domain.createQueuePair(here.completions, here.completions, Endpoint.CAPABILITIES);
         queue = (SoftCompletionQueue)here.completions;
-        inbox = ((SoftDevice)device).file().base() + queue.inboxOffset();
+        inbox = ((SoftDevice)device).host().file().base() + queue.inboxOffset();
     }
 
     @AfterEach
@@ -106,11 +106,11 @@ class SoftCompletionOrderTest
         assertPolled();
         final SoftDevice soft = (SoftDevice)device;
         final long visitor =
-            soft.file().base() + DeviceFileDescriptor.VISITORS_OFFSET + (long)SLOW * Long.BYTES;
+            soft.host().file().base() + DeviceFileDescriptor.VISITORS_OFFSET + (long)SLOW * Long.BYTES;
         final int owner = 0x7EAD_0BAD;
         SharedWords.putLong(visitor, (long)owner << Integer.SIZE | 1);
-        SharedWords.putInt(soft.file().base() + DeviceFileDescriptor.VISITOR_LIMIT_OFFSET, SLOW + 1);
-        soft.peers().ownerDied(owner);
+        SharedWords.putInt(soft.host().file().base() + DeviceFileDescriptor.VISITOR_LIMIT_OFFSET, SLOW + 1);
+        soft.host().peers().ownerDied(owner);
         assertPolled(2);
     }
 }

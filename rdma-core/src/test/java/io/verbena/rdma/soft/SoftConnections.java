@@ -60,7 +60,7 @@ final class SoftConnections
     static void readyInitiator(final QueuePair initiator, final int timeout, final int retryCount)
     {
         initiator.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1));
-        initiator.modify(new QueuePairAttributes().state(QueuePairState.RTR).pathMtuBytes(SoftDevice.PATH_MTU_BYTES));
+        initiator.modify(new QueuePairAttributes().state(QueuePairState.RTR).pathMtuBytes(SoftHost.PATH_MTU_BYTES));
         initiator.modify(new QueuePairAttributes()
             .state(QueuePairState.RTS).sqPsn(0).timeout(timeout).retryCount(retryCount).rnrRetry(7).maxReadAtomic(4));
     }

@@ -143,7 +143,8 @@ class SoftNamedMemoryTest
         final long before = startHolder();
         final Endpoint requester = new Endpoint(device);
         final AccessMark mark =
-            new AccessMark(((SoftDevice)device).file().queuePairEntry(requester.queuePair.number()), new WatchPace());
+            new AccessMark(
+                ((SoftDevice)device).host().file().queuePairEntry(requester.queuePair.number()), new WatchPace());
         mark.target(before);
         mark.enter();
         child.destroyForcibly().waitFor();

@@ -115,7 +115,7 @@ class SoftNamespaceTest
         assertThat(told[0]).isEqualTo(nobody.name());
         assertThat(listener.poll()).isNull();
         assertThat(SoftNamespaceChild.connect(here, address(told[1]))).isEqualTo(nobody);
-        assertThat(((SoftDevice)device).usePeer(address(told[1]).gidLow())).isNull();
+        assertThat(((SoftDevice)device).host().usePeer(address(told[1]).gidLow())).isNull();
         end();
         assertThat(child.inputReader().readLine()).isNull();
     }
@@ -135,7 +135,7 @@ class SoftNamespaceTest
         request.accept(here.queuePair, AccessFlags.ALL_REMOTE, new byte[0]);
         final String[] told = child.inputReader().readLine().split(" ");
         assertThat(told[0]).isEqualTo(ConnectionAttempt.State.ESTABLISHED.name());
-        final SoftPeer peer = ((SoftDevice)device).usePeer(address(told[1]).gidLow());
+        final SoftPeer peer = ((SoftDevice)device).host().usePeer(address(told[1]).gidLow());
         assertThat(peer).isNotNull();
         peer.unuse();
         end();

@@ -230,7 +230,8 @@ class SoftProcessesTest
         awaitStatus(WorkCompletionStatus.SUCCESS);
         final Endpoint inside = new Endpoint(device);
         final AccessMark mark =
-            new AccessMark(((SoftDevice)device).file().queuePairEntry(inside.queuePair.number()), new WatchPace());
+            new AccessMark(
+                ((SoftDevice)device).host().file().queuePairEntry(inside.queuePair.number()), new WatchPace());
         mark.enter();
         goOn();
         assertThat(childOutput.readLine()).isEqualTo("freed");
@@ -453,10 +454,10 @@ class SoftProcessesTest
     {
         final long namespace = device.address().gidLow();
         final SoftDevice other = (SoftDevice)fabric.openDevice("other");
-        final long inode = other.file().base() + DeviceFileDescriptor.NETWORK_NAMESPACE_OFFSET;
+        final long inode = other.host().file().base() + DeviceFileDescriptor.NETWORK_NAMESPACE_OFFSET;
         SharedWords.putLong(inode, SharedWords.getLong(inode) + 1);
-        assertThat(other.usePeer(namespace)).isNull();
-        assertThat(((SoftDevice)device).usePeer(other.address().gidLow())).isNull();
+        assertThat(other.host().usePeer(namespace)).isNull();
+        assertThat(((SoftDevice)device).host().usePeer(other.address().gidLow())).isNull();
         other.close();
         assertThat(new DeviceAddress(0, namespace)).isNotEqualTo(device.address());
     }

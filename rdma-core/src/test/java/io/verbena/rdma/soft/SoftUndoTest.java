@@ -36,7 +36,7 @@ class SoftUndoTest
     private final SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
     private final Device device = fabric.openDevice("full");
     private final ProtectionDomain domain = device.allocateProtectionDomain();
-    private final Path file = ((SoftDevice)device).file().path();
+    private final Path file = ((SoftDevice)device).host().file().path();
     private final Path hidden = file.resolveSibling("hidden");
 
     @AfterEach
@@ -98,7 +98,7 @@ class SoftUndoTest
         assertRefused(() -> domain.register(segment, AccessFlags.ALL_REMOTE));
         allowBlocks();
         assertThat(regionFileCount()).isZero();
-        assertThat(((SoftDevice)device).keys().local().openRegions()).isEmpty();
+        assertThat(((SoftDevice)device).host().keys().local().openRegions()).isEmpty();
         // Both throw while somebody holds on to them.
         arena.close();
         assertThat(fabric.discardNamed("named")).isTrue();

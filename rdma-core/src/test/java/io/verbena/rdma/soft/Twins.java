@@ -37,7 +37,7 @@ public final class Twins
     }
 
     /** An invalidation that waits for nobody. */
-    public static long nobodyInside(final SoftQueuePair queuePair)
+    public static long nobodyInside(final SoftConnection connection)
     {
         return 0;
     }

@@ -193,7 +193,7 @@ public final class WindowScenario implements BiFunction<Long, Path, String>
         interleaver.add(victim, () -> requesters[1].write(place, key(0)));
         // Somewhere before it reads the entry, or while it does.
         interleaver.freezeAfter(victim, 8 + random.nextInt(20));
-        final long binding = ((SoftDevice)owner.device).file().base() + DeviceFileDescriptor.KEYS_OFFSET +
+        final long binding = ((SoftDevice)owner.device).host().file().base() + DeviceFileDescriptor.KEYS_OFFSET +
             (long)(baseKey >>> 16) * KeyEntryDescriptor.LENGTH + KeyEntryDescriptor.BINDING_OFFSET;
         interleaver.runUntil("the same key is being bound to the other queue pair", () ->
             interleaver.isFinished("owner") || interleaver.isFinished(victim) || SharedWords.getLong(binding) > 2);

@@ -26,7 +26,7 @@ class WindowStepsTest
     /** The seed to begin with is one that noticed it, so that this does not take long. */
     @ParameterizedTest
     @CsvSource({
-        "WindowRequests, begin, SoftQueuePair.insideMark, nobodyInside, 319",
+        "WindowRequests, begin, SoftConnection.insideMark, nobodyInside, 319",
         "SoftPeer, knownWindow, SoftPeer$MappedRegion.isBoundAs, hasSameKey, 401",
         "SoftPeer, open, SoftPeer.isStill, isNeverChanged, 260" })
     void shouldNoticeTwin(

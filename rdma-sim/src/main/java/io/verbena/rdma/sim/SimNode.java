@@ -1,6 +1,10 @@
 package io.verbena.rdma.sim;
 
 import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimFabric;
+import io.verbena.rdma.sim.schedule.SimDecision;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimIncidents;
 import io.verbena.rdma.sim.schedule.SimStep;
 
 import org.agrona.concurrent.Agent;
@@ -12,16 +16,19 @@ import java.util.List;
 /** One node of a {@link SimWorld}: a device and the agents that run on it. */
 public final class SimNode
 {
-    private final SimWorld world;
+    private final SimFabric fabric;
+    private final SimFabricOptions options;
     private final String name;
     private final SimDevice device;
     private final List<AgentRun> runs = new ArrayList<>();
     private int agentCount;
     private boolean isPaused;
 
-    SimNode(final SimWorld world, final String name, final SimDevice device)
+    SimNode(
+        final SimFabric fabric, final SimFabricOptions options, final String name, final SimDevice device)
     {
-        this.world = world;
+        this.fabric = fabric;
+        this.options = options;
         this.name = name;
         this.device = device;
     }
@@ -116,13 +123,23 @@ public final class SimNode
 
         private long drawStepNs()
         {
-            return world.drawStepNs(device, index);
+            final long ordinaryNs = options.minAgentStepNs() + fabric.decisions().next(
+                SimDecision.STEP_NS,
+                SimIncidents.agentLane(device.index(), index),
+                options.maxAgentStepNs() - options.minAgentStepNs() + 1);
+            return fabric.incidents().stallNs(device.host(), index, ordinaryNs, options);
         }
 
         private void schedule(final long delayNs)
         {
-            world.fabric().schedule(
-                world.fabric().nowNs() + delayNs, SimStep.Kind.AGENT, device.index(), index, this::run);
+            fabric.schedule(
+                fabric.nowNs() + delayNs, SimStep.Kind.AGENT, device.index(), index, this::run);
+        }
+
+        /** Idle agents are called at growing intervals, so that waiting for a timer costs few steps. */
+        private long nextIdleNs()
+        {
+            return Math.min(options.maxAgentIdleNs(), idleNs * 2 + 1);
         }
 
         private void resume()
@@ -152,7 +169,7 @@ public final class SimNode
                     isStarted = true;
                     agent.onStart();
                 }
-                idleNs = agent.doWork() > 0 ? 0 : world.nextIdleNs(idleNs);
+                idleNs = agent.doWork() > 0 ? 0 : nextIdleNs();
                 schedule(drawStepNs() + idleNs);
             }
             catch (final AgentTerminationException ex)
@@ -162,7 +179,7 @@ public final class SimNode
             }
             catch (final Exception | AssertionError ex)
             {
-                throw world.failure("agent " + agent.roleName() + " of node " + name + " threw " + ex, ex);
+                throw fabric.failure("agent " + agent.roleName() + " of node " + name + " threw " + ex, ex);
             }
         }
     }

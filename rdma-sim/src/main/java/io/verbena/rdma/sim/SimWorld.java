@@ -87,7 +87,7 @@ public final class SimWorld implements AutoCloseable
      */
     public SimNode addNode(final String name)
     {
-        final SimNode node = new SimNode(this, name, fabric.openDevice(name));
+        final SimNode node = new SimNode(fabric, options, name, fabric.openDevice(name));
         nodes.add(node);
         return node;
     }
@@ -206,9 +206,7 @@ public final class SimWorld implements AutoCloseable
      */
     public SimFailureException failure(final String what, final Throwable cause)
     {
-        return new SimFailureException(
-            what + ": seed=" + seed() + ", step=" + steps() + ", timeNs=" + fabric.nowNs() + ", traceHash=" +
-            Long.toHexString(traceHash()) + "\nlast steps:" + fabric.recentSteps(), cause);
+        return fabric.failure(what, cause);
     }
 
     /** Closes the agents of running nodes, then frees all memory. */
@@ -220,15 +218,6 @@ public final class SimWorld implements AutoCloseable
             nodes.get(i).close();
         }
         fabric.close();
-    }
-
-    long drawStepNs(final SimDevice device, final int agentIndex)
-    {
-        final long ordinaryNs = options.minAgentStepNs() + fabric.decisions().next(
-            SimDecision.STEP_NS,
-            SimIncidents.agentLane(device.index(), agentIndex),
-            options.maxAgentStepNs() - options.minAgentStepNs() + 1);
-        return fabric.incidents().stallNs(device, agentIndex, ordinaryNs, options);
     }
 
     private void inject(final SimFault fault)
@@ -253,11 +242,5 @@ public final class SimWorld implements AutoCloseable
         return nodes.stream().filter(node -> node.name().equals(name)).findFirst().orElseThrow(
             () -> new IllegalArgumentException("no node has this name: " + name + ", there are " +
                 nodes.stream().map(SimNode::name).toList()));
-    }
-
-    /** Idle agents are called at growing intervals, so that waiting for a timer costs few steps. */
-    long nextIdleNs(final long idleNs)
-    {
-        return Math.min(options.maxAgentIdleNs(), idleNs * 2 + 1);
     }
 }

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The responder's side: opens fabrics and does what it is told to with them, one call after the other on one thread,
+ * The responder's side: opens fabrics and does what it is asked to with them, one call after the other on one thread,
  * until its input ends. Runs as the main class of a process of its own, or on a thread of a test.
  */
 public final class ResponderMain implements ValueCodec.References

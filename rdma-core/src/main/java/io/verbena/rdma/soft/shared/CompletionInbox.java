@@ -53,7 +53,7 @@ public final class CompletionInbox
     public static final int SLOT_BYTES = 64;
 
     /** Value of the overrun word when the owner's asynchronous event was raised; 1 before. */
-    public static final int OVERRUN_TOLD = 2;
+    public static final int OVERRUN_REPORTED = 2;
     public static final int ARMED_ANY = 1;
     public static final int ARMED_SOLICITED = 2;
 
@@ -75,7 +75,7 @@ public final class CompletionInbox
      * Claims the next slot.
      *
      * @param inbox          address.
-     * @param limit          what {@link #limit} told lately.
+     * @param limit          what {@link #limit} returned lately.
      * @param visitor        the claimer.
      * @param queuePairIndex the queue pair it completes for.
      * @return address of the slot; 0 when the queue overruns; -1 when the limit has to be read again.

@@ -40,7 +40,7 @@ public final class EventWord
      * Sleeps until somebody has signalled since, or the time is over, or for no reason.
      *
      * @param word      address.
-     * @param seen      what {@link #signals} told.
+     * @param seen      what {@link #signals} returned.
      * @param timeoutNs longest sleep, more than 0.
      */
     public static void sleep(final long word, final int seen, final long timeoutNs)

@@ -315,7 +315,7 @@ public final class FabricDirectory implements AutoCloseable
      * Whether an owner's process lives and has its fabric open.
      *
      * @param owner id of it.
-     * @return false when certainly not; true also when it cannot be told.
+     * @return false when certainly not; true also when it is not known.
      */
     public boolean isAlive(final int owner)
     {

@@ -50,7 +50,7 @@ public final class QueuePairEntry
     public static final int DATA_OFFSET = DATA_LENGTH_OFFSET + Integer.BYTES;
     public static final int LENGTH = 512;
 
-    /** In the events: that communication began was told. The rest are ordinals of AsyncEventType, as a set. */
+    /** In the events: that communication began was reported. The rest are ordinals of AsyncEventType, as a set. */
     public static final long ESTABLISHED = 1L << 32;
 
     /** Type of a DC target; the others are ordinals of QueuePairType. */
@@ -120,8 +120,8 @@ public final class QueuePairEntry
         return requester == QueuePairType.DC_INITIATOR ? DC_TARGET : requester.ordinal();
     }
 
-    /** Requester, about to be served: in RTR the owner is told, once, that communication began. */
-    public static void tellEstablished(final long entry, final long stateWord)
+    /** Requester, about to be served: in RTR the owner gets one event, that communication began. */
+    public static void reportEstablished(final long entry, final long stateWord)
     {
         if (((int)stateWord & STATE_MASK) != RTR)
         {

@@ -35,7 +35,7 @@ public final class ReceiveRing
     public static final int TAIL_OFFSET = 64;
     /** Shared receive queue: armed limit; set to 0 by who finds fewer. */
     public static final int LIMIT_OFFSET = TAIL_OFFSET + Long.BYTES;
-    /** Shared receive queue: 1 when the limit was reached and not told yet. */
+    /** Shared receive queue: 1 when the limit was reached and not reported yet. */
     public static final int EVENT_OFFSET = LIMIT_OFFSET + Integer.BYTES;
     /** Shared receive queue: the latest position whose slot was carried over, still claimed, from an earlier lap. */
     public static final int LAST_CARRIED_OFFSET = EVENT_OFFSET + Integer.BYTES;

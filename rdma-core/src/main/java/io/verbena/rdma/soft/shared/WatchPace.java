@@ -22,7 +22,7 @@ public final class WatchPace
     private volatile boolean isSlow;
     private volatile Thread watch;
     private long lastAccesses = -1;
-    private int quietLooks;
+    private int quietPolls;
 
     public WatchPace()
     {
@@ -59,9 +59,9 @@ public final class WatchPace
     public void sleep(final LongSupplier accesses)
     {
         final long now = accesses.getAsLong();
-        quietLooks = now == lastAccesses ? quietLooks + 1 : 0;
+        quietPolls = now == lastAccesses ? quietPolls + 1 : 0;
         lastAccesses = now;
-        if (quietLooks < QUIET_LOOKS)
+        if (quietPolls < QUIET_LOOKS)
         {
             LockSupport.parkNanos(this, PERIOD_NS);
             return;

@@ -2,6 +2,7 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.RnicModel;
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.verbs.QueuePairType;
 
@@ -10,6 +11,7 @@ import org.agrona.collections.Long2LongHashMap;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 
 /**
  * The NIC of one simulated device: a cache of queue pair contexts, processing units, a doorbell register, the unit for
@@ -45,8 +47,9 @@ final class Rnic
     {
     }
 
-    private final SimFabric fabric;
-    private final SimDevice device;
+    private final Function<SimHost, Rnic> others;
+    private final SimTimeline timeline;
+    private final SimHost host;
     private final RnicModel model;
     private final SplittableRandom replacement;
     private final long[] unitFreeNs;
@@ -69,12 +72,13 @@ final class Rnic
     private long hits;
     private long misses;
 
-    Rnic(final SimFabric fabric, final SimDevice device, final RnicModel model)
+    Rnic(final Function<SimHost, Rnic> others, final SimHost host, final RnicModel model)
     {
-        this.fabric = fabric;
-        this.device = device;
+        this.others = others;
+        this.timeline = host.timeline();
+        this.host = host;
         this.model = model;
-        this.replacement = new SplittableRandom(device.index());
+        this.replacement = new SplittableRandom(host.index());
         this.unitFreeNs = new long[model.processingUnits()];
         this.fetchFreeNs = new long[model.qpContextFetches()];
         this.cached = new long[model.qpContextCacheEntries()];
@@ -101,20 +105,20 @@ final class Rnic
     {
         // What one queue pair launches at one time has been posted with one doorbell.
         final int number = request.requester.number();
-        if (lastPostNs != fabric.nowNs() || lastPostNumber != number)
+        if (lastPostNs != timeline.nowNs() || lastPostNumber != number)
         {
-            doorbellFreeNs = Math.max(doorbellFreeNs, fabric.nowNs()) + model.doorbellNs();
-            lastPostNs = fabric.nowNs();
+            doorbellFreeNs = Math.max(doorbellFreeNs, timeline.nowNs()) + model.doorbellNs();
+            lastPostNs = timeline.nowNs();
             lastPostNumber = number;
         }
-        at(Math.max(doorbellFreeNs, fabric.nowNs()) + model.dmaReadNs(), () -> depart(request));
+        at(Math.max(doorbellFreeNs, timeline.nowNs()) + model.dmaReadNs(), () -> depart(request));
     }
 
     private void depart(final SimRequest request)
     {
-        final SimQueuePair requester = request.requester;
+        final SimRequest.Requester requester = request.requester;
         long readyNs = process(
-            withContext(fabric.nowNs(), requester.number()),
+            withContext(timeline.nowNs(), requester.number()),
             model.workRequestNs() + (request.connects ? model.dcConnectNs() : 0));
         int packets = 1;
         int payloadBytes = requester.type() == QueuePairType.UD ? model.udHeaderBytes() : 0;
@@ -128,28 +132,27 @@ final class Rnic
         sendFreeNs =
             Math.max(sendFreeNs, readyNs) + model.wireNs(payloadBytes, packets + (request.connects ? 1 : 0));
         final long arrivalNs = sendFreeNs + model.linkLatencyNs();
-        final SimRoute route = requester.sends().route();
         if (AccessChecks.answersRefusals(requester.type()))
         {
-            route.scheduleArrival(request, arrivalNs);
+            requester.scheduleArrival(request, arrivalNs);
             return;
         }
-        requester.sends().left(request, sendFreeNs + model.dmaWriteNs());
-        final SimDevice target = request.target();
+        requester.left(request, sendFreeNs + model.dmaWriteNs());
+        final SimHost target = request.target();
         if (target == null)
         {
-            route.scheduleArrival(request, arrivalNs);
+            requester.scheduleArrival(request, arrivalNs);
         }
         else
         {
-            at(arrivalNs, () -> route.scheduleArrival(request, target.rnic().takeIn(request)));
+            at(arrivalNs, () -> requester.scheduleArrival(request, others.apply(target).takeIn(request)));
         }
     }
 
     /** A message that is not answered costs its receiver what an answer would. @return when it is in memory. */
     private long takeIn(final SimRequest request)
     {
-        return process(withContext(fabric.nowNs(), contextAtTarget(request)), model.workRequestNs()) +
+        return process(withContext(timeline.nowNs(), contextAtTarget(request)), model.workRequestNs()) +
             model.dmaWriteNs();
     }
 
@@ -161,12 +164,12 @@ final class Rnic
 
     private static long contextAtTarget(final SimRequest request)
     {
-        final SimQueuePair requester = request.requester;
+        final SimRequest.Requester requester = request.requester;
         return switch (requester.type())
         {
-            case RC, UC -> request.link.peer() == null ? 0 : request.link.peer().number();
-            case UD -> request.destinationNumber;
-            case DC_INITIATOR -> DC_CONTEXT | (long)requester.device().index() << 32 | requester.number();
+            case RC, UC -> request.connection.executor() == null ? 0 : request.connection.executor().number();
+            case UD -> request.destination.number();
+            case DC_INITIATOR -> DC_CONTEXT | (long)requester.host().index() << 32 | requester.number();
         };
     }
 
@@ -179,7 +182,7 @@ final class Rnic
             // Made on the NIC, by the connect packet.
             hold(context);
         }
-        long readyNs = process(withContext(fabric.nowNs(), context), model.workRequestNs());
+        long readyNs = process(withContext(timeline.nowNs(), context), model.workRequestNs());
         if (request.isAtomic())
         {
             atomicFreeNs = Math.max(atomicFreeNs, readyNs) + model.atomicNs();
@@ -207,7 +210,7 @@ final class Rnic
             isSending = false;
             return;
         }
-        final Rnic target = response.request.requester.device().rnic();
+        final Rnic target = others.apply(response.request.requester.host());
         if (target.waitingBytes >= model.switchBufferBytes())
         {
             target.paused.add(this);
@@ -218,7 +221,7 @@ final class Rnic
         final int bytes = Math.min(response.bytesLeft, packets * model.mtuBytes());
         final long wireNs = model.wireNs(bytes, packets);
         final long readyNs = process(
-            withContext(fabric.nowNs(), response.context), packets * model.packetNs());
+            withContext(timeline.nowNs(), response.context), packets * model.packetNs());
         sendFreeNs = Math.max(sendFreeNs, readyNs) + wireNs;
         response.packetsLeft -= packets;
         response.bytesLeft -= bytes;
@@ -229,7 +232,7 @@ final class Rnic
         {
             responses.add(response);
         }
-        at(Math.max(fabric.nowNs(), sendFreeNs - WINDOW_NS), this::sendNext);
+        at(Math.max(timeline.nowNs(), sendFreeNs - WINDOW_NS), this::sendNext);
     }
 
     private void arrive(final Burst burst)
@@ -257,16 +260,16 @@ final class Rnic
         {
             paused.poll().sendNext();
         }
-        at(fabric.nowNs() + burst.wireNs, () ->
+        at(timeline.nowNs() + burst.wireNs, () ->
         {
-            final SimQueuePair requester = burst.request.requester;
+            final SimRequest.Requester requester = burst.request.requester;
             final long doneNs = process(
-                withContext(fabric.nowNs(), requester.number()), burst.packets * model.packetNs());
+                withContext(timeline.nowNs(), requester.number()), burst.packets * model.packetNs());
             if (burst.isLast)
             {
-                at(doneNs + model.dmaWriteNs(), () -> requester.sends().responseIsHere(burst.request));
+                at(doneNs + model.dmaWriteNs(), () -> requester.responseIsHere(burst.request));
             }
-            at(Math.max(fabric.nowNs(), doneNs - WINDOW_NS), this::receiveNext);
+            at(Math.max(timeline.nowNs(), doneNs - WINDOW_NS), this::receiveNext);
         });
     }
 
@@ -314,13 +317,13 @@ final class Rnic
 
     private void at(final long timeNs, final Runnable action)
     {
-        fabric.schedule(timeNs, SimStep.Kind.RNIC, device.index(), 0, action);
+        timeline.schedule(timeNs, SimStep.Kind.RNIC, host.index(), 0, action);
     }
 
     @Override
     public String toString()
     {
-        return "Rnic{device=" + device.name() + ", contexts=" + slots.size() + ", hits=" + hits + ", misses=" + misses +
+        return "Rnic{device=" + host.name() + ", contexts=" + slots.size() + ", hits=" + hits + ", misses=" + misses +
             ", unitFreeNs=" + Arrays.toString(unitFreeNs) + '}';
     }
 }

@@ -7,6 +7,7 @@ import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
@@ -24,7 +25,7 @@ final class SimAccess
         final int depth = Math.min(target.readAtomicDepth(), request.requester.maxReadAtomic());
         final int status =
             AccessChecks.queuePairStatus(request.operation, target.accessFlags(), request.remoteAddress, depth);
-        if (status != WorkCompletionStatus.SUCCESS || request.readsAhead >= depth && request.isReadOrAtomic())
+        if (status != WorkCompletionStatus.SUCCESS || request.launch.readsAhead() >= depth && request.isReadOrAtomic())
         {
             return WorkCompletionStatus.REM_INV_REQ_ERR;
         }
@@ -38,7 +39,7 @@ final class SimAccess
         final int right = OperationRules.neededRight(request.operation);
         if (WindowTable.isWindowKey(request.remoteKey))
         {
-            final BoundWindow window = target.device().windows().find(request.remoteKey);
+            final BoundWindow window = target.host().windows().find(request.remoteKey);
             final WindowBinding binding = window == null ? null : window.bindingFor(
                 request.remoteKey, target.protectionDomain(), target.number(), right, request.remoteAddress,
                 request.lengthBytes);
@@ -46,20 +47,20 @@ final class SimAccess
                 slice(binding.region(), binding.regionAddress(request.remoteAddress), request.lengthBytes);
         }
         return memory(
-            target.device(), target.protectionDomain(), request.remoteKey, right, request.remoteAddress,
+            target.host(), target.protectionDomain(), request.remoteKey, right, request.remoteAddress,
             request.lengthBytes);
     }
 
     /** Memory of a device by key and address; null when domain, rights or bounds do not fit. */
     static MemorySegment memory(
-        final SimDevice device,
-        final SimProtectionDomain domain,
+        final SimHost host,
+        final ProtectionDomain domain,
         final int key,
         final int right,
         final long address,
         final int lengthBytes)
     {
-        final RegisteredRegion region = device.keys().find(key);
+        final RegisteredRegion region = host.keys().find(key);
         return region == null || !region.allows(domain, right, address, lengthBytes) ?
             null : slice(region, address, lengthBytes);
     }
@@ -68,7 +69,7 @@ final class SimAccess
     static MemorySegment receiveBuffer(final SimTarget target)
     {
         return memory(
-            target.device(), target.protectionDomain(), target.receives().key(), AccessFlags.LOCAL_WRITE,
+            target.host(), target.protectionDomain(), target.receives().key(), AccessFlags.LOCAL_WRITE,
             target.receives().address(), target.receives().lengthBytes());
     }
 

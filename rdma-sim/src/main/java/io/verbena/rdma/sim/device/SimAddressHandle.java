@@ -6,13 +6,13 @@ import io.verbena.rdma.verbs.DeviceAddress;
 /** A device's address; requests posted with it keep the address, so that it may be closed at any time. */
 final class SimAddressHandle implements AddressHandle
 {
-    private final SimProtectionDomain protectionDomain;
+    private final Runnable onClosed;
     private final DeviceAddress target;
     private boolean isClosed;
 
-    SimAddressHandle(final SimProtectionDomain protectionDomain, final DeviceAddress target)
+    SimAddressHandle(final DeviceAddress target, final Runnable onClosed)
     {
-        this.protectionDomain = protectionDomain;
+        this.onClosed = onClosed;
         this.target = target;
     }
 
@@ -28,7 +28,7 @@ final class SimAddressHandle implements AddressHandle
         if (!isClosed)
         {
             isClosed = true;
-            protectionDomain.childClosed();
+            onClosed.run();
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.verbena.rdma.sim.device;
 
+import io.verbena.rdma.sim.schedule.SimStateful;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -10,25 +12,26 @@ import java.util.ArrayDeque;
 
 /**
  * A completion channel in virtual time. Called by a test, outside of any step, {@link #await} executes the fabric's
- * steps until an event comes or that much virtual time is over. Called by an agent, within a step, it only looks, as
- * if no time were given: the one thread must go on, so an agent looks again in its next duty cycle.
+ * steps until an event comes or that much virtual time is over. Called by an agent, within a step, it only polls, as
+ * if no time were given: the one thread must go on, so an agent polls again in its next duty cycle.
  */
 final class SimCompletionChannel implements CompletionChannel, SimStateful
 {
-    private final SimDevice device;
-    private final ArrayDeque<SimCompletionQueue> events = new ArrayDeque<>();
+    private final SimHost host;
+    private final ArrayDeque<CompletionQueue> events = new ArrayDeque<>();
     private int queueCount;
     private boolean isClosed;
 
-    SimCompletionChannel(final SimDevice device)
+    SimCompletionChannel(final SimHost host)
     {
-        this.device = device;
-        device.addObject(this);
+        this.host = host;
+        host.childOpened();
+        host.addObject(this);
     }
 
-    SimDevice device()
+    SimHost host()
     {
-        return device;
+        return host;
     }
 
     void attach()
@@ -36,13 +39,13 @@ final class SimCompletionChannel implements CompletionChannel, SimStateful
         queueCount++;
     }
 
-    void detach(final SimCompletionQueue queue)
+    void detach(final CompletionQueue queue)
     {
         queueCount--;
         events.removeIf(event -> event == queue);
     }
 
-    void raise(final SimCompletionQueue queue)
+    void raise(final CompletionQueue queue)
     {
         events.add(queue);
     }
@@ -51,27 +54,27 @@ final class SimCompletionChannel implements CompletionChannel, SimStateful
     public void describe(final StateWords words)
     {
         words.in(StatePart.NOTIFICATIONS).accept(events.size());
-        events.forEach(queue -> words.accept(device.indexOf(queue)));
+        events.forEach(queue -> words.accept(host.indexOf(queue)));
     }
 
     @Override
     public CompletionQueue await(final long timeoutNs)
     {
-        final SimFabric fabric = device.fabric();
-        if (fabric.isInStep() || timeoutNs <= 0)
+        final SimTimeline timeline = host.timeline();
+        if (timeline.isInStep() || timeoutNs <= 0)
         {
             return events.poll();
         }
-        final long nowNs = fabric.nowNs();
+        final long nowNs = timeline.nowNs();
         final long deadlineNs = timeoutNs > Long.MAX_VALUE - nowNs ? Long.MAX_VALUE : nowNs + timeoutNs;
         boolean isAtWork = true;
-        while (isAtWork && events.isEmpty() && fabric.nextStepNs() <= deadlineNs)
+        while (isAtWork && events.isEmpty() && timeline.nextStepNs() <= deadlineNs)
         {
-            isAtWork = fabric.step();
+            isAtWork = timeline.step();
         }
         if (events.isEmpty() && deadlineNs != Long.MAX_VALUE)
         {
-            fabric.advanceTo(deadlineNs);
+            timeline.advanceTo(deadlineNs);
         }
         return events.poll();
     }
@@ -87,8 +90,8 @@ final class SimCompletionChannel implements CompletionChannel, SimStateful
         if (!isClosed)
         {
             isClosed = true;
-            device.removeObject(this);
-            device.childClosed();
+            host.removeObject(this);
+            host.childClosed();
         }
     }
 }

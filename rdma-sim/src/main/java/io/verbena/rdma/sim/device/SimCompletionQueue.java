@@ -1,5 +1,6 @@
 package io.verbena.rdma.sim.device;
 
+import io.verbena.rdma.sim.schedule.SimStateful;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.NotificationArm;
@@ -16,18 +17,41 @@ import java.util.List;
 /** A completion queue: entries appear by steps of the fabric and stay until polled. */
 final class SimCompletionQueue implements CompletionQueue, SimStateful
 {
-    private final SimDevice device;
+    /** A queue pair or DC target that completes here. */
+    interface Receiver
+    {
+        int number();
+
+        /** The completion of a receive was polled, its slot is free. */
+        void releaseReceive();
+
+        /** This queue failed. */
+        void moveToError();
+    }
+
+    /** A queue pair whose requests complete here. */
+    interface Sender extends Receiver
+    {
+        /** The completion of a request was polled: slots before this position are free. */
+        void releaseSends(long position);
+
+        /** Position of the next request that will be posted. */
+        long tail();
+    }
+
+    private final SimHost host;
     private final int capacity;
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
-    private final List<SimTarget> attached = new ArrayList<>();
+    private final List<Receiver> attached = new ArrayList<>();
     private final SimCompletionChannel channel;
     private final NotificationArm arm = new NotificationArm();
     private boolean isOverrun;
     private boolean isClosed;
 
-    /** One completion; sendPosition is negative for a receive. */
+    /** One completion; of a receive there is no sender. */
     private record Entry(
-        SimTarget target,
+        Receiver target,
+        Sender sender,
         long wrId,
         int status,
         int opcode,
@@ -40,21 +64,28 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
     }
 
     /** With a channel, or null. */
-    SimCompletionQueue(final SimDevice device, final int capacity, final SimCompletionChannel channel)
+    SimCompletionQueue(final SimHost host, final int capacity, final SimCompletionChannel channel)
     {
-        this.device = device;
+        this.host = host;
+        host.childOpened();
         this.capacity = capacity;
         this.channel = channel;
-        device.addObject(this);
+        host.addObject(this);
         if (channel != null)
         {
             channel.attach();
         }
     }
 
-    SimDevice device()
+    /** A completion queue of this device. */
+    static SimCompletionQueue of(final SimHost host, final CompletionQueue completionQueue)
     {
-        return device;
+        if (completionQueue instanceof SimCompletionQueue sim && sim.host == host)
+        {
+            return sim;
+        }
+        throw new RdmaException(
+            "not a completion queue of this device: device=" + host.name() + ", queue=" + completionQueue);
     }
 
     @Override
@@ -87,18 +118,18 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
     }
 
     void pushSend(
-        final SimQueuePair queuePair,
+        final Sender queuePair,
         final long wrId,
         final int status,
         final int opcode,
         final int byteLength,
         final long position)
     {
-        push(new Entry(queuePair, wrId, status, opcode, byteLength, 0, 0, 0, position), false);
+        push(new Entry(queuePair, queuePair, wrId, status, opcode, byteLength, 0, 0, 0, position), false);
     }
 
     void pushReceive(
-        final SimTarget target,
+        final Receiver target,
         final long wrId,
         final int status,
         final int opcode,
@@ -109,17 +140,17 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
         final boolean isSolicited)
     {
         push(
-            new Entry(target, wrId, status, opcode, byteLength, immediate, flags, sourceNumber, -1), isSolicited);
+            new Entry(target, null, wrId, status, opcode, byteLength, immediate, flags, sourceNumber, -1), isSolicited);
     }
 
     /** A receive that no message will fill. */
-    void pushFlushedReceive(final SimTarget target, final long wrId)
+    void pushFlushedReceive(final Receiver target, final long wrId)
     {
         pushReceive(target, wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0, 0, false);
     }
 
     /** Drops what is there of a queue pair that is being reset or closed. */
-    void forget(final SimTarget target)
+    void forget(final Receiver target)
     {
         for (final Entry entry : entries)
         {
@@ -141,16 +172,16 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
         arm.arm(solicitedOnly);
     }
 
-    void attach(final SimTarget target)
+    void attach(final Receiver target)
     {
         if (isClosed)
         {
-            throw new RdmaException("completion queue is closed: device=" + device.name());
+            throw new RdmaException("completion queue is closed: device=" + host.name());
         }
         attached.add(target);
     }
 
-    void detach(final SimTarget target)
+    void detach(final Receiver target)
     {
         attached.remove(target);
         forget(target);
@@ -171,9 +202,9 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
             {
                 channel.detach(this);
             }
-            device.events().forget(this);
-            device.removeObject(this);
-            device.childClosed();
+            host.events().forget(this);
+            host.removeObject(this);
+            host.childClosed();
         }
     }
 
@@ -189,7 +220,7 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
             words.accept((long)entry.opcode << 32 | entry.byteLength);
             words.accept((long)entry.immediate << 32 | entry.flags);
             words.accept(entry.sourceNumber);
-            words.accept(entry.sendPosition < 0 ? -1 : ((SimQueuePair)entry.target).tail() - entry.sendPosition);
+            words.accept(entry.sender == null ? -1 : entry.sender.tail() - entry.sendPosition);
         }
         words.in(StatePart.NOTIFICATIONS).accept(arm.armed());
     }
@@ -197,15 +228,15 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
     @Override
     public String toString()
     {
-        return "SimCompletionQueue{device=" + device.name() + ", capacity=" + capacity + ", completions=" +
+        return "SimCompletionQueue{device=" + host.name() + ", capacity=" + capacity + ", completions=" +
             entries.size() + ", isOverrun=" + isOverrun + '}';
     }
 
     private static void release(final Entry entry)
     {
-        if (entry.sendPosition >= 0)
+        if (entry.sender != null)
         {
-            ((SimQueuePair)entry.target).releaseSends(entry.sendPosition);
+            entry.sender.releaseSends(entry.sendPosition);
         }
         else
         {
@@ -222,10 +253,10 @@ final class SimCompletionQueue implements CompletionQueue, SimStateful
         if (entries.size() == capacity)
         {
             isOverrun = true;
-            device.events().raise(AsyncEventType.CQ_ERR, this);
-            for (final SimTarget target : attached.stream().distinct().toList())
+            host.events().raise(AsyncEventType.CQ_ERR, this);
+            for (final Receiver target : attached.stream().distinct().toList())
             {
-                device.events().raise(AsyncEventType.QP_FATAL, target);
+                host.events().raise(AsyncEventType.QP_FATAL, target);
                 target.moveToError();
             }
             return;

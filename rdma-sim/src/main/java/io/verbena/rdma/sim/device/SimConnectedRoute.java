@@ -7,7 +7,7 @@ final class SimConnectedRoute extends SimOrderedRoute
 {
     private final boolean isReliable;
 
-    SimConnectedRoute(final SimQueuePair queuePair)
+    SimConnectedRoute(final Owner queuePair)
     {
         super(queuePair);
         this.isReliable = queuePair.type() == QueuePairType.RC;
@@ -18,17 +18,17 @@ final class SimConnectedRoute extends SimOrderedRoute
     {
         queuePair().peer();
         super.send(request);
-        if (!isReliable && !queuePair().hasRnic())
+        if (!isReliable && !hasRnic())
         {
-            queuePair().sends().left(request);
+            queuePair().left(request);
         }
     }
 
     @Override
-    public void cut(final SimDevice peer)
+    public void cut(final SimHost peer)
     {
-        final SimQueuePair other = queuePair().peer();
-        if (other != null && other.device() == peer)
+        final SimLink.Peer other = queuePair().peer();
+        if (other != null && other.host() == peer)
         {
             queuePair().link().cut();
             other.link().cut();
@@ -38,21 +38,20 @@ final class SimConnectedRoute extends SimOrderedRoute
     @Override
     void deliver(final SimRequest request)
     {
-        if (request.link == queuePair().link())
+        if (request.connection == queuePair().link())
         {
             // It may not have been there when the request set out.
             queuePair().peer();
         }
-        final SimQueuePair peer = request.link.peer();
-        final boolean isLost = !isReliable &&
-            SimLoss.isLost(queuePair(), peer, request);
-        if (!isLost && (peer == null || !peer.responder().offer(request)))
+        final SimRequest.Executor peer = request.connection.executor();
+        final boolean isLost = !isReliable && SimLoss.isLost(queuePair(), queuePair().pathMtuBytes(), request);
+        if (!isLost && (peer == null || !peer.offer(request)))
         {
-            queuePair().sends().giveUp(request);
+            queuePair().giveUp(request);
         }
         else if (!isLost)
         {
-            queuePair().sends().expireInInit(request, peer);
+            queuePair().expireInInit(request);
         }
     }
 }

@@ -1,30 +1,46 @@
 package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.SplitMix;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.util.Arrays;
 
-/** The connecting side; request and answer are steps of the fabric. */
-final class SimConnectionAttempt implements ConnectionAttempt
+/** The connecting side; request and answer are steps of the timeline. */
+final class SimConnectionAttempt implements ConnectionAttempt, SimQueuePair.Attempt
 {
+    /** Listens at a service port. */
+    interface Acceptor
+    {
+        void offer(SimConnectionAttempt attempt, byte[] data);
+    }
+
+    /** Who listens. */
+    interface Acceptors
+    {
+        /** Null when nobody listens there. */
+        Acceptor at(SimHost host, int servicePort);
+    }
+
     private static final byte[] NO_DATA = {};
 
     private final SimQueuePair queuePair;
     private final int accessFlags;
-    private final SimFabric fabric;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
     private final long deadlineNs;
     private State state = State.PENDING;
     private byte[] privateData = NO_DATA;
 
     SimConnectionAttempt(
-        final SimQueuePair queuePair, final int accessFlags, final SimFabric fabric, final long deadlineNs)
+        final SimQueuePair queuePair, final int accessFlags, final long deadlineNs)
     {
         this.queuePair = queuePair;
         this.accessFlags = accessFlags;
-        this.fabric = fabric;
+        this.network = queuePair.network();
+        this.timeline = network.timeline();
         this.deadlineNs = deadlineNs;
     }
 
@@ -33,8 +49,8 @@ final class SimConnectionAttempt implements ConnectionAttempt
         return queuePair;
     }
 
-    /** Of the outcome. */
-    long stateHash()
+    @Override
+    public long stateHash()
     {
         return SplitMix.mix((long)state.ordinal() << 32 ^ Arrays.hashCode(privateData));
     }
@@ -42,7 +58,7 @@ final class SimConnectionAttempt implements ConnectionAttempt
     @Override
     public State poll()
     {
-        if (state == State.PENDING && fabric.nowNs() - deadlineNs >= 0)
+        if (state == State.PENDING && timeline.nowNs() - deadlineNs >= 0)
         {
             fail(State.TIMED_OUT, NO_DATA);
         }
@@ -55,33 +71,33 @@ final class SimConnectionAttempt implements ConnectionAttempt
         return privateData;
     }
 
-    void send(final DeviceAddress target, final int servicePort, final byte[] data)
+    void send(final DeviceAddress target, final int servicePort, final Acceptors acceptors, final byte[] data)
     {
-        schedule(SimStep.Kind.CONNECT, queuePair.device(), () ->
+        schedule(SimStep.Kind.CONNECT, queuePair.host(), () ->
         {
-            final SimDevice device = fabric.find(target);
-            if (device != null && device.isKilled() || queuePair.device().isKilled())
+            final SimHost host = network.find(target);
+            if (host != null && host.isKilled() || queuePair.host().isKilled())
             {
                 return;
             }
-            final SimConnectionListener listener = device == null ? null : device.listener(servicePort);
+            final Acceptor listener = host == null ? null : acceptors.at(host, servicePort);
             if (listener == null)
             {
-                schedule(SimStep.Kind.ANSWER, queuePair.device(), () -> fail(State.UNREACHABLE, NO_DATA));
+                schedule(SimStep.Kind.ANSWER, queuePair.host(), () -> fail(State.UNREACHABLE, NO_DATA));
             }
             else
             {
-                listener.offer(new SimConnectionRequest(device, this, data));
+                listener.offer(this, data);
             }
         });
     }
 
     /** Acceptor: sends its answer; no queue pair means rejected. */
-    void answer(final SimDevice from, final SimQueuePair accepted, final byte[] data)
+    void answer(final SimHost from, final SimQueuePair accepted, final byte[] data)
     {
         schedule(SimStep.Kind.ANSWER, from, () ->
         {
-            if (queuePair.device().isKilled())
+            if (queuePair.host().isKilled())
             {
                 return;
             }
@@ -93,19 +109,19 @@ final class SimConnectionAttempt implements ConnectionAttempt
             {
                 privateData = data;
                 state = State.ESTABLISHED;
-                fabric.observer().onShown(queuePair.device(), stateHash());
+                network.observer().onShown(queuePair.host(), stateHash());
                 queuePair.establish(accepted, accessFlags);
             }
             else
             {
-                // Nobody takes the connection any more: the acceptor is told, as by a reject message.
-                schedule(SimStep.Kind.ANSWER, queuePair.device(), accepted::moveToError);
+                // Nobody takes the connection any more: the acceptor learns it, as by a reject message.
+                schedule(SimStep.Kind.ANSWER, queuePair.host(), accepted::moveToError);
             }
         });
     }
 
-    /** The queue pair is being closed. */
-    void cancel()
+    @Override
+    public void cancel()
     {
         if (state == State.PENDING)
         {
@@ -119,15 +135,15 @@ final class SimConnectionAttempt implements ConnectionAttempt
         {
             state = outcome;
             privateData = data;
-            fabric.observer().onShown(queuePair.device(), stateHash());
+            network.observer().onShown(queuePair.host(), stateHash());
             queuePair.toReset(this);
         }
     }
 
-    private void schedule(final SimStep.Kind kind, final SimDevice from, final Runnable action)
+    private void schedule(final SimStep.Kind kind, final SimHost from, final Runnable action)
     {
-        fabric.schedule(
-            fabric.nowNs() + fabric.drawDelayNs(queuePair.device(), queuePair.number(), SimQueuePair.CONNECT),
+        timeline.schedule(
+            timeline.nowNs() + timeline.drawDelayNs(queuePair.host(), queuePair.number(), SimRequest.CONNECT),
             kind,
             from.index(),
             queuePair.number(),

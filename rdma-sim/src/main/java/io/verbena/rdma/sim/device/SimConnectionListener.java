@@ -1,5 +1,6 @@
 package io.verbena.rdma.sim.device;
 
+import io.verbena.rdma.sim.schedule.SimStateful;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -8,30 +9,35 @@ import io.verbena.rdma.verbs.ConnectionRequest;
 import java.util.ArrayDeque;
 
 /** Queue of connection requests that have arrived at a service port. */
-final class SimConnectionListener implements ConnectionListener, SimStateful
+final class SimConnectionListener implements ConnectionListener, SimConnectionAttempt.Acceptor, SimStateful
 {
     private static final byte[] NO_DATA = {};
 
-    private final SimDevice device;
+    private final SimNetwork network;
+    private final SimHost host;
     private final int servicePort;
+    private final Runnable onClosed;
     private final ArrayDeque<SimConnectionRequest> requests = new ArrayDeque<>();
     private boolean isClosed;
 
-    SimConnectionListener(final SimDevice device, final int servicePort)
+    /** @param onClosed called once. */
+    SimConnectionListener(
+        final SimNetwork network, final SimHost host, final int servicePort, final Runnable onClosed)
     {
-        this.device = device;
+        this.network = network;
+        this.host = host;
         this.servicePort = servicePort;
+        this.onClosed = onClosed;
+        host.childOpened();
+        host.addObject(this);
     }
 
-    int servicePort()
+    @Override
+    public void offer(final SimConnectionAttempt attempt, final byte[] data)
     {
-        return servicePort;
-    }
-
-    void offer(final SimConnectionRequest request)
-    {
+        final SimConnectionRequest request = new SimConnectionRequest(host, attempt, data);
         requests.add(request);
-        device.fabric().observer().onShown(device, request.stateHash());
+        network.observer().onShown(host, request.stateHash());
     }
 
     @Override
@@ -54,7 +60,9 @@ final class SimConnectionListener implements ConnectionListener, SimStateful
         if (!isClosed)
         {
             isClosed = true;
-            device.listenerClosed(this);
+            onClosed.run();
+            host.removeObject(this);
+            host.childClosed();
             requests.forEach(request -> request.reject(NO_DATA));
             requests.clear();
         }

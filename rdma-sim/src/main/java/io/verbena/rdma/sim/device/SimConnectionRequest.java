@@ -12,14 +12,14 @@ import java.util.Arrays;
 /** The accepting side of a connection being made; answers travel like any message. */
 final class SimConnectionRequest implements ConnectionRequest
 {
-    private final SimDevice device;
+    private final SimHost host;
     private final SimConnectionAttempt attempt;
     private final byte[] privateData;
     private boolean isAnswered;
 
-    SimConnectionRequest(final SimDevice device, final SimConnectionAttempt attempt, final byte[] privateData)
+    SimConnectionRequest(final SimHost host, final SimConnectionAttempt attempt, final byte[] privateData)
     {
-        this.device = device;
+        this.host = host;
         this.attempt = attempt;
         this.privateData = privateData;
     }
@@ -28,7 +28,7 @@ final class SimConnectionRequest implements ConnectionRequest
     long stateHash()
     {
         final SimQueuePair asking = attempt.queuePair();
-        final long asker = (long)asking.device().index() << 32 | asking.number();
+        final long asker = (long)asking.host().index() << 32 | asking.number();
         return asker ^ SplitMix.mix(Arrays.hashCode(privateData));
     }
 
@@ -41,27 +41,27 @@ final class SimConnectionRequest implements ConnectionRequest
     @Override
     public DeviceAddress source()
     {
-        return attempt.queuePair().device().address();
+        return attempt.queuePair().host().address();
     }
 
     @Override
     public void prepare(final QueuePair queuePair)
     {
-        device.own(queuePair).toInit();
+        SimQueuePair.of(host, queuePair).toInit();
     }
 
     @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] answer)
     {
         checkAnswer(answer);
-        final SimQueuePair accepting = device.own(queuePair);
+        final SimQueuePair accepting = SimQueuePair.of(host, queuePair);
         if (accepting.state() != QueuePairState.INIT)
         {
             accepting.toInit();
         }
         isAnswered = true;
         accepting.establish(attempt.queuePair(), accessFlags);
-        attempt.answer(device, accepting, answer.clone());
+        attempt.answer(host, accepting, answer.clone());
     }
 
     @Override
@@ -69,7 +69,7 @@ final class SimConnectionRequest implements ConnectionRequest
     {
         checkAnswer(answer);
         isAnswered = true;
-        attempt.answer(device, null, answer.clone());
+        attempt.answer(host, null, answer.clone());
     }
 
     private void checkAnswer(final byte[] answer)
@@ -78,6 +78,6 @@ final class SimConnectionRequest implements ConnectionRequest
         {
             throw new RdmaException("connection request was answered already: source=" + source());
         }
-        SimDevice.checkRange("privateData.length", answer.length, 0, MAX_PRIVATE_DATA_BYTES);
+        SimHost.checkRange("privateData.length", answer.length, 0, MAX_PRIVATE_DATA_BYTES);
     }
 }

@@ -2,11 +2,9 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimChoice;
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StateWords;
-import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.WorkRequest;
-import io.verbena.rdma.verbs.QueuePairType;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,16 +12,20 @@ import java.util.List;
 /** UD: each datagram finds its own way, in any order, or vanishes without a word. */
 final class SimDatagramRoute implements SimRoute
 {
-    private final SimQueuePair queuePair;
-    private final SimDevice device;
-    private final SimFabric fabric;
+    private final Owner queuePair;
+    private final SimHost host;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
+    private final Rnic rnic;
     private final List<SimRequest> held = new ArrayList<>();
 
-    SimDatagramRoute(final SimQueuePair queuePair)
+    SimDatagramRoute(final Owner queuePair)
     {
         this.queuePair = queuePair;
-        this.device = queuePair.device();
-        this.fabric = device.fabric();
+        this.host = queuePair.host();
+        this.network = queuePair.network();
+        this.timeline = network.timeline();
+        this.rnic = network.rnic(host);
     }
 
     @Override
@@ -35,13 +37,13 @@ final class SimDatagramRoute implements SimRoute
     @Override
     public void send(final SimRequest request)
     {
-        if (queuePair.hasRnic())
+        if (rnic != null)
         {
-            device.rnic().send(request);
+            rnic.send(request);
         }
         else
         {
-            queuePair.sends().left(request);
+            queuePair.left(request);
             scheduleArrival(request);
         }
     }
@@ -49,8 +51,8 @@ final class SimDatagramRoute implements SimRoute
     @Override
     public void scheduleArrival(final SimRequest request, final long timeNs)
     {
-        fabric.schedule(
-            timeNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), choice(request), () -> arrive(request));
+        timeline.schedule(
+            timeNs, SimStep.Kind.ARRIVE, host.index(), queuePair.number(), choice(request), () -> arrive(request));
     }
 
     @Override
@@ -77,7 +79,7 @@ final class SimDatagramRoute implements SimRoute
     }
 
     @Override
-    public void cut(final SimDevice peer)
+    public void cut(final SimHost peer)
     {
     }
 
@@ -91,14 +93,14 @@ final class SimDatagramRoute implements SimRoute
     private void scheduleArrival(final SimRequest request)
     {
         scheduleArrival(
-            request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));
+            request, timeline.nowNs() + timeline.drawDelayNs(host, queuePair.number(), SimRequest.REQUEST));
     }
 
     private SimChoice choice(final SimRequest request)
     {
-        final SimDevice target = fabric.find(request.destination);
+        final SimHost target = network.find(request.destination.device());
         return target == null ? null :
-            new SimMessage(SimMessage.DATAGRAM, request, device, target, false, device::isSilenced);
+            new SimMessage(SimMessage.DATAGRAM, request, host, target, false, host::isSilenced);
     }
 
     private void arrive(final SimRequest request)
@@ -107,7 +109,7 @@ final class SimDatagramRoute implements SimRoute
         {
             held.add(request);
         }
-        else if (!request.link.isCut() && !device.isSilenced() && !SimLoss.isLost(queuePair))
+        else if (!request.connection.isCut() && !host.isSilenced() && !SimLoss.isLost(queuePair))
         {
             deliver(request);
         }
@@ -115,29 +117,19 @@ final class SimDatagramRoute implements SimRoute
 
     private void deliver(final SimRequest request)
     {
-        final SimDevice target = fabric.find(request.destination);
-        final SimQueuePair receiver = target == null ? null : target.findQueuePair(request.destinationNumber);
-        final boolean isTaken = receiver != null && !target.isKilled() && receiver.type() == QueuePairType.UD &&
-            QueuePairStates.servesInbound(receiver.state()) && receiver.attributes().qkey() == qkey(request) &&
-            !receiver.receives().isEmpty() &&
-            SimReceiver.check(receiver, request) != WorkCompletionStatus.LOC_LEN_ERR;
-        if (isTaken)
+        final SimHost target = network.find(request.destination.device());
+        final SimLink.Peer receiver =
+            target == null ? null : network.queuePair(target, request.destination.number());
+        if (receiver != null)
         {
-            receiver.serving();
-            final int status = SimReceiver.consume(receiver, request);
-            fabric.observer().onExecuted(target, request);
-            device.onExecuted();
-            if (status != WorkCompletionStatus.SUCCESS)
-            {
-                receiver.moveToError();
-            }
+            receiver.takeDatagram(request, queueKey(request));
         }
     }
 
     /** A key with the highest bit set stands for the sender's own. */
-    private int qkey(final SimRequest request)
+    private int queueKey(final SimRequest request)
     {
-        final int given = (int)request.destinationKey;
-        return given < 0 ? queuePair.attributes().qkey() : given;
+        final int given = (int)request.destination.accessKey();
+        return given < 0 ? queuePair.queueKey() : given;
     }
 }

@@ -18,7 +18,7 @@ final class SimDcRoute extends SimOrderedRoute
     private SimDcSession session;
     private long launchCount;
 
-    SimDcRoute(final SimQueuePair queuePair)
+    SimDcRoute(final Owner queuePair)
     {
         super(queuePair);
     }
@@ -27,18 +27,18 @@ final class SimDcRoute extends SimOrderedRoute
     public boolean mustWait(final WorkRequest posted, final boolean isIdle)
     {
         return !isIdle && session != null &&
-            !session.leadsTo(posted.destination.target(), posted.destinationNumber, posted.destinationKey);
+            !session.leadsTo(new SimDestination(
+                posted.destination.target(), posted.destinationNumber, posted.destinationKey));
     }
 
     @Override
     public void send(final SimRequest request)
     {
         launchCount++;
-        if (session == null ||
-            !session.leadsTo(request.destination, request.destinationNumber, request.destinationKey))
+        if (session == null || !session.leadsTo(request.destination))
         {
             end();
-            session = new SimDcSession(queuePair(), request);
+            session = new SimDcSession(queuePair().network(), request);
             request.connects = true;
         }
         request.session = session;
@@ -51,8 +51,8 @@ final class SimDcRoute extends SimOrderedRoute
         if (session != null)
         {
             final long count = launchCount;
-            fabric().schedule(
-                fabric().nowNs() + IDLE_NS, SimStep.Kind.DISCONNECT, queuePair().device().index(),
+            timeline().schedule(
+                timeline().nowNs() + IDLE_NS, SimStep.Kind.DISCONNECT, queuePair().host().index(),
                 queuePair().number(), choice(count), () ->
                 {
                     if (launchCount == count)
@@ -66,14 +66,14 @@ final class SimDcRoute extends SimOrderedRoute
     /** Keeping an idle connection takes a context from others and does nothing else. */
     private SimChoice choice(final long count)
     {
-        final SimDevice device = queuePair().device();
-        return new SimMessage("idle connection", null, device, device, true, () -> launchCount != count);
+        final SimHost host = queuePair().host();
+        return new SimMessage("idle connection", null, host, host, true, () -> launchCount != count);
     }
 
     @Override
     public void end()
     {
-        if (session != null && !queuePair().device().isKilled())
+        if (session != null && !queuePair().host().isKilled())
         {
             session.disconnect();
             session = null;
@@ -90,7 +90,7 @@ final class SimDcRoute extends SimOrderedRoute
     }
 
     @Override
-    public void cut(final SimDevice peer)
+    public void cut(final SimHost peer)
     {
         if (session != null && session.isTo(peer))
         {

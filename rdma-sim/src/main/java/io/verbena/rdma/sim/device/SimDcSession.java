@@ -3,9 +3,9 @@ package io.verbena.rdma.sim.device;
 import io.verbena.rdma.sim.schedule.SimChoice;
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.RetryTimers;
-import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.util.ArrayDeque;
@@ -14,15 +14,14 @@ import java.util.ArrayDeque;
  * One connection of an initiator to a target. Its first request brings the connect along; the target's device then
  * holds a responder context for it until the disconnect arrives, or the retry time after the initiator died.
  */
-final class SimDcSession
+final class SimDcSession implements SimRequest.Session, SimDcTarget.Session
 {
     private static final long CONTEXT_RETRY_NS = 5_000;
 
-    private final SimQueuePair initiator;
-    private final SimFabric fabric;
-    private final DeviceAddress destination;
-    private final int number;
-    private final long accessKey;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
+    private final SimRequest.Requester initiator;
+    private final SimDestination destination;
     /** Arrived, but there is no responder context yet. */
     private final ArrayDeque<SimRequest> waiting = new ArrayDeque<>();
     private SimDcTarget target;
@@ -30,26 +29,26 @@ final class SimDcSession
     private boolean isOver;
     private boolean isCut;
 
-    SimDcSession(final SimQueuePair initiator, final SimRequest first)
+    SimDcSession(final SimNetwork network, final SimRequest first)
     {
-        this.initiator = initiator;
-        this.fabric = initiator.device().fabric();
+        this.network = network;
+        this.timeline = network.timeline();
+        this.initiator = first.requester;
         this.destination = first.destination;
-        this.number = first.destinationNumber;
-        this.accessKey = first.destinationKey;
     }
 
-    boolean leadsTo(final DeviceAddress otherDestination, final int otherNumber, final long otherKey)
+    boolean leadsTo(final SimDestination other)
     {
-        return number == otherNumber && accessKey == otherKey && destination.equals(otherDestination) && !isOver;
+        return destination.equals(other) && !isOver;
     }
 
-    boolean isTo(final SimDevice device)
+    boolean isTo(final SimHost host)
     {
-        return device.address().equals(destination);
+        return host.address().equals(destination.device());
     }
 
-    boolean isCut()
+    @Override
+    public boolean isCut()
     {
         return isCut;
     }
@@ -59,36 +58,31 @@ final class SimDcSession
         isCut = true;
     }
 
-    SimResponder responder()
-    {
-        return responder;
-    }
-
     /** Initiator: adds where this leads and what waits for it. */
     void describe(final StateWords words)
     {
-        words.accept(destination);
-        words.accept(number);
-        words.accept(accessKey);
+        words.accept(destination.device());
+        words.accept(destination.number());
+        words.accept(destination.accessKey());
         words.accept((isOver ? 1 : 0) | (isCut ? 2 : 0) | (responder == null ? 4 : 0));
         words.accept(waiting.size());
         waiting.forEach(request -> request.describe(words));
     }
 
-    /** Target: adds whom this serves and what has arrived. */
-    void describeServed(final StateWords words)
+    @Override
+    public void describeServed(final StateWords words)
     {
-        words.accept((long)initiator.device().index() << 32 | initiator.number());
+        words.accept((long)initiator.host().index() << 32 | initiator.number());
         words.accept(isCut);
         responder.describe(words);
     }
 
-    /** A request has come to the target's device. */
-    void deliver(final SimRequest request)
+    @Override
+    public void deliver(final SimRequest request)
     {
         if (isOver || isCut)
         {
-            initiator.sends().giveUp(request);
+            initiator.giveUp(request);
         }
         else if (responder != null)
         {
@@ -107,29 +101,31 @@ final class SimDcSession
     /** Initiator: the connection is not needed any more. */
     void disconnect()
     {
-        final long delayNs = fabric.drawDelayNs(initiator.device(), initiator.number(), SimQueuePair.CONNECT);
-        after(initiator.hasRnic() ? initiator.device().rnic().controlNs() : delayNs, this::release);
+        final long delayNs = timeline.drawDelayNs(initiator.host(), initiator.number(), SimRequest.CONNECT);
+        final Rnic rnic = network.rnic(initiator.host());
+        after(rnic != null ? rnic.controlNs() : delayNs, this::release);
     }
 
     /** The initiator died: its context stays until the target's timer runs out. */
     void abandon()
     {
-        after(fabric.options().retryTimeoutNs(), this::release);
+        after(timeline.options().retryTimeoutNs(), this::release);
     }
 
     /** Target: nothing comes through any more. */
-    void release()
+    @Override
+    public void release()
     {
         isOver = true;
         if (responder != null)
         {
             final SimResponder old = responder;
             responder = null;
-            target.device().releaseDcContext();
+            target.host().releaseDcContext();
             target.sessionOver(this);
             old.dropAll();
         }
-        waiting.forEach(initiator.sends()::giveUp);
+        waiting.forEach(initiator::giveUp);
         waiting.clear();
     }
 
@@ -141,23 +137,25 @@ final class SimDcSession
             release();
             return;
         }
-        final SimDevice device = fabric.find(destination);
-        final SimDcTarget found = device == null || device.isKilled() ? null : device.findDcTarget(number);
+        final SimHost host = network.find(destination.device());
+        final SimDcTarget found =
+            host == null || host.isKilled() ? null : network.dcTarget(host, destination.number());
         if (found == null)
         {
             release();
         }
-        else if (!found.isKey(accessKey))
+        else if (!found.isKey(destination.accessKey()))
         {
+            network.observer().onShown(host, found.accessKeyViolations());
             isOver = true;
             waiting.remove();
-            initiator.sends().respond(first, WorkCompletionStatus.REM_ACCESS_ERR);
+            initiator.respond(first, WorkCompletionStatus.REM_ACCESS_ERR);
             waiting.clear();
         }
-        else if (device.takeDcContext())
+        else if (host.takeDcContext())
         {
             target = found;
-            responder = new SimResponder(found);
+            responder = new SimResponder(network, found, status -> release());
             found.sessionOpen(this);
             waiting.forEach(this::offer);
             waiting.clear();
@@ -175,21 +173,21 @@ final class SimDcSession
     private boolean isExpired(final SimRequest request)
     {
         final long retryNs = initiator.retryTimeNs();
-        return retryNs != RetryTimers.NEVER_NS && fabric.nowNs() - request.launchedNs >= retryNs;
+        return retryNs != RetryTimers.NEVER_NS && timeline.nowNs() - request.launch.timeNs() >= retryNs;
     }
 
     private void offer(final SimRequest request)
     {
         if (responder == null || !responder.offer(request))
         {
-            initiator.sends().giveUp(request);
+            initiator.giveUp(request);
         }
     }
 
     private void after(final long delayNs, final Runnable action)
     {
-        fabric.schedule(
-            fabric.nowNs() + delayNs, SimStep.Kind.DISCONNECT, initiator.device().index(), initiator.number(),
+        timeline.schedule(
+            timeline.nowNs() + delayNs, SimStep.Kind.DISCONNECT, initiator.host().index(), initiator.number(),
             choice(), action);
     }
 
@@ -201,7 +199,7 @@ final class SimDcSession
             return null;
         }
         return new SimMessage(
-            "disconnect before", responder.inbound().get(0), initiator.device(), target.device(), false,
+            "disconnect before", responder.inbound().get(0), initiator.host(), target.host(), false,
             () -> responder == null || responder.inbound().isEmpty());
     }
 }

@@ -2,11 +2,13 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimDecisions;
+import io.verbena.rdma.sim.schedule.SimStateful;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 
@@ -18,26 +20,41 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
 {
     private static final long RNR_WAIT_NS = 10_000;
 
-    private final SimProtectionDomain protectionDomain;
-    private final SimDevice device;
+    /** A connection that an initiator has to it now. */
+    interface Session
+    {
+        /** Nothing comes through any more. */
+        void release();
+
+        /** Adds whom this serves and what has arrived. */
+        void describeServed(StateWords words);
+    }
+
+    private final ProtectionDomain protectionDomain;
+    private final SimHost host;
+    private final Runnable onClosed;
     private final SimCompletionQueue completions;
     private final SimSharedReceiveQueue receives;
     private final DcTargetOptions options;
     private final int number;
-    private final List<SimDcSession> sessions = new ArrayList<>();
+    private final List<Session> sessions = new ArrayList<>();
     private QueuePairState state = QueuePairState.RTR;
     private long accessKeyViolations;
     private boolean isClosed;
 
+    /** @param onClosed called once. */
     SimDcTarget(
-        final SimProtectionDomain protectionDomain,
+        final SimHost host,
+        final ProtectionDomain protectionDomain,
+        final Runnable onClosed,
         final SimCompletionQueue completions,
         final SimSharedReceiveQueue receives,
         final DcTargetOptions options,
         final int number)
     {
         this.protectionDomain = protectionDomain;
-        this.device = protectionDomain.device();
+        this.host = host;
+        this.onClosed = onClosed;
         this.completions = completions;
         this.receives = receives;
         this.options = options;
@@ -50,17 +67,16 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
         if (!isRight)
         {
             accessKeyViolations++;
-            device.fabric().observer().onShown(device, accessKeyViolations);
         }
         return isRight;
     }
 
-    void sessionOpen(final SimDcSession session)
+    void sessionOpen(final Session session)
     {
         sessions.add(session);
     }
 
-    void sessionOver(final SimDcSession session)
+    void sessionOver(final Session session)
     {
         sessions.remove(session);
     }
@@ -93,19 +109,18 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
             endSessions();
             completions.detach(this);
             receives.detach(this);
-            device.removeDcTarget(this);
-            protectionDomain.childClosed();
+            onClosed.run();
         }
     }
 
     @Override
-    public SimDevice device()
+    public SimHost host()
     {
-        return device;
+        return host;
     }
 
     @Override
-    public SimProtectionDomain protectionDomain()
+    public ProtectionDomain protectionDomain()
     {
         return protectionDomain;
     }
@@ -170,14 +185,6 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
     }
 
     @Override
-    public void refused(final SimResponder responder, final int status)
-    {
-        // One initiator's mistake is no other's: only its connection ends.
-        List.copyOf(sessions).stream().filter(session -> session.responder() == responder)
-            .forEach(SimDcSession::release);
-    }
-
-    @Override
     public void moveToError()
     {
         if (!isClosed)
@@ -190,8 +197,8 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
     @Override
     public long decide(final SimDecision what, final long bound)
     {
-        return device.fabric().decisions().next(
-            what, SimDecisions.lane(device.index(), number, SimQueuePair.REQUEST), bound);
+        return host.timeline().decisions().next(
+            what, SimDecisions.lane(host.index(), number, SimRequest.REQUEST), bound);
     }
 
     @Override
@@ -207,12 +214,12 @@ final class SimDcTarget implements DcTarget, SimTarget, SimStateful
     @Override
     public String toString()
     {
-        return "SimDcTarget{device=" + device.name() + ", number=" + number + ", state=" + state +
+        return "SimDcTarget{device=" + host.name() + ", number=" + number + ", state=" + state +
             ", accessKeyViolations=" + accessKeyViolations + '}';
     }
 
     private void endSessions()
     {
-        List.copyOf(sessions).forEach(SimDcSession::release);
+        List.copyOf(sessions).forEach(Session::release);
     }
 }

@@ -3,17 +3,16 @@ package io.verbena.rdma.sim.device;
 import io.verbena.rdma.sim.schedule.SeededDecisions;
 import io.verbena.rdma.sim.schedule.SimAgenda;
 import io.verbena.rdma.sim.schedule.SimChoice;
-import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimDecisions;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.sim.schedule.SimFailureException;
 import io.verbena.rdma.sim.schedule.SimFault;
 import io.verbena.rdma.sim.schedule.SimIncidents;
 import io.verbena.rdma.sim.schedule.SimStep;
-import io.verbena.rdma.sim.schedule.SimTrace;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.TimedAgenda;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
-import io.verbena.rdma.verbs.RdmaException;
 
 import org.agrona.concurrent.NanoClock;
 
@@ -28,18 +27,10 @@ public final class SimFabric implements Fabric
 {
     private static final long GID_PREFIX = 0xFE80_0000_0000_0000L;
 
-    private final SimFabricOptions options;
-    private final SimDecisions decisions;
-    private final SimIncidents incidents;
-    private final SimAgenda agenda;
-    private final List<SimDevice> devices = new ArrayList<>();
-    private final SimTrace trace;
+    private final SimTimeline timeline;
+    private final SimNetwork network;
     private final SimNamedMemory named = new SimNamedMemory();
-    private final NanoClock clock = this::nowNs;
-    private long nowNs = 1;
-    private long sequence;
-    private SimObserver observer = SimObserver.NONE;
-    private boolean isInStep;
+    private final List<SimDevice> devices = new ArrayList<>();
 
     /**
      * @param seed    decides everything; equal seeds and equal calls give equal runs.
@@ -71,23 +62,14 @@ public final class SimFabric implements Fabric
         final List<SimFault> faults,
         final SimAgenda agenda)
     {
-        this.agenda = agenda;
-        this.decisions = decisions;
-        this.trace = new SimTrace(decisions.seed());
-        this.options = options;
-        this.incidents = new SimIncidents(decisions, faults);
-        if (options.minDelayNs() < 1 || options.maxDelayNs() < options.minDelayNs())
-        {
-            throw new RdmaException(
-                "delays must be 1 or more and ordered: minDelayNs=" + options.minDelayNs() + ", maxDelayNs=" +
-                options.maxDelayNs());
-        }
+        timeline = new SimTimeline(decisions, options, faults, agenda);
+        network = new SimNetwork(timeline);
     }
 
     /** @return the seed given. */
     public long seed()
     {
-        return decisions.seed();
+        return timeline.decisions().seed();
     }
 
     @Override
@@ -112,9 +94,13 @@ public final class SimFabric implements Fabric
     public SimDevice openDevice(final String name)
     {
         final int index = devices.size() + 1;
-        final SimDevice device = new SimDevice(this, name, index, new DeviceAddress(GID_PREFIX, index));
+        final SimDevice device = new SimDevice(
+            network,
+            new SimHost(timeline, named, name, index, new DeviceAddress(GID_PREFIX, index)),
+            named,
+            (host, servicePort) -> devices.get(host.index() - 1).listener(servicePort));
         devices.add(device);
-        incidents.addDevice(name, index);
+        timeline.incidents().addDevice(name, index);
         return device;
     }
 
@@ -133,7 +119,7 @@ public final class SimFabric implements Fabric
     /** @return virtual time. */
     public NanoClock clock()
     {
-        return clock;
+        return timeline.clock();
     }
 
     /**
@@ -143,41 +129,24 @@ public final class SimFabric implements Fabric
      */
     public boolean step()
     {
-        final SimStep step = agenda.poll();
-        if (step == null)
-        {
-            return false;
-        }
-        execute(step);
-        return true;
+        return timeline.step();
     }
 
     public void execute(final SimStep step)
     {
-        nowNs = Math.max(nowNs, step.timeNs);
-        trace.add(step);
-        isInStep = true;
-        try
-        {
-            step.action.run();
-        }
-        finally
-        {
-            isInStep = false;
-        }
+        timeline.execute(step);
     }
 
     /** Time goes on to this at least, without the steps due until then. */
     public void waitUntil(final long timeNs)
     {
-        nowNs = Math.max(nowNs, timeNs);
+        timeline.waitUntil(timeNs);
     }
 
     /** @return virtual time of the next step, {@link Long#MAX_VALUE} when there is none. */
     public long nextStepNs()
     {
-        final SimStep step = agenda.peek();
-        return step == null ? Long.MAX_VALUE : step.timeNs;
+        return timeline.nextStepNs();
     }
 
     /**
@@ -187,112 +156,75 @@ public final class SimFabric implements Fabric
      */
     public void advanceTo(final long targetNs)
     {
-        if (targetNs < nowNs)
-        {
-            throw new RdmaException("time does not go back: nowNs=" + nowNs + ", targetNs=" + targetNs);
-        }
-        while (nextStepNs() <= targetNs)
-        {
-            step();
-        }
-        nowNs = targetNs;
+        timeline.advanceTo(targetNs);
     }
 
     /** @return steps executed so far. */
     public long steps()
     {
-        return trace.stepCount();
+        return timeline.trace().stepCount();
     }
 
     /** @return hash of everything that happened so far; equal for equal seeds and calls. */
     public long traceHash()
     {
-        return trace.hash();
+        return timeline.trace().hash();
     }
 
     /** @return the last steps in words, for messages. */
     public String recentSteps()
     {
-        return trace.recentSteps();
+        return timeline.trace().recentSteps();
+    }
+
+    /**
+     * A failure that names seed, step, time and the last steps.
+     *
+     * @param what  went wrong.
+     * @param cause or null.
+     * @return the exception, to be thrown.
+     */
+    public SimFailureException failure(final String what, final Throwable cause)
+    {
+        return new SimFailureException(
+            what + ": seed=" + seed() + ", step=" + steps() + ", timeNs=" + nowNs() + ", traceHash=" +
+            Long.toHexString(traceHash()) + "\nlast steps:" + recentSteps(), cause);
     }
 
     /** Frees all memory, whoever still has it open. */
     @Override
     public void close()
     {
-        agenda.clear();
-        devices.forEach(SimDevice::freeMemory);
+        timeline.clear();
+        devices.forEach(device -> device.host().freeMemory());
         named.close();
-    }
-
-    SimNamedMemory named()
-    {
-        return named;
     }
 
     public long nowNs()
     {
-        return nowNs;
-    }
-
-    /** A number larger than all before, to tell what was first within one time. */
-    long nextSequence()
-    {
-        return sequence++;
-    }
-
-    /** Whether this is called by something that a step does, such as an agent. */
-    boolean isInStep()
-    {
-        return isInStep;
-    }
-
-    SimFabricOptions options()
-    {
-        return options;
+        return timeline.nowNs();
     }
 
     public SimDecisions decisions()
     {
-        return decisions;
+        return timeline.decisions();
     }
 
     public void observe(final SimObserver newObserver)
     {
-        observer = newObserver;
-    }
-
-    SimObserver observer()
-    {
-        return observer;
+        network.observe(newObserver);
     }
 
     public SimIncidents incidents()
     {
-        return incidents;
+        return timeline.incidents();
     }
 
-    SimTrace trace()
-    {
-        return trace;
-    }
-
-    SimDevice find(final DeviceAddress address)
-    {
-        for (final SimDevice device : devices)
-        {
-            if (device.address().equals(address) && !device.isClosed())
-            {
-                return device;
-            }
-        }
-        return null;
-    }
-
+    /** A step that happens when its time has come. */
     public void schedule(
         final long timeNs, final SimStep.Kind kind, final int device, final int detail, final Runnable action)
     {
-        schedule(timeNs, kind, device, detail, null, action);
+        timeline.schedule(timeNs, kind, device, detail, action);
     }
 
     /** A step that an exploration may hold back. */
@@ -304,17 +236,6 @@ public final class SimFabric implements Fabric
         final SimChoice choice,
         final Runnable action)
     {
-        final long tieBreak =
-            decisions.next(SimDecision.TIE, SimDecisions.lane(device, detail, kind.ordinal() & 3), Long.MAX_VALUE);
-        agenda.add(new SimStep(timeNs, tieBreak, sequence++, kind, device, detail, choice, action));
-    }
-
-    /** One message's way: usually short, sometimes long. */
-    long drawDelayNs(final SimDevice from, final int number, final int direction)
-    {
-        final long lane = SimDecisions.lane(from.index(), number, direction);
-        final long spanNs = options.maxDelayNs() - options.minDelayNs() + 1;
-        final long ordinaryNs = options.minDelayNs() + decisions.next(SimDecision.DELAY_NS, lane, spanNs);
-        return incidents.delayNs(from, number, direction, ordinaryNs, options);
+        timeline.schedule(timeNs, kind, device, detail, choice, action);
     }
 }

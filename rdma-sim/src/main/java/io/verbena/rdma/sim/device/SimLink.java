@@ -1,24 +1,54 @@
 package io.verbena.rdma.sim.device;
 
+import io.verbena.rdma.verbs.QueuePairType;
+
 /** What a queue pair is connected to between two resets; requests under way keep theirs. */
-final class SimLink
+final class SimLink implements SimRequest.Connection
 {
-    private SimQueuePair peer;
+    /** A queue pair, as its peer knows it. */
+    interface Peer
+    {
+        SimHost host();
+
+        int number();
+
+        QueuePairType type();
+
+        /** READs and atomics that it can answer at once. */
+        int depth();
+
+        SimLink link();
+
+        SimRequest.Executor executor();
+
+        /** UD: takes a datagram, if its queue key is right and there is a receive. */
+        void takeDatagram(SimRequest request, int queueKey);
+
+        void moveToError();
+    }
+
+    private Peer peer;
     private boolean isCut;
 
     /** The peer, as far as it is known and there. */
-    SimQueuePair peer()
+    Peer peer()
     {
         return peer;
     }
 
-    void peer(final SimQueuePair newPeer)
+    void peer(final Peer newPeer)
     {
         peer = newPeer;
     }
 
-    /** Whether no message passes any more. */
-    boolean isCut()
+    @Override
+    public SimRequest.Executor executor()
+    {
+        return peer == null ? null : peer.executor();
+    }
+
+    @Override
+    public boolean isCut()
     {
         return isCut;
     }

@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
  * @param isLate     asked whether it is of no use any more.
  */
 public record SimMessage(
-    String what, SimRequest request, SimDevice requester, SimDevice at, boolean isResponse, BooleanSupplier isLate)
+    String what, SimRequest request, SimHost requester, SimHost at, boolean isResponse, BooleanSupplier isLate)
     implements SimChoice
 {
     /** What comes to a UD queue pair. */
@@ -25,7 +25,7 @@ public record SimMessage(
     /** The outcome of a request comes back, or its absence is noticed. */
     static SimMessage response(final String what, final SimRequest request, final BooleanSupplier isLate)
     {
-        final SimDevice requester = request.requester.device();
+        final SimHost requester = request.requester.host();
         return new SimMessage(what, request, requester, requester, true, isLate);
     }
 

@@ -19,6 +19,17 @@ import java.util.regex.Pattern;
  */
 final class SimNamedMemory
 {
+    /** A device that has registered named memory. */
+    interface Holder
+    {
+        String name();
+
+        boolean isKilled();
+
+        /** Somebody else has the memory now: nothing that was meant for this device lands there any more. */
+        void cutOff(RegisteredRegion region);
+    }
+
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
 
     /** One name, with who has it now or had it last. */
@@ -26,7 +37,7 @@ final class SimNamedMemory
     {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment segment;
-        private SimDevice device;
+        private Holder device;
         private RegisteredRegion region;
 
         private Entry(final long lengthBytes)
@@ -70,7 +81,7 @@ final class SimNamedMemory
         return entry.segment;
     }
 
-    void held(final String name, final SimDevice device, final RegisteredRegion region)
+    void held(final String name, final Holder device, final RegisteredRegion region)
     {
         final Entry entry = entries.get(name);
         entry.device = device;

@@ -12,12 +12,12 @@ public interface SimObserver
         }
 
         @Override
-        public void onExecuted(final SimDevice target, final SimRequest request)
+        public void onExecuted(final SimHost target, final SimRequest request)
         {
         }
 
         @Override
-        public void onShown(final SimDevice device, final long value)
+        public void onShown(final SimHost device, final long value)
         {
         }
     };
@@ -26,8 +26,8 @@ public interface SimObserver
     void onCompleted(SimRequest request);
 
     /** A request, or a piece of it, was executed at its target. */
-    void onExecuted(SimDevice target, SimRequest request);
+    void onExecuted(SimHost target, SimRequest request);
 
     /** Something else became visible on a device. */
-    void onShown(SimDevice device, long value);
+    void onShown(SimHost device, long value);
 }

@@ -1,6 +1,7 @@
 package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.WorkRequest;
 
@@ -9,32 +10,40 @@ import java.util.ArrayDeque;
 /** Messages of a connection: each arrives after a delay of its own, none before an earlier one. */
 abstract class SimOrderedRoute implements SimRoute
 {
-    private final SimQueuePair queuePair;
-    private final SimDevice device;
-    private final SimFabric fabric;
+    private final Owner queuePair;
+    private final SimHost host;
+    private final SimTimeline timeline;
+    private final Rnic rnic;
     /** Sent and not arrived. */
     private final ArrayDeque<SimRequest> travelling = new ArrayDeque<>();
     private long lastArrivalNs;
     private int heldArrivals;
 
-    SimOrderedRoute(final SimQueuePair queuePair)
+    SimOrderedRoute(final Owner queuePair)
     {
         this.queuePair = queuePair;
-        this.device = queuePair.device();
-        this.fabric = device.fabric();
+        this.host = queuePair.host();
+        this.timeline = host.timeline();
+        this.rnic = queuePair.network().rnic(host);
     }
 
     /** A request has come to where it leads. */
     abstract void deliver(SimRequest request);
 
-    final SimQueuePair queuePair()
+    final Owner queuePair()
     {
         return queuePair;
     }
 
-    final SimFabric fabric()
+    /** Whether the cost model of a NIC decides how long messages take. */
+    final boolean hasRnic()
     {
-        return fabric;
+        return rnic != null;
+    }
+
+    final SimTimeline timeline()
+    {
+        return timeline;
     }
 
     @Override
@@ -47,12 +56,12 @@ abstract class SimOrderedRoute implements SimRoute
     public void send(final SimRequest request)
     {
         travelling.add(request);
-        if (!queuePair.hasRnic())
+        if (rnic == null)
         {
             scheduleArrival();
             return;
         }
-        device.rnic().send(request);
+        rnic.send(request);
     }
 
     @Override
@@ -90,15 +99,15 @@ abstract class SimOrderedRoute implements SimRoute
     private void scheduleArrival()
     {
         scheduleArrival(
-            null, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.REQUEST));
+            null, timeline.nowNs() + timeline.drawDelayNs(host, queuePair.number(), SimRequest.REQUEST));
     }
 
     @Override
     public final void scheduleArrival(final SimRequest request, final long timeNs)
     {
-        // Never before an earlier one, so that one long delay holds up all that follow on this queue pair.
+        // Never before an earlier one, so that one long delay delays all that follow on this queue pair.
         lastArrivalNs = Math.max(lastArrivalNs + 1, timeNs);
-        fabric.schedule(lastArrivalNs, SimStep.Kind.ARRIVE, device.index(), queuePair.number(), this::arrive);
+        timeline.schedule(lastArrivalNs, SimStep.Kind.ARRIVE, host.index(), queuePair.number(), this::arrive);
     }
 
     /** The oldest travelling request arrives: whichever step brings it, order is kept. */
@@ -110,9 +119,9 @@ abstract class SimOrderedRoute implements SimRoute
             return;
         }
         final SimRequest request = travelling.poll();
-        if (request.link.isCut() || device.isSilenced())
+        if (request.connection.isCut() || host.isSilenced())
         {
-            queuePair.sends().giveUp(request);
+            queuePair.giveUp(request);
         }
         else
         {

@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
@@ -25,20 +26,20 @@ import java.util.Objects;
 /** Makes regions, windows, queue pairs and what belongs to them. */
 final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Owner, BoundWindow.Owner
 {
-    private final SimDevice device;
+    private final SimNetwork network;
+    private final SimHost host;
+    private final SimNamedMemory named;
     private final Map<RegisteredRegion, Runnable> memory = new IdentityHashMap<>();
     private int childCount;
     private int regionCount;
     private boolean isClosed;
 
-    SimProtectionDomain(final SimDevice device)
+    SimProtectionDomain(final SimNetwork network, final SimHost host, final SimNamedMemory named)
     {
-        this.device = device;
-    }
-
-    SimDevice device()
-    {
-        return device;
+        this.network = network;
+        this.host = host;
+        this.named = named;
+        host.childOpened();
     }
 
     @Override
@@ -57,11 +58,10 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        final SimFabric fabric = device.fabric();
         final RegisteredRegion region = add(
-            fabric.named().hold(name, lengthBytes, fabric.options().namedMemoryCutsOff()), accessFlags);
-        fabric.named().held(name, device, region);
-        memory.put(region, () -> fabric.named().released(name, region));
+            named.hold(name, lengthBytes, network.timeline().options().namedMemoryCutsOff()), accessFlags);
+        named.held(name, host, region);
+        memory.put(region, () -> named.released(name, region));
         return region;
     }
 
@@ -76,7 +76,7 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
                 "only native, writable memory that is not freed can be registered: segment=" + segment);
         }
         final SegmentHold hold =
-            device.fabric().options().holdsCallersMemory() ? SegmentHold.of(segment) : null;
+            network.timeline().options().holdsCallersMemory() ? SegmentHold.of(segment) : null;
         final RegisteredRegion region = add(segment, accessFlags);
         if (hold != null)
         {
@@ -89,12 +89,17 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
         checkOpen();
-        device.checkCapabilities(options.capabilities());
-        final SimCompletionQueue send = device.own(options.sendCompletions());
-        final SimCompletionQueue receive = device.own(options.receiveCompletions());
+        checkCapabilities(options.capabilities());
+        final SimCompletionQueue send = SimCompletionQueue.of(host, options.sendCompletions());
+        final SimCompletionQueue receive = SimCompletionQueue.of(host, options.receiveCompletions());
         final SimSharedReceiveQueue shared = shared(options);
-        final SimQueuePair queuePair = device.addQueuePair(
-            number -> new SimQueuePair(this, send, receive, shared, options, number));
+        final Runnable[] onClosed = new Runnable[1];
+        final SimQueuePair queuePair = new SimQueuePair(
+            network, host, this, () -> onClosed[0].run(), send, receive, shared, options, host.nextQueuePairNumber());
+        onClosed[0] = () -> removed(queuePair);
+        network.add(queuePair);
+        host.addSender(queuePair);
+        host.addObject(queuePair);
         childCount++;
         if (shared != null)
         {
@@ -140,16 +145,16 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
     {
         checkOpen();
-        SimDevice.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SimDevice.MAX_QUEUE_PAIR_REQUESTS);
+        SimHost.checkRange("maxReceiveRequests", maxReceiveRequests, 1, SimHost.MAX_QUEUE_PAIR_REQUESTS);
         childCount++;
-        return new SimSharedReceiveQueue(this, maxReceiveRequests);
+        return new SimSharedReceiveQueue(host, this, this::childClosed, maxReceiveRequests);
     }
 
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
         checkOpen();
-        final BoundWindow window = device.windows().add(this, this);
+        final BoundWindow window = host.windows().add(this, this);
         childCount++;
         return window;
     }
@@ -159,18 +164,22 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     {
         checkOpen();
         childCount++;
-        return new SimAddressHandle(this, Objects.requireNonNull(target));
+        return new SimAddressHandle(Objects.requireNonNull(target), this::childClosed);
     }
 
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
         checkOpen();
-        SimDevice.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SimDevice.MAX_READ_ATOMIC);
-        final SimCompletionQueue completions = device.own(options.receiveCompletions());
+        SimHost.checkRange("maxReadAtomic", options.maxReadAtomic(), 0, SimHost.MAX_READ_ATOMIC);
+        final SimCompletionQueue completions = SimCompletionQueue.of(host, options.receiveCompletions());
         final SimSharedReceiveQueue shared = own(options.sharedReceiveQueue());
-        final SimDcTarget target = device.addDcTarget(
-            number -> new SimDcTarget(this, completions, shared, options, number));
+        final Runnable[] onClosed = new Runnable[1];
+        final SimDcTarget target = new SimDcTarget(
+            host, this, () -> onClosed[0].run(), completions, shared, options, host.nextQueuePairNumber());
+        onClosed[0] = () -> removed(target);
+        network.add(target);
+        host.addObject(target);
         childCount++;
         shared.attach(target);
         completions.attach(target);
@@ -180,14 +189,14 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     @Override
     public void release(final BoundWindow window)
     {
-        device.windows().remove(window);
+        host.windows().remove(window);
         childCount--;
     }
 
     @Override
     public void release(final RegisteredRegion region)
     {
-        device.keys().remove(region);
+        host.keys().remove(region);
         regionCount--;
         final Runnable free = memory.remove(region);
         if (free != null)
@@ -208,17 +217,34 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
         if (!isClosed)
         {
             isClosed = true;
-            device.childClosed();
+            host.childClosed();
         }
     }
 
-    void queuePairClosed(final SimQueuePair queuePair)
+    private void removed(final SimQueuePair queuePair)
     {
-        device.removeQueuePair(queuePair);
+        network.remove(queuePair);
+        host.removeSender(queuePair);
+        host.removeObject(queuePair);
         childCount--;
     }
 
-    void childClosed()
+    private void removed(final SimDcTarget target)
+    {
+        network.remove(target);
+        host.removeObject(target);
+        childCount--;
+    }
+
+    private void checkCapabilities(final QueuePairCapabilities capabilities)
+    {
+        SimHost.checkRange("maxSendRequests", capabilities.maxSendRequests(), 1, SimHost.MAX_QUEUE_PAIR_REQUESTS);
+        SimHost.checkRange("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, SimHost.MAX_QUEUE_PAIR_REQUESTS);
+        SimHost.checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, SimHost.MAX_INLINE_BYTES);
+        SimHost.checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, SimHost.MAX_READ_ATOMIC);
+    }
+
+    private void childClosed()
     {
         childCount--;
     }
@@ -226,14 +252,14 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     private RegisteredRegion add(final MemorySegment segment, final int accessFlags)
     {
         regionCount++;
-        return device.keys().add(segment, device.nextAddress(segment), accessFlags, this, this);
+        return host.keys().add(segment, host.nextAddress(segment), accessFlags, this, this);
     }
 
     private void checkOpen()
     {
         if (isClosed)
         {
-            throw new RdmaException("protection domain is closed: device=" + device.name());
+            throw new RdmaException("protection domain is closed: device=" + host.name());
         }
     }
 }

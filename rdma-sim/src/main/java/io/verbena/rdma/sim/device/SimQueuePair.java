@@ -2,6 +2,8 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimDecisions;
+import io.verbena.rdma.sim.schedule.SimStateful;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.AccessChecks;
@@ -13,34 +15,44 @@ import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * A simulated queue pair: its states, attributes and receives. What it sends is {@link SimSendQueue}'s, what it serves
  * is {@link SimResponder}'s.
  */
-public final class SimQueuePair extends StagedQueuePair implements SimTarget, SimStateful
+final class SimQueuePair extends StagedQueuePair
+    implements SimTarget, SimSendQueue.Owner, SimLink.Peer, SimHost.Sender, SimStateful
 {
-    static final int REQUEST = 0;
-    static final int RESPONSE = 1;
-    static final int CONNECT = 2;
-    /** In place of a count of retries: the fabric's time decides, as the connection service has set it up. */
-    static final int RNR_BY_TIME = -1;
+    /** The attempt to connect it by the connection service. */
+    interface Attempt
+    {
+        /** The queue pair is being closed. */
+        void cancel();
+
+        /** Of the outcome. */
+        long stateHash();
+    }
 
     private static final int SERVICE_RETRIES = 7;
     private static final int SERVICE_TIMEOUT = 14;
 
-    private final SimDevice device;
-    private final SimFabric fabric;
-    private final SimProtectionDomain protectionDomain;
+    private final SimHost host;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
+    private final ProtectionDomain protectionDomain;
+    private final Runnable onClosed;
     private final SimCompletionQueue sendCompletions;
     private final SimCompletionQueue receiveCompletions;
     /** Null: a receive queue of its own. */
@@ -53,15 +65,19 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     private final int depth;
     private QueuePairState state = QueuePairState.RESET;
     private SimLink link = new SimLink();
-    private SimConnectionAttempt attempt;
+    private Attempt attempt;
     private long resetSequence = -1;
     private boolean hasServiceTimers = true;
     private boolean isEstablished;
     private boolean isHeld;
     private boolean isClosed;
 
+    /** @param onClosed called once. */
     SimQueuePair(
-        final SimProtectionDomain protectionDomain,
+        final SimNetwork network,
+        final SimHost host,
+        final ProtectionDomain protectionDomain,
+        final Runnable onClosed,
         final SimCompletionQueue sendCompletions,
         final SimCompletionQueue receiveCompletions,
         final SimSharedReceiveQueue shared,
@@ -71,10 +87,12 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         super(
             options.type(),
             options.capabilities(),
-            options.type() == QueuePairType.UD ? SimDevice.PATH_MTU_BYTES : SimDevice.MAX_MESSAGE_BYTES,
+            options.type() == QueuePairType.UD ? SimHost.PATH_MTU_BYTES : SimHost.MAX_MESSAGE_BYTES,
             true);
-        this.device = protectionDomain.device();
-        this.fabric = device.fabric();
+        this.host = host;
+        this.network = network;
+        this.timeline = network.timeline();
+        this.onClosed = onClosed;
         this.protectionDomain = protectionDomain;
         this.sendCompletions = sendCompletions;
         this.receiveCompletions = receiveCompletions;
@@ -83,18 +101,34 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
             new ReceiveQueue(options.capabilities().maxReceiveRequests()) : shared.queue();
         this.depth = options.capabilities().maxReadAtomic();
         this.number = number;
-        this.responder = new SimResponder(this);
+        this.responder = new SimResponder(network, this, this::refused);
         this.sends = new SimSendQueue(this, sendCompletions);
     }
 
-    @Override
-    public SimDevice device()
+    /** A queue pair of this device. */
+    static SimQueuePair of(final SimHost host, final QueuePair queuePair)
     {
-        return device;
+        if (queuePair instanceof SimQueuePair sim && sim.host == host)
+        {
+            return sim;
+        }
+        throw new RdmaException("not a queue pair of this device: device=" + host.name() + ", queuePair=" + queuePair);
     }
 
     @Override
-    public SimProtectionDomain protectionDomain()
+    public SimHost host()
+    {
+        return host;
+    }
+
+    @Override
+    public SimNetwork network()
+    {
+        return network;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain()
     {
         return protectionDomain;
     }
@@ -111,41 +145,58 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         return receives;
     }
 
-    /** Whether the cost model of its NIC decides how long its messages take. */
-    boolean hasRnic()
-    {
-        return device.rnic() != null;
-    }
-
-    SimSendQueue sends()
-    {
-        return sends;
-    }
-
-    SimResponder responder()
+    @Override
+    public SimRequest.Executor executor()
     {
         return responder;
     }
 
-    CurrentAttributes attributes()
+    @Override
+    public int depth()
     {
-        return attributes;
+        return depth;
     }
 
-    /** The queue pair that it is connected to, as far as it is there; null otherwise. */
-    SimQueuePair peer()
+    @Override
+    public int queueKey()
+    {
+        return attributes.qkey();
+    }
+
+    @Override
+    public int pathMtuBytes()
+    {
+        return attributes.pathMtuBytes();
+    }
+
+    @Override
+    public SimHost find(final DeviceAddress address)
+    {
+        return network.find(address);
+    }
+
+    @Override
+    public SimLink.Peer peer()
     {
         if (link.peer() == null && attributes.destination() != null)
         {
-            final SimDevice other = fabric.find(attributes.destination());
-            final SimQueuePair found = other == null ? null : other.findQueuePair(attributes.destinationNumber());
+            final SimHost other = network.find(attributes.destination());
+            final SimLink.Peer found =
+                other == null ? null : network.queuePair(other, attributes.destinationNumber());
             link.peer(found != null && found.type() == type() ? found : null);
         }
         return link.peer();
     }
 
     /** What it is connected to until the next reset. */
-    SimLink link()
+    @Override
+    public SimLink link()
+    {
+        return link;
+    }
+
+    @Override
+    public SimRequest.Connection connection()
     {
         return link;
     }
@@ -156,8 +207,8 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         return attributes.accessFlags();
     }
 
-    /** READs and atomics that it may have outstanding. */
-    int maxReadAtomic()
+    @Override
+    public int maxReadAtomic()
     {
         return attributes.maxReadAtomic();
     }
@@ -174,73 +225,149 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         return attributes.rnrWaitNs();
     }
 
-    /** Retries after receiver-not-ready, or {@link #RNR_BY_TIME}. */
-    int rnrRetries()
+    @Override
+    public int rnrRetries()
     {
-        return hasServiceTimers ? RNR_BY_TIME : attributes.rnrRetry();
+        return hasServiceTimers ? SimRequest.RNR_BY_TIME : attributes.rnrRetry();
     }
 
-    /** Time until a request that nobody answers fails. */
-    long retryTimeNs()
+    @Override
+    public long retryTimeNs()
     {
-        return hasServiceTimers ? fabric.options().retryTimeoutNs() : attributes.retryTimeNs();
+        return hasServiceTimers ? timeline.options().retryTimeoutNs() : attributes.retryTimeNs();
     }
 
-    /** Where decisions about messages of this queue pair belong. */
-    long lane(final int direction)
+    @Override
+    public long lane(final int direction)
     {
-        return SimDecisions.lane(device.index(), number, direction);
+        return SimDecisions.lane(host.index(), number, direction);
     }
 
     @Override
     public long decide(final SimDecision what, final long bound)
     {
-        return fabric.decisions().next(what, lane(REQUEST), bound);
+        return timeline.decisions().next(what, lane(SimRequest.REQUEST), bound);
     }
 
-    /** What has arrived from the peer and is not executed. */
-    List<SimRequest> inbound()
-    {
-        return responder.inbound();
-    }
-
-    /** How many posted requests have not set out. */
-    long unlaunched()
-    {
-        return sends.unlaunched();
-    }
-
-    WorkRequest posted(final long position)
+    @Override
+    public WorkRequest posted(final long position)
     {
         return request(position);
     }
 
-    long tail()
+    @Override
+    public long tail()
     {
         return sendTail();
     }
 
-    MemorySegment inline(final WorkRequest posted)
+    @Override
+    public MemorySegment inline(final WorkRequest posted)
     {
         return inlinePayload(posted);
     }
 
-    void hold(final boolean isHeld)
+    @Override
+    public void onKilled()
     {
-        this.isHeld = isHeld;
+        if (decide(SimDecision.CUT, 2) > 0)
+        {
+            link.cut();
+        }
+        sends.route().killed();
     }
 
-    /** Whether what has not arrived is held back. */
-    boolean isHeld()
+    @Override
+    public void onPaused()
     {
-        return isHeld && device.isPaused();
+        isHeld = decide(SimDecision.HOLD, 2) > 0;
+    }
+
+    @Override
+    public void onResumed()
+    {
+        sends.route().sendHeld();
+    }
+
+    @Override
+    public void cut(final SimHost peer)
+    {
+        sends.route().cut(peer);
+    }
+
+    @Override
+    public boolean isHeld()
+    {
+        return isHeld && host.isPaused();
+    }
+
+    @Override
+    public void scheduleArrival(final SimRequest request, final long timeNs)
+    {
+        sends.route().scheduleArrival(request, timeNs);
+    }
+
+    @Override
+    public void left(final SimRequest request)
+    {
+        sends.left(request);
+    }
+
+    @Override
+    public void left(final SimRequest request, final long timeNs)
+    {
+        sends.left(request, timeNs);
+    }
+
+    @Override
+    public void respond(final SimRequest request, final int status)
+    {
+        sends.respond(request, status);
+    }
+
+    @Override
+    public void responseIsHere(final SimRequest request)
+    {
+        sends.responseIsHere(request);
+    }
+
+    @Override
+    public void giveUp(final SimRequest request)
+    {
+        sends.giveUp(request);
+    }
+
+    @Override
+    public void expireInInit(final SimRequest request)
+    {
+        sends.expireInInit(request);
+    }
+
+    @Override
+    public void takeDatagram(final SimRequest request, final int queueKey)
+    {
+        final boolean isTaken = !host.isKilled() && type() == QueuePairType.UD &&
+            QueuePairStates.servesInbound(state) && queueKey() == queueKey && !receives.isEmpty() &&
+            SimReceiver.check(this, request) != WorkCompletionStatus.LOC_LEN_ERR;
+        if (isTaken)
+        {
+            serving();
+            final int status = SimReceiver.consume(this, request);
+            network.observer().onExecuted(host, request);
+            request.requesterHost().onExecuted();
+            if (status != WorkCompletionStatus.SUCCESS)
+            {
+                moveToError();
+            }
+        }
     }
 
     @Override
     public boolean accepts(final SimRequest request)
     {
-        return attributes.destinationNumber() == request.requester.number &&
-            request.requester.device.address().equals(attributes.destination()) && request.sequence > resetSequence;
+        return attributes.destinationNumber() == request.requesterNumber() &&
+            request.requesterHost().address().equals(attributes.destination()) &&
+            request.launch.sequence() > resetSequence;
     }
 
     @Override
@@ -249,7 +376,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         if (state == QueuePairState.RTR && !isEstablished)
         {
             isEstablished = true;
-            device.events().raise(AsyncEventType.COMM_EST, this);
+            host.events().raise(AsyncEventType.COMM_EST, this);
         }
     }
 
@@ -317,7 +444,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         {
             throw new RdmaException("queue pair is closed: " + this);
         }
-        QueuePairTransitions.check(type(), state, change, SimDevice.MAX_READ_ATOMIC);
+        QueuePairTransitions.check(type(), state, change, SimHost.MAX_READ_ATOMIC);
         final QueuePairState target = QueuePairTransitions.target(state, change);
         attributes.apply(change);
         if (change.has(QueuePairAttributes.RNR_RETRY) || change.has(QueuePairAttributes.TIMEOUT))
@@ -355,24 +482,24 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
             flushReceives();
             if (shared != null)
             {
-                device.events().raise(AsyncEventType.QP_LAST_WQE_REACHED, this);
+                host.events().raise(AsyncEventType.QP_LAST_WQE_REACHED, this);
             }
         }
     }
 
-    @Override
-    public void refused(final SimResponder by, final int status)
+    /** A request of the peer was refused with this status. */
+    private void refused(final int status)
     {
         final AsyncEventType event = AccessChecks.responderEvent(status);
         if (event != null && state != QueuePairState.ERR)
         {
-            device.events().raise(event, this);
+            host.events().raise(event, this);
         }
         moveToError();
     }
 
-    /** A request failed, its completion is there. */
-    void sendFailed()
+    @Override
+    public void sendFailed()
     {
         if (AccessChecks.failsIntoSqe(type()) && state == QueuePairState.RTS)
         {
@@ -385,10 +512,10 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         }
     }
 
-    /** In SQD, and nothing is in flight any more. */
-    void drained()
+    @Override
+    public void drained()
     {
-        device.events().raise(AsyncEventType.SQ_DRAINED, this);
+        host.events().raise(AsyncEventType.SQ_DRAINED, this);
     }
 
     @Override
@@ -410,8 +537,8 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         {
             shared.detach(this);
         }
-        device.events().forget(this);
-        protectionDomain.queuePairClosed(this);
+        host.events().forget(this);
+        onClosed.run();
     }
 
     void toInit()
@@ -427,12 +554,12 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         state = QueuePairState.INIT;
     }
 
-    void attempt(final SimConnectionAttempt attempt)
+    void attempt(final Attempt attempt)
     {
         this.attempt = attempt;
     }
 
-    void toReset(final SimConnectionAttempt failed)
+    void toReset(final Attempt failed)
     {
         if (attempt == failed && state == QueuePairState.INIT)
         {
@@ -441,13 +568,13 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     }
 
     /** The connection service: what both ends agreed on, and RTS. */
-    void establish(final SimQueuePair other, final int accessFlags)
+    void establish(final SimLink.Peer other, final int accessFlags)
     {
         link.peer(other);
-        final int agreed = Math.min(depth, other.depth);
+        final int agreed = Math.min(depth, other.depth());
         attributes.apply(new QueuePairAttributes()
-            .pkeyIndex(0).port(1).accessFlags(accessFlags).destination(other.device.address())
-            .destinationNumber(other.number).pathMtuBytes(SimDevice.PATH_MTU_BYTES).rqPsn(0).sqPsn(0));
+            .pkeyIndex(0).port(1).accessFlags(accessFlags).destination(other.host().address())
+            .destinationNumber(other.number()).pathMtuBytes(SimHost.PATH_MTU_BYTES).rqPsn(0).sqPsn(0));
         if (type() == QueuePairType.RC)
         {
             attributes.apply(new QueuePairAttributes()
@@ -466,7 +593,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     protected long inlineSource(final long localAddress, final int lengthBytes)
     {
         final RegisteredRegion region =
-            lengthBytes == 0 ? null : device.keys().findContaining(localAddress, lengthBytes);
+            lengthBytes == 0 ? null : host.keys().findContaining(localAddress, lengthBytes);
         if (region == null && lengthBytes != 0)
         {
             throw new RdmaException(
@@ -492,9 +619,9 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     @Override
     public void describe(final StateWords words)
     {
-        final SimQueuePair peer = link.peer();
+        final SimLink.Peer peer = link.peer();
         words.in(StatePart.QUEUE_PAIRS).accept((long)state.ordinal() << 32 | number);
-        words.accept(peer == null ? 0 : (long)peer.device.index() << 32 | peer.number);
+        words.accept(peer == null ? 0 : (long)peer.host().index() << 32 | peer.number());
         words.accept((link.isCut() ? 1 : 0) | (hasServiceTimers ? 2 : 0) | (isEstablished ? 4 : 0) | (isHeld ? 8 : 0));
         attributes.describe(words);
         words.in(StatePart.CONNECTIONS).accept(attempt == null ? 0 : attempt.stateHash());
@@ -503,7 +630,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         {
             receives.describe(words.in(StatePart.RECEIVES));
         }
-        if (!device.isKilled())
+        if (!host.isKilled())
         {
             words.in(StatePart.SENDS).accept(sendQueueSpace());
             sends.describe(words);
@@ -513,7 +640,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     @Override
     public String toString()
     {
-        return "SimQueuePair{device=" + device.name() + ", number=" + number + ", type=" + type() + ", state=" +
+        return "SimQueuePair{device=" + host.name() + ", number=" + number + ", type=" + type() + ", state=" +
             state + ", isClosed=" + isClosed + ", isCut=" + link.isCut() + '}';
     }
 
@@ -545,7 +672,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
     private void reset()
     {
         state = QueuePairState.RESET;
-        resetSequence = fabric.nextSequence();
+        resetSequence = timeline.nextSequence();
         responder.reset();
         sends.clear();
         sendCompletions.forget(this);
@@ -555,7 +682,7 @@ public final class SimQueuePair extends StagedQueuePair implements SimTarget, Si
         {
             receives.clear();
         }
-        device.windows().unbindAll(number);
+        host.windows().unbindAll(number);
         attributes.clear();
         link = new SimLink();
         hasServiceTimers = true;

@@ -106,10 +106,10 @@ final class SimReceiver
         if (headerBytes > 0)
         {
             GlobalRoutingHeader.write(
-                buffer, request.requester.device().address(), target.device().address(), request.lengthBytes);
+                buffer, request.requester.host().address(), target.host().address(), request.lengthBytes);
         }
-        MemorySegment.copy(request.payload, 0, buffer, ValueLayout.JAVA_BYTE, headerBytes, lengthBytes);
-        target.device().fabric().trace().mix(request.payload, 0, lengthBytes);
+        MemorySegment.copy(request.payload.bytes, 0, buffer, ValueLayout.JAVA_BYTE, headerBytes, lengthBytes);
+        target.host().timeline().trace().mix(request.payload.bytes, 0, lengthBytes);
     }
 
     private static int headerBytes(final SimTarget target)
@@ -119,7 +119,7 @@ final class SimReceiver
 
     private static BoundWindow invalidated(final SimTarget target, final SimRequest request)
     {
-        final BoundWindow window = target.device().windows().find(request.remoteKey);
+        final BoundWindow window = target.host().windows().find(request.remoteKey);
         final boolean mayInvalidate = window != null &&
             window.mayInvalidate(request.remoteKey, target.protectionDomain(), target.number());
         return mayInvalidate ? window : null;

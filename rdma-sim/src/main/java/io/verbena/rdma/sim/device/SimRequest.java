@@ -1,17 +1,13 @@
 package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
-import io.verbena.rdma.sim.schedule.SimDecisions;
-import io.verbena.rdma.sim.schedule.SimTrace;
 import io.verbena.rdma.sim.schedule.StateWords;
-import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * A request on its way: a copy of what was posted, because the slot and the local buffer may be used again while this
@@ -19,11 +15,123 @@ import java.lang.foreign.ValueLayout;
  */
 public final class SimRequest
 {
+    /** Direction of messages, for the lanes of decisions and delays. */
+    static final int REQUEST = 0;
+    /** Direction of responses. */
+    static final int RESPONSE = 1;
+    /** Direction of connecting. */
+    static final int CONNECT = 2;
     /** Not a completion status: no outcome yet. */
     static final int PENDING = -1;
+    /** In place of a count of retries: the fabric's time decides, as the connection service has set it up. */
+    static final int RNR_BY_TIME = -1;
 
-    public final SimQueuePair requester;
-    public final long position;
+    /** The queue pair that posted a request. */
+    interface Requester
+    {
+        SimHost host();
+
+        int number();
+
+        QueuePairType type();
+
+        /** What it is connected to now. */
+        Connection connection();
+
+        /** The device with this address, as far as it is there. */
+        SimHost find(DeviceAddress address);
+
+        /** Retries after receiver-not-ready, or {@link SimRequest#RNR_BY_TIME}. */
+        int rnrRetries();
+
+        /** Time until a request that nobody answers fails. */
+        long retryTimeNs();
+
+        /** READs and atomics that it may have outstanding. */
+        int maxReadAtomic();
+
+        /** Where decisions about its messages belong. */
+        long lane(int direction);
+
+        long decide(SimDecision what, long bound);
+
+        /** A NIC knows when the request arrives; where order is kept, one sent before comes first all the same. */
+        void scheduleArrival(SimRequest request, long timeNs);
+
+        /** An unreliable message is complete as soon as it has left. */
+        void left(SimRequest request);
+
+        /** It has left, and this is when its completion is there. */
+        void left(SimRequest request, long timeNs);
+
+        /** The responder, or the lack of one: sends the outcome back. */
+        void respond(SimRequest request, int status);
+
+        /** The NIC has all of a response. */
+        void responseIsHere(SimRequest request);
+
+        /** Nobody will answer: after the retry time the request fails. */
+        void giveUp(SimRequest request);
+    }
+
+    /** What a request travels over, to the one peer of its queue pair. */
+    interface Connection
+    {
+        /** Whether no message passes any more. */
+        boolean isCut();
+
+        /** Executes requests of this connection; null as long as the peer is not known or not there. */
+        Executor executor();
+    }
+
+    /** A DC connection, which a request travels over. */
+    interface Session
+    {
+        boolean isCut();
+
+        /** A request has come to the target's device. */
+        void deliver(SimRequest request);
+    }
+
+    /** Executes requests at their target. */
+    interface Executor
+    {
+        SimHost host();
+
+        /** Number of the queue pair or DC target. */
+        int number();
+
+        QueuePairState state();
+
+        /** Whether a request is of the peer that it is connected to. */
+        boolean accepts(SimRequest request);
+
+        /** Takes an arrived request; false when nobody is there to take it. */
+        boolean offer(SimRequest request);
+
+        /** A request that is not begun goes away; false when it is not here any more. */
+        boolean withdraw(SimRequest request);
+
+        /** A request that succeeded comes again, because its response was lost; false when nobody is there. */
+        boolean repeat(SimRequest request);
+
+        /** Places the first bytes of an unreliable message that is then lost. */
+        void placePart(SimRequest request, int arrivedBytes);
+    }
+
+    /**
+     * When it set out.
+     *
+     * @param position   in its send queue.
+     * @param sequence   larger than that of whatever happened before.
+     * @param readsAhead READs and atomics of the queue pair that were outstanding.
+     */
+    record Launch(long position, long timeNs, long sequence, int readsAhead)
+    {
+    }
+
+    final Requester requester;
+    final Launch launch;
     public final int operation;
     final int flags;
     final long wrId;
@@ -36,53 +144,27 @@ public final class SimRequest
     final int immediate;
     final long operand;
     final long desired;
-    final long launchedNs;
-    /** Larger than that of whatever happened before. */
-    final long sequence;
     /** SEND_WITH_INV. */
     final boolean invalidates;
-    /** UD and DC: where to. */
-    final DeviceAddress destination;
-    final int destinationNumber;
-    final long destinationKey;
+    /** UD and DC; null otherwise. */
+    final SimDestination destination;
     /** What its queue pair was connected to. */
-    final SimLink link;
-    /** READs and atomics of the queue pair that were outstanding when it was launched. */
-    final int readsAhead;
-    /** Bytes under way: of WRITE and SEND to the responder, of READ back. */
-    final byte[] payload;
-    /** Result of an atomic on its way back. */
-    long found;
+    final Connection connection;
+    final SimPayload payload;
+    final SimRetries retries = new SimRetries();
     /** Status of the response, or of the requester's own check. */
     public int status = PENDING;
     /** Whether the response, or the failure, has reached the requester. */
     boolean isDone;
     /** DC: the connection it goes through. */
-    SimDcSession session;
+    Session session;
     /** DC: whether it opens that connection. */
     boolean connects;
-    /** Whether the payload of a WRITE_WITH_IMM is in place. */
-    boolean isPlaced;
-    /** How often its response was lost. */
-    int repeats;
-    /** How often it met no receive. */
-    int rnrMisses;
-    /** Until when a SEND waits for a receive; 0 before it has met none. */
-    long rnrDeadlineNs;
-    /** The responder does not touch it earlier. */
-    long notBeforeNs;
-    private int[] pieces;
-    private int nextPiece;
 
-    SimRequest(
-        final SimQueuePair requester,
-        final long position,
-        final WorkRequest posted,
-        final long launchedNs,
-        final int readsAhead)
+    SimRequest(final Requester requester, final Launch launch, final WorkRequest posted)
     {
         this.requester = requester;
-        this.position = position;
+        this.launch = launch;
         this.operation = posted.operation;
         this.flags = posted.flags;
         this.wrId = posted.wrId;
@@ -95,21 +177,35 @@ public final class SimRequest
         this.immediate = posted.immediate;
         this.operand = posted.operand;
         this.desired = posted.desired;
-        this.launchedNs = launchedNs;
-        this.sequence = requester.device().fabric().nextSequence();
-        this.readsAhead = readsAhead;
-        this.link = requester.link();
+        this.connection = requester.connection();
         this.invalidates = posted.invalidates;
-        this.destination = posted.destination == null ? null : posted.destination.target();
-        this.destinationNumber = posted.destinationNumber;
-        this.destinationKey = posted.destinationKey;
-        this.payload = isAtomic() ? new byte[0] : new byte[lengthBytes];
+        this.destination = posted.destination == null ? null :
+            new SimDestination(posted.destination.target(), posted.destinationNumber, posted.destinationKey);
+        this.payload = new SimPayload(isAtomic() ? 0 : lengthBytes, remoteAddress);
+    }
+
+    /** @return the device of the queue pair that posted it. */
+    public SimHost requesterHost()
+    {
+        return requester.host();
+    }
+
+    /** @return the number of the queue pair that posted it. */
+    public int requesterNumber()
+    {
+        return requester.number();
+    }
+
+    /** @return its position in its send queue. */
+    public long position()
+    {
+        return launch.position;
     }
 
     /** Adds what was asked for and how far it is; not when. */
     public void describe(final StateWords words)
     {
-        words.accept((long)requester.device().index() << 32 | requester.number());
+        words.accept((long)requester.host().index() << 32 | requester.number());
         words.accept((long)operation << 32 | flags);
         words.accept(wrId);
         // The payload of INLINE is a copy already, at an address that differs from run to run.
@@ -120,13 +216,14 @@ public final class SimRequest
         // What a request does not use was left in its place by one before.
         words.accept(isAtomic() ? operand : 0);
         words.accept(operation == WorkRequest.COMPARE_SWAP ? desired : 0);
-        words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0) | (isPlaced ? 4 : 0) | (isAlive() ? 8 : 0));
-        words.accept((long)readsAhead << 32 | progress());
-        words.accept((long)rnrMisses << 32 | status);
-        words.accept(destination);
-        words.accept(destinationNumber);
-        words.accept(destinationKey);
-        words.accept(payload);
+        words.accept(
+            (hasImmediate ? 1 : 0) | (invalidates ? 2 : 0) | (payload.isPlaced() ? 4 : 0) | (isAlive() ? 8 : 0));
+        words.accept((long)launch.readsAhead << 32 | progress());
+        words.accept((long)retries.rnrMisses() << 32 | status);
+        words.accept(destination == null ? null : destination.device());
+        words.accept(destination == null ? 0 : destination.number());
+        words.accept(destination == null ? 0 : destination.accessKey());
+        words.accept(payload.bytes);
     }
 
     /** Adds what came of it. */
@@ -135,43 +232,42 @@ public final class SimRequest
         words.accept((long)status << 1 | (isDone ? 1 : 0));
         if (status == WorkCompletionStatus.SUCCESS && isAtomic())
         {
-            words.accept(found);
+            words.accept(payload.found);
         }
         else if (status == WorkCompletionStatus.SUCCESS && isReadOrAtomic())
         {
-            words.accept(payload);
+            words.accept(payload.bytes);
         }
     }
 
     /** The device that it goes to, as far as it is there; null otherwise. */
-    SimDevice target()
+    SimHost target()
     {
         if (destination != null)
         {
-            return requester.device().fabric().find(destination);
+            return requester.find(destination.device());
         }
-        return link.peer() == null ? null : link.peer().device();
+        final Executor executor = connection.executor();
+        return executor == null ? null : executor.host();
     }
 
     /** Forgets that it was executed. */
     void beginAgain()
     {
         status = PENDING;
-        isPlaced = false;
-        pieces = null;
-        nextPiece = 0;
+        payload.beginAgain();
     }
 
     /** Whether its queue pair still waits for it, over a connection that passes messages. */
     private boolean isAlive()
     {
-        return link == requester.link() && !link.isCut() && (session == null || !session.isCut());
+        return connection == requester.connection() && !connection.isCut() && (session == null || !session.isCut());
     }
 
     /** Grows with each thing that is done for it at its target. */
     int progress()
     {
-        return nextPiece + (isPlaced ? 1 : 0);
+        return payload.piecesMoved() + (payload.isPlaced() ? 1 : 0);
     }
 
     @Override
@@ -187,7 +283,7 @@ public final class SimRequest
             case WorkRequest.FETCH_ADD -> "FETCH_ADD 0x" + Long.toHexString(remoteAddress) + " " + operand;
             default -> "operation " + operation;
         };
-        return nextPiece > 0 ? what + " (line " + nextPiece + ")" : what;
+        return payload.piecesMoved() > 0 ? what + " (line " + payload.piecesMoved() + ")" : what;
     }
 
     boolean isReadOrAtomic()
@@ -208,54 +304,5 @@ public final class SimRequest
     boolean consumesReceive()
     {
         return isSend() || hasImmediate;
-    }
-
-    /** Decides the steps in which a READ or WRITE touches the target: by lines in random order, or all at once. */
-    void cut(final boolean isTorn, final SimDecisions decisions)
-    {
-        if (pieces != null)
-        {
-            return;
-        }
-        final int first = (int)(remoteAddress & (RawMemory.LINE_BYTES - 1));
-        final int count = isTorn && lengthBytes > 0 ?
-            (first + lengthBytes + RawMemory.LINE_BYTES - 1) / RawMemory.LINE_BYTES : 1;
-        pieces = new int[count];
-        for (int i = 0; i < count; i++)
-        {
-            final int j = i - (int)decisions.next(SimDecision.TEAR, requester.lane(SimQueuePair.REQUEST), i + 1);
-            pieces[i] = pieces[j];
-            pieces[j] = i;
-        }
-    }
-
-    /**
-     * Moves the next piece between payload and target.
-     *
-     * @param target the memory named by the remote address, as long as the request.
-     * @param trace  told what was moved.
-     * @return whether it was the last piece.
-     */
-    boolean moveNextPiece(final MemorySegment target, final SimTrace trace)
-    {
-        int start = 0;
-        int end = lengthBytes;
-        if (pieces.length > 1)
-        {
-            final int first = (int)(remoteAddress & (RawMemory.LINE_BYTES - 1));
-            start = Math.max(0, pieces[nextPiece] * RawMemory.LINE_BYTES - first);
-            end = Math.min(lengthBytes, (pieces[nextPiece] + 1) * RawMemory.LINE_BYTES - first);
-        }
-        if (operation == WorkRequest.READ)
-        {
-            MemorySegment.copy(target, ValueLayout.JAVA_BYTE, start, payload, start, end - start);
-        }
-        else
-        {
-            MemorySegment.copy(payload, start, target, ValueLayout.JAVA_BYTE, start, end - start);
-        }
-        trace.mix(payload, start, end - start);
-        nextPiece++;
-        return nextPiece >= pieces.length;
     }
 }

@@ -3,11 +3,11 @@ package io.verbena.rdma.sim.device;
 import io.verbena.rdma.sim.schedule.SimChoice;
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.RawMemory;
-import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -18,22 +18,24 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * The responding side of a connection, for one requester: executes what has arrived, in order except where the contract
  * lets a later request overtake, one piece of one request in each step.
  */
-public final class SimResponder implements SimChoice
+public final class SimResponder implements SimChoice, SimRequest.Executor
 {
     private static final long MAX_PIECE_NS = 40;
-    private static final long RNR_RETRY_NS = 2_000;
     private static final int LINGER_ONE_IN = 4;
-    /** How many requests are looked at for one that may overtake. */
+    /** How many requests are searched for one that may overtake. */
     private static final int OVERTAKING_WINDOW = 4;
 
     private final SimTarget target;
     private final boolean isReliable;
-    private final SimFabric fabric;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
+    private final IntConsumer onRefused;
     private final List<SimRequest> inbound = new ArrayList<>();
     /** When the next piece is executed; an earlier plan is void. */
     private long nextServeNs = Long.MAX_VALUE;
@@ -42,26 +44,53 @@ public final class SimResponder implements SimChoice
     /** The latest atomic executed. */
     private long lastAtomic = -1;
 
-    SimResponder(final SimTarget target)
+    /** @param onRefused called with the status when a request is refused in a way that ends the connection. */
+    SimResponder(final SimNetwork network, final SimTarget target, final IntConsumer onRefused)
     {
+        this.network = network;
         this.target = target;
+        this.onRefused = onRefused;
         this.isReliable = AccessChecks.answersRefusals(target.type());
-        this.fabric = target.device().fabric();
+        this.timeline = network.timeline();
     }
 
-    /** Takes an arrived request; false when nobody is there to take it. */
-    boolean offer(final SimRequest request)
+    @Override
+    public SimHost host()
+    {
+        return target.host();
+    }
+
+    @Override
+    public int number()
+    {
+        return target.number();
+    }
+
+    @Override
+    public QueuePairState state()
+    {
+        return target.state();
+    }
+
+    @Override
+    public boolean accepts(final SimRequest request)
+    {
+        return target.accepts(request);
+    }
+
+    @Override
+    public boolean offer(final SimRequest request)
     {
         if (!isThere(request) || isOutOfSequence)
         {
             // A dead device may still serve what comes later; in order that never executes.
-            isOutOfSequence |= target.device().isKilled();
+            isOutOfSequence |= target.host().isKilled();
             return false;
         }
         if (mayLinger(request))
         {
-            request.notBeforeNs =
-                fabric.nowNs() + target.decide(SimDecision.LINGER_NS, fabric.options().maxDelayNs());
+            request.retries.notBefore(
+                timeline.nowNs() + target.decide(SimDecision.LINGER_NS, timeline.options().maxDelayNs()));
         }
         inbound.add(request);
         serveSoon();
@@ -72,12 +101,12 @@ public final class SimResponder implements SimChoice
     private boolean isThere(final SimRequest request)
     {
         final QueuePairState state = target.state();
-        return target.device().serves(request) &&
+        return serves(request) &&
             (QueuePairStates.servesInbound(state) || state == QueuePairState.INIT && isReliable);
     }
 
-    /** A request that is not begun goes away; false when it is not here any more. */
-    boolean withdraw(final SimRequest request)
+    @Override
+    public boolean withdraw(final SimRequest request)
     {
         return target.state() == QueuePairState.INIT && inbound.remove(request);
     }
@@ -95,15 +124,15 @@ public final class SimResponder implements SimChoice
     }
 
     @Override
-    public SimDevice requester()
+    public SimHost requester()
     {
-        return inbound.get(0).requester.device();
+        return inbound.get(0).requester.host();
     }
 
     @Override
-    public SimDevice at()
+    public SimHost at()
     {
-        return target.device();
+        return target.host();
     }
 
     @Override
@@ -164,8 +193,8 @@ public final class SimResponder implements SimChoice
         final SimRequest request = inbound.get(0);
         final boolean isMove = request.operation == WorkRequest.READ || request.isAtomic() ||
             request.operation == WorkRequest.WRITE && !request.hasImmediate;
-        return isMove && request.lengthBytes > 0 && isReliable && !target.device().isKilled() &&
-            !request.requester.device().isSilenced() && target.accepts(request) &&
+        return isMove && request.lengthBytes > 0 && isReliable && !target.host().isKilled() &&
+            !request.requester.host().isSilenced() && target.accepts(request) &&
             QueuePairStates.servesInbound(target.state()) && !WindowTable.isWindowKey(request.remoteKey) &&
             SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS;
     }
@@ -182,28 +211,28 @@ public final class SimResponder implements SimChoice
     /**
      * A request that succeeded comes again, because its response was lost: it is answered as before. What a READ brings
      * is read anew, unless a later atomic could show in it.
-     *
-     * @return false when nobody is there to answer.
      */
-    boolean repeat(final SimRequest request)
+    @Override
+    public boolean repeat(final SimRequest request)
     {
         if (!isThere(request) || isOutOfSequence)
         {
             return false;
         }
-        if (!fabric.options().repeatsRecognised())
+        if (!timeline.options().repeatsRecognised())
         {
             request.beginAgain();
             return offer(request);
         }
         final boolean isRead = request.operation == WorkRequest.READ && request.lengthBytes > 0;
-        if (isRead && request.sequence > lastAtomic &&
+        if (isRead && request.launch.sequence() > lastAtomic &&
             SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS)
         {
             MemorySegment.copy(
-                SimAccess.memory(target, request), ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
+                SimAccess.memory(target, request), ValueLayout.JAVA_BYTE, 0, request.payload.bytes, 0,
+                request.lengthBytes);
         }
-        request.requester.sends().respond(request, request.status);
+        request.requester.respond(request, request.status);
         return true;
     }
 
@@ -217,7 +246,7 @@ public final class SimResponder implements SimChoice
 
     void serveSoon()
     {
-        serveAt(fabric.nowNs());
+        serveAt(timeline.nowNs());
     }
 
     /** The queue pair takes nothing any more; what is half executed stays so. */
@@ -225,7 +254,7 @@ public final class SimResponder implements SimChoice
     {
         for (final SimRequest request : inbound)
         {
-            request.requester.sends().giveUp(request);
+            request.requester.giveUp(request);
         }
         inbound.clear();
     }
@@ -235,10 +264,10 @@ public final class SimResponder implements SimChoice
     {
         for (int i = 0; i < inbound.size(); i++)
         {
-            if (!target.device().serves(inbound.get(i)))
+            if (!serves(inbound.get(i)))
             {
                 final List<SimRequest> dropped = inbound.subList(i, inbound.size());
-                dropped.forEach(request -> request.requester.sends().giveUp(request));
+                dropped.forEach(request -> request.requester.giveUp(request));
                 dropped.clear();
                 isOutOfSequence = true;
             }
@@ -250,8 +279,8 @@ public final class SimResponder implements SimChoice
         if (timeNs < nextServeNs && !inbound.isEmpty() && QueuePairStates.servesInbound(target.state()))
         {
             nextServeNs = timeNs;
-            fabric.schedule(
-                timeNs, SimStep.Kind.SERVE, target.device().index(), target.number(), this,
+            timeline.schedule(
+                timeNs, SimStep.Kind.SERVE, target.host().index(), target.number(), this,
                 () -> serve(timeNs));
         }
     }
@@ -263,7 +292,7 @@ public final class SimResponder implements SimChoice
             return;
         }
         nextServeNs = Long.MAX_VALUE;
-        if (target.device().isKilled())
+        if (target.host().isKilled())
         {
             dropUnserved();
         }
@@ -276,10 +305,10 @@ public final class SimResponder implements SimChoice
         {
             serveAt(earliestNs());
         }
-        else if (request.requester.device().isSilenced() || !target.accepts(request))
+        else if (request.requester.host().isSilenced() || !target.accepts(request))
         {
             inbound.remove(request);
-            request.requester.sends().giveUp(request);
+            request.requester.giveUp(request);
             serveSoon();
         }
         else
@@ -289,27 +318,27 @@ public final class SimResponder implements SimChoice
             final int status = executePiece(request);
             if (status != SimRequest.PENDING || request.progress() > before)
             {
-                fabric.observer().onExecuted(target.device(), request);
+                network.observer().onExecuted(target.host(), request);
             }
             if (status != SimRequest.PENDING)
             {
                 answer(request, status);
             }
-            serveAt(fabric.nowNs() + target.decide(SimDecision.PIECE_NS, MAX_PIECE_NS + 1));
+            serveAt(timeline.nowNs() + target.decide(SimDecision.PIECE_NS, MAX_PIECE_NS + 1));
         }
     }
 
     private void answer(final SimRequest request, final int status)
     {
         inbound.remove(request);
-        final SimQueuePair requester = request.requester;
+        final SimRequest.Requester requester = request.requester;
         if (isReliable)
         {
-            requester.sends().respond(request, status);
+            requester.respond(request, status);
         }
         if (status == WorkCompletionStatus.SUCCESS)
         {
-            requester.device().onExecuted();
+            requester.host().onExecuted();
         }
         else if (isReliable && status == WorkCompletionStatus.RNR_RETRY_EXC_ERR)
         {
@@ -319,7 +348,7 @@ public final class SimResponder implements SimChoice
         else if (isReliable || status == WorkCompletionStatus.REM_OP_ERR)
         {
             // Of what is refused on an unreliable queue pair only a receive of its own that is wrong fails it.
-            target.refused(this, status);
+            onRefused.accept(status);
         }
     }
 
@@ -333,7 +362,7 @@ public final class SimResponder implements SimChoice
         for (int i = window() - 1; i >= 0; i--)
         {
             final SimRequest candidate = inbound.get(i);
-            if (candidate.notBeforeNs <= fabric.nowNs() && mayOvertakeAllBefore(i) &&
+            if (candidate.retries.notBeforeNs() <= timeline.nowNs() && mayOvertakeAllBefore(i) &&
                 (i == 0 || target.decide(SimDecision.OVERTAKE, 2) > 0 && willSucceed(candidate)))
             {
                 return candidate;
@@ -344,12 +373,12 @@ public final class SimResponder implements SimChoice
 
     private long earliestNs()
     {
-        long earliestNs = Math.max(inbound.get(0).notBeforeNs, fabric.nowNs());
+        long earliestNs = Math.max(inbound.get(0).retries.notBeforeNs(), timeline.nowNs());
         for (int i = 1; i < window(); i++)
         {
             if (mayOvertakeAllBefore(i))
             {
-                earliestNs = Math.min(earliestNs, Math.max(inbound.get(i).notBeforeNs, fabric.nowNs() + 1));
+                earliestNs = Math.min(earliestNs, Math.max(inbound.get(i).retries.notBeforeNs(), timeline.nowNs() + 1));
             }
         }
         return earliestNs;
@@ -376,8 +405,8 @@ public final class SimResponder implements SimChoice
     private boolean mayLinger(final SimRequest request)
     {
         final boolean canBeOvertaken = request.isAtomic() ?
-            fabric.options().readAfterAtomicNeedsFence() :
-            request.operation == WorkRequest.READ && fabric.options().readOvertakenByWrite();
+            timeline.options().readAfterAtomicNeedsFence() :
+            request.operation == WorkRequest.READ && timeline.options().readOvertakenByWrite();
         return canBeOvertaken && target.decide(SimDecision.LINGER, LINGER_ONE_IN) == LINGER_ONE_IN - 1;
     }
 
@@ -389,9 +418,9 @@ public final class SimResponder implements SimChoice
         }
         if (later.operation == WorkRequest.READ)
         {
-            return earlier.isAtomic() && fabric.options().readAfterAtomicNeedsFence();
+            return earlier.isAtomic() && timeline.options().readAfterAtomicNeedsFence();
         }
-        return !later.isAtomic() && earlier.operation == WorkRequest.READ && fabric.options().readOvertakenByWrite();
+        return !later.isAtomic() && earlier.operation == WorkRequest.READ && timeline.options().readOvertakenByWrite();
     }
 
     private boolean willSucceed(final SimRequest request)
@@ -417,7 +446,7 @@ public final class SimResponder implements SimChoice
 
     private int write(final SimRequest request)
     {
-        if (!request.isPlaced)
+        if (!request.payload.isPlaced())
         {
             final int status = movePiece(request);
             if (status != WorkCompletionStatus.SUCCESS || !request.hasImmediate)
@@ -425,7 +454,7 @@ public final class SimResponder implements SimChoice
                 return status;
             }
             // Only the last packet meets the missing receive: the payload is not written again.
-            request.isPlaced = true;
+            request.payload.placed();
         }
         return consumeReceive(request);
     }
@@ -437,8 +466,10 @@ public final class SimResponder implements SimChoice
         {
             return status;
         }
-        request.cut(fabric.options().tearing(), fabric.decisions());
-        final boolean isLast = request.moveNextPiece(SimAccess.memory(target, request), fabric.trace());
+        request.payload.cut(
+            timeline.options().tearing(), timeline.decisions(), request.requester.lane(SimRequest.REQUEST));
+        final boolean isLast = request.payload.moveNextPiece(
+            SimAccess.memory(target, request), request.operation == WorkRequest.READ, timeline.trace());
         return isLast ? WorkCompletionStatus.SUCCESS : SimRequest.PENDING;
     }
 
@@ -448,11 +479,11 @@ public final class SimResponder implements SimChoice
         if (status == WorkCompletionStatus.SUCCESS)
         {
             final long address = SimAccess.memory(target, request).address();
-            request.found = request.operation == WorkRequest.COMPARE_SWAP ?
+            request.payload.found = request.operation == WorkRequest.COMPARE_SWAP ?
                 RawMemory.compareSwap(address, request.operand, request.desired) :
                 RawMemory.fetchAdd(address, request.operand);
-            fabric.trace().mix(request.found);
-            lastAtomic = Math.max(lastAtomic, request.sequence);
+            timeline.trace().mix(request.payload.found);
+            lastAtomic = Math.max(lastAtomic, request.launch.sequence());
         }
         return status;
     }
@@ -474,22 +505,33 @@ public final class SimResponder implements SimChoice
     private int awaitReceive(final SimRequest request)
     {
         final int retries = request.requester.rnrRetries();
-        if (retries == SimQueuePair.RNR_BY_TIME)
+        final boolean isWaiting = retries == SimRequest.RNR_BY_TIME ?
+            request.retries.awaitReceive(timeline.nowNs(), timeline.options().rnrTimeoutNs()) :
+            request.retries.awaitReceiveUntil(timeline.nowNs() + target.rnrWaitNs(), retries);
+        return isWaiting ? SimRequest.PENDING : WorkCompletionStatus.RNR_RETRY_EXC_ERR;
+    }
+
+    @Override
+    public void placePart(final SimRequest request, final int arrivedBytes)
+    {
+        if (!QueuePairStates.servesInbound(target.state()) || target.host().isKilled() || !target.accepts(request))
         {
-            if (request.rnrDeadlineNs == 0)
-            {
-                request.rnrDeadlineNs = fabric.nowNs() + fabric.options().rnrTimeoutNs();
-            }
-            request.notBeforeNs = fabric.nowNs() + RNR_RETRY_NS;
-            return fabric.nowNs() >= request.rnrDeadlineNs ?
-                WorkCompletionStatus.RNR_RETRY_EXC_ERR : SimRequest.PENDING;
+            return;
         }
-        if (retries != RetryTimers.RNR_RETRY_FOR_EVER && request.rnrMisses >= retries)
+        if (request.operation != WorkRequest.WRITE)
         {
-            return WorkCompletionStatus.RNR_RETRY_EXC_ERR;
+            SimReceiver.spoil(target, request, arrivedBytes);
         }
-        request.rnrMisses++;
-        request.notBeforeNs = fabric.nowNs() + target.rnrWaitNs();
-        return SimRequest.PENDING;
+        else if (SimAccess.check(target, request) == WorkCompletionStatus.SUCCESS)
+        {
+            MemorySegment.copy(
+                request.payload.bytes, 0, SimAccess.memory(target, request), ValueLayout.JAVA_BYTE, 0, arrivedBytes);
+            timeline.trace().mix(request.payload.bytes, 0, arrivedBytes);
+        }
+    }
+
+    private boolean serves(final SimRequest request)
+    {
+        return target.host().serves(request.isSend() || request.hasImmediate, request.remoteKey);
     }
 }

@@ -6,13 +6,35 @@ import io.verbena.rdma.spi.WorkRequest;
 /** How the requests of one queue pair reach whoever executes them. */
 interface SimRoute
 {
+    /** The queue pair whose requests travel. */
+    interface Owner extends SimRequest.Requester
+    {
+        SimNetwork network();
+
+        SimLink link();
+
+        /** The queue pair that it is connected to, as far as it is there; null otherwise. */
+        SimLink.Peer peer();
+
+        /** Whether what has not arrived is held back. */
+        boolean isHeld();
+
+        /** Of UD. */
+        int queueKey();
+
+        int pathMtuBytes();
+
+        /** A request that waits for its peer to leave INIT waits no longer than the retry time. */
+        void expireInInit(SimRequest request);
+    }
+
     /** Whether a request cannot set out while others are under way. */
     boolean mustWait(WorkRequest posted, boolean isIdle);
 
     /** Sets a request out. */
     void send(SimRequest request);
 
-    /** A NIC tells when a request arrives; where order is kept, one sent before comes first all the same. */
+    /** See {@link SimRequest.Requester#scheduleArrival}. */
     void scheduleArrival(SimRequest request, long timeNs);
 
     /** What a pause has held back sets out again. */
@@ -28,7 +50,7 @@ interface SimRoute
     void killed();
 
     /** Connections to a device break. */
-    void cut(SimDevice peer);
+    void cut(SimHost peer);
 
     /** Adds what it keeps between requests. */
     void describe(StateWords words);

@@ -2,12 +2,14 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimChoice;
 import io.verbena.rdma.sim.schedule.SimStep;
+import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
@@ -27,9 +29,28 @@ final class SimSendQueue
     private static final int RETRY_SHARE = 8;
     private static final long MOST_REPEAT_NS = 1_000_000;
 
-    private final SimQueuePair queuePair;
-    private final SimDevice device;
-    private final SimFabric fabric;
+    /** The queue pair that this sends for. */
+    interface Owner extends SimRoute.Owner, SimCompletionQueue.Sender
+    {
+        QueuePairState state();
+
+        ProtectionDomain protectionDomain();
+
+        WorkRequest posted(long position);
+
+        MemorySegment inline(WorkRequest posted);
+
+        /** A request failed, its completion is there. */
+        void sendFailed();
+
+        /** In SQD, and nothing is in flight any more. */
+        void drained();
+    }
+
+    private final Owner queuePair;
+    private final SimHost host;
+    private final SimNetwork network;
+    private final SimTimeline timeline;
     private final SimRoute route;
     private final SimCompletionQueue completions;
     /** Launched and not completed, in posting order. */
@@ -40,11 +61,12 @@ final class SimSendQueue
     private boolean isLaunchScheduled;
     private boolean isLaunchBlocked;
 
-    SimSendQueue(final SimQueuePair queuePair, final SimCompletionQueue completions)
+    SimSendQueue(final Owner queuePair, final SimCompletionQueue completions)
     {
         this.queuePair = queuePair;
-        this.device = queuePair.device();
-        this.fabric = device.fabric();
+        this.host = queuePair.host();
+        this.network = queuePair.network();
+        this.timeline = network.timeline();
         this.completions = completions;
         this.route = switch (queuePair.type())
         {
@@ -101,7 +123,7 @@ final class SimSendQueue
         if (!isLaunchScheduled)
         {
             isLaunchScheduled = true;
-            fabric.schedule(fabric.nowNs(), SimStep.Kind.LAUNCH, device.index(), queuePair.number(), this::launch);
+            timeline.schedule(timeline.nowNs(), SimStep.Kind.LAUNCH, host.index(), queuePair.number(), this::launch);
         }
     }
 
@@ -131,7 +153,7 @@ final class SimSendQueue
         {
             final SimRequest request = launched.poll();
             completions.pushSend(
-                queuePair, request.wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, request.position + 1);
+                queuePair, request.wrId, WorkCompletionStatus.WR_FLUSH_ERR, 0, 0, request.position() + 1);
         }
         outstandingReadAtomic = 0;
         while (launchHead < queuePair.tail())
@@ -149,27 +171,27 @@ final class SimSendQueue
         request.status = status;
         if (status == WorkCompletionStatus.SUCCESS && SimLoss.isResponseLost(queuePair, request))
         {
-            request.repeats++;
-            fabric.schedule(
-                fabric.nowNs() + Math.min(queuePair.retryTimeNs() / RETRY_SHARE, MOST_REPEAT_NS), SimStep.Kind.ARRIVE,
-                device.index(), queuePair.number(), () -> repeat(request));
+            request.retries.responseLost();
+            timeline.schedule(
+                timeline.nowNs() + Math.min(queuePair.retryTimeNs() / RETRY_SHARE, MOST_REPEAT_NS), SimStep.Kind.ARRIVE,
+                host.index(), queuePair.number(), () -> repeat(request));
         }
-        else if (queuePair.hasRnic())
+        else if (network.rnic(host) != null)
         {
-            request.target().rnic().respond(request);
+            network.rnic(request.target()).respond(request);
         }
         else
         {
             scheduleResponse(
-                request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
+                request, timeline.nowNs() + timeline.drawDelayNs(host, queuePair.number(), SimRequest.RESPONSE));
         }
     }
 
     private void repeat(final SimRequest request)
     {
-        final SimQueuePair responder = request.link.peer();
-        final boolean isGone = request.link.isCut() || device.isKilled() || !responder.accepts(request);
-        if (!isForgotten(request) && (isGone || !responder.responder().repeat(request)))
+        final SimRequest.Executor responder = request.connection.executor();
+        final boolean isGone = request.connection.isCut() || host.isKilled() || !responder.accepts(request);
+        if (!isForgotten(request) && (isGone || !responder.repeat(request)))
         {
             giveUp(request);
         }
@@ -178,21 +200,21 @@ final class SimSendQueue
     /** The NIC has all of a response. */
     void responseIsHere(final SimRequest request)
     {
-        scheduleResponse(request, fabric.nowNs());
+        scheduleResponse(request, timeline.nowNs());
     }
 
     private void scheduleResponse(final SimRequest request, final long timeNs)
     {
         lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
-        fabric.schedule(
-            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), choice("response", request),
+        timeline.schedule(
+            lastResponseNs, SimStep.Kind.RESPOND, host.index(), queuePair.number(), choice("response", request),
             () -> onResponse(request));
     }
 
     /** An unreliable message is complete as soon as it has left. */
     void left(final SimRequest request)
     {
-        left(request, fabric.nowNs() + fabric.drawDelayNs(device, queuePair.number(), SimQueuePair.RESPONSE));
+        left(request, timeline.nowNs() + timeline.drawDelayNs(host, queuePair.number(), SimRequest.RESPONSE));
     }
 
     /** It has left, and this is when its completion is there. */
@@ -200,8 +222,8 @@ final class SimSendQueue
     {
         request.status = WorkCompletionStatus.SUCCESS;
         lastResponseNs = Math.max(lastResponseNs + 1, timeNs);
-        fabric.schedule(
-            lastResponseNs, SimStep.Kind.RESPOND, device.index(), queuePair.number(), choice("sent", request),
+        timeline.schedule(
+            lastResponseNs, SimStep.Kind.RESPOND, host.index(), queuePair.number(), choice("sent", request),
             () -> finish(request));
     }
 
@@ -216,9 +238,9 @@ final class SimSendQueue
         final long retryNs = queuePair.retryTimeNs();
         if (retryNs != RetryTimers.NEVER_NS)
         {
-            final long timeNs = Math.max(fabric.nowNs(), request.launchedNs + retryNs);
-            fabric.schedule(
-                timeNs, SimStep.Kind.GIVE_UP, device.index(), queuePair.number(), choice("no response", request),
+            final long timeNs = Math.max(timeline.nowNs(), request.launch.timeNs() + retryNs);
+            timeline.schedule(
+                timeNs, SimStep.Kind.GIVE_UP, host.index(), queuePair.number(), choice("no response", request),
                 () -> finish(request));
         }
     }
@@ -230,20 +252,21 @@ final class SimSendQueue
 
     private boolean isForgotten(final SimRequest request)
     {
-        return !isAtWork() || request.isDone || device.isKilled() || request.link != queuePair.link();
+        return !isAtWork() || request.isDone || host.isKilled() || request.connection != queuePair.link();
     }
 
     /** A request that waits for its peer to leave INIT waits no longer than the retry time. */
-    void expireInInit(final SimRequest request, final SimQueuePair peer)
+    void expireInInit(final SimRequest request)
     {
+        final SimRequest.Executor peer = request.connection.executor();
         final long retryNs = queuePair.retryTimeNs();
         if (peer.state() == QueuePairState.INIT && retryNs != RetryTimers.NEVER_NS)
         {
-            fabric.schedule(
-                Math.max(fabric.nowNs(), request.launchedNs + retryNs), SimStep.Kind.GIVE_UP, device.index(),
+            timeline.schedule(
+                Math.max(timeline.nowNs(), request.launch.timeNs() + retryNs), SimStep.Kind.GIVE_UP, host.index(),
                 queuePair.number(), expiry(request, peer), () ->
                 {
-                    if (peer.responder().withdraw(request))
+                    if (peer.withdraw(request))
                     {
                         giveUp(request);
                     }
@@ -251,16 +274,16 @@ final class SimSendQueue
         }
     }
 
-    private SimChoice expiry(final SimRequest request, final SimQueuePair peer)
+    private SimChoice expiry(final SimRequest request, final SimRequest.Executor peer)
     {
         return new SimMessage(
-            "waits no longer", request, device, peer.device(), false, () -> peer.state() != QueuePairState.INIT);
+            "waits no longer", request, host, peer.host(), false, () -> peer.state() != QueuePairState.INIT);
     }
 
     private void launch()
     {
         isLaunchScheduled = false;
-        while (unlaunched() > 0 && queuePair.state() == QueuePairState.RTS && !isLaunchBlocked && !device.isKilled())
+        while (unlaunched() > 0 && queuePair.state() == QueuePairState.RTS && !isLaunchBlocked && !host.isKilled())
         {
             final WorkRequest posted = queuePair.posted(launchHead);
             if (mustWait(posted))
@@ -268,7 +291,8 @@ final class SimSendQueue
                 return;
             }
             final SimRequest request =
-                new SimRequest(queuePair, launchHead, posted, fabric.nowNs(), outstandingReadAtomic);
+                new SimRequest(queuePair, new SimRequest.Launch(
+                    launchHead, timeline.nowNs(), timeline.nextSequence(), outstandingReadAtomic), posted);
             launchHead++;
             launched.add(request);
             outstandingReadAtomic += request.isReadOrAtomic() ? 1 : 0;
@@ -278,7 +302,7 @@ final class SimSendQueue
                 isLaunchBlocked = status != WorkCompletionStatus.SUCCESS;
                 request.status = status;
                 request.isDone = true;
-                fabric.observer().onCompleted(request);
+                network.observer().onCompleted(request);
                 retire();
             }
             else
@@ -303,12 +327,12 @@ final class SimSendQueue
         if (posted.operation == WorkRequest.BIND_MW)
         {
             final RegisteredRegion region =
-                posted.region == null ? null : device.keys().find(posted.region.localKey());
-            final boolean isOwn = posted.window instanceof BoundWindow window && device.windows().contains(window);
+                posted.region == null ? null : host.keys().find(posted.region.localKey());
+            final boolean isOwn = posted.window instanceof BoundWindow window && host.windows().contains(window);
             return !isOwn ? WorkCompletionStatus.MW_BIND_ERR : ((BoundWindow)posted.window).bind(
                 posted, region == posted.region ? region : null, queuePair.protectionDomain(), queuePair.number());
         }
-        final BoundWindow window = device.windows().find(posted.remoteKey);
+        final BoundWindow window = host.windows().find(posted.remoteKey);
         if (window == null ||
             !window.mayInvalidate(posted.remoteKey, queuePair.protectionDomain(), queuePair.number()))
         {
@@ -327,13 +351,13 @@ final class SimSendQueue
         if ((request.flags & SendFlags.INLINE) != 0)
         {
             MemorySegment.copy(
-                queuePair.inline(posted), ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
+                queuePair.inline(posted), ValueLayout.JAVA_BYTE, 0, request.payload.bytes, 0, request.lengthBytes);
             return WorkCompletionStatus.SUCCESS;
         }
         final MemorySegment local = localMemory(request, request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0);
         if (local != null && !request.isReadOrAtomic())
         {
-            MemorySegment.copy(local, ValueLayout.JAVA_BYTE, 0, request.payload, 0, request.lengthBytes);
+            MemorySegment.copy(local, ValueLayout.JAVA_BYTE, 0, request.payload.bytes, 0, request.lengthBytes);
         }
         return local == null ? WorkCompletionStatus.LOC_PROT_ERR : WorkCompletionStatus.SUCCESS;
     }
@@ -341,12 +365,12 @@ final class SimSendQueue
     private MemorySegment localMemory(final SimRequest request, final int right)
     {
         return SimAccess.memory(
-            device, queuePair.protectionDomain(), request.localKey, right, request.localAddress, request.lengthBytes);
+            host, queuePair.protectionDomain(), request.localKey, right, request.localAddress, request.lengthBytes);
     }
 
     private void onResponse(final SimRequest request)
     {
-        if (request.link.isCut() || request.session != null && request.session.isCut())
+        if (request.connection.isCut() || request.session != null && request.session.isCut())
         {
             giveUp(request);
         }
@@ -366,7 +390,7 @@ final class SimSendQueue
         {
             land(request);
         }
-        fabric.observer().onCompleted(request);
+        network.observer().onCompleted(request);
         request.isDone = true;
         retire();
     }
@@ -384,11 +408,11 @@ final class SimSendQueue
         }
         else if (request.isAtomic())
         {
-            local.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, request.found);
+            local.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, request.payload.found);
         }
         else
         {
-            MemorySegment.copy(request.payload, 0, local, ValueLayout.JAVA_BYTE, 0, request.lengthBytes);
+            MemorySegment.copy(request.payload.bytes, 0, local, ValueLayout.JAVA_BYTE, 0, request.lengthBytes);
         }
     }
 
@@ -405,14 +429,14 @@ final class SimSendQueue
             outstandingReadAtomic -= request.isReadOrAtomic() ? 1 : 0;
             if (request.status != WorkCompletionStatus.SUCCESS)
             {
-                completions.pushSend(queuePair, request.wrId, request.status, 0, 0, request.position + 1);
+                completions.pushSend(queuePair, request.wrId, request.status, 0, 0, request.position() + 1);
                 queuePair.sendFailed();
             }
             else if ((request.flags & SendFlags.SIGNALED) != 0)
             {
                 completions.pushSend(
                     queuePair, request.wrId, request.status, request.operation, request.lengthBytes,
-                    request.position + 1);
+                    request.position() + 1);
             }
         }
         if (launched.isEmpty() && queuePair.state() == QueuePairState.SQD)

@@ -1,11 +1,13 @@
 package io.verbena.rdma.sim.device;
 
+import io.verbena.rdma.sim.schedule.SimStateful;
 import io.verbena.rdma.sim.schedule.StatePart;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.ReceiveLimit;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
@@ -15,22 +17,28 @@ import java.util.List;
 /** Receives that the queue pairs and targets on it consume in posting order. */
 final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
 {
-    private final SimProtectionDomain protectionDomain;
+    private final SimHost host;
+    private final ProtectionDomain protectionDomain;
+    private final Runnable onClosed;
     private final int capacity;
     private final ReceiveQueue queue;
     private final ReceiveLimit limit = new ReceiveLimit();
-    private final List<SimTarget> attached = new ArrayList<>();
+    private final List<Object> attached = new ArrayList<>();
     private boolean isClosed;
 
-    SimSharedReceiveQueue(final SimProtectionDomain protectionDomain, final int capacity)
+    /** @param onClosed called once. */
+    SimSharedReceiveQueue(
+        final SimHost host, final ProtectionDomain protectionDomain, final Runnable onClosed, final int capacity)
     {
+        this.host = host;
+        this.onClosed = onClosed;
         this.protectionDomain = protectionDomain;
         this.capacity = capacity;
         this.queue = new ReceiveQueue(capacity);
-        protectionDomain.device().addObject(this);
+        host.addObject(this);
     }
 
-    SimProtectionDomain protectionDomain()
+    ProtectionDomain protectionDomain()
     {
         return protectionDomain;
     }
@@ -40,12 +48,12 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
         return queue;
     }
 
-    void attach(final SimTarget target)
+    void attach(final Object target)
     {
         attached.add(target);
     }
 
-    void detach(final SimTarget target)
+    void detach(final Object target)
     {
         attached.remove(target);
     }
@@ -55,7 +63,7 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
     {
         if (limit.isReached(queue.count()))
         {
-            protectionDomain.device().events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+            host.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
         }
     }
 
@@ -74,7 +82,7 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
     {
         if (limit.arm(receiveCount, capacity, queue.count()))
         {
-            protectionDomain.device().events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+            host.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
         }
     }
 
@@ -102,9 +110,9 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
         if (!isClosed)
         {
             isClosed = true;
-            protectionDomain.device().events().forget(this);
-            protectionDomain.device().removeObject(this);
-            protectionDomain.childClosed();
+            host.events().forget(this);
+            host.removeObject(this);
+            onClosed.run();
         }
     }
 
@@ -118,7 +126,7 @@ final class SimSharedReceiveQueue implements SharedReceiveQueue, SimStateful
     @Override
     public String toString()
     {
-        return "SimSharedReceiveQueue{device=" + protectionDomain.device().name() + ", capacity=" + capacity +
+        return "SimSharedReceiveQueue{device=" + host.name() + ", capacity=" + capacity +
             ", receives=" + queue.count() + ", armedLimit=" + limit.armed() + '}';
     }
 }

@@ -2,17 +2,16 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.spi.ReceiveQueue;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 
 /** What requests of peers are executed for: a queue pair, or a DC target. */
-interface SimTarget
+interface SimTarget extends SimCompletionQueue.Receiver
 {
-    SimDevice device();
+    SimHost host();
 
-    SimProtectionDomain protectionDomain();
-
-    int number();
+    ProtectionDomain protectionDomain();
 
     /** The transport; a DC target has that of its initiators. */
     QueuePairType type();
@@ -25,7 +24,7 @@ interface SimTarget
     /** READs and atomics answered at once. */
     int readAtomicDepth();
 
-    /** Wait told to a requester that met no receive. */
+    /** Wait sent to a requester that met no receive. */
     long rnrWaitNs();
 
     /** Whether this request is of the peer that it is connected to. */
@@ -40,15 +39,6 @@ interface SimTarget
 
     /** A receive was taken by a message. */
     void receiveTaken();
-
-    /** The completion of a receive was polled, its slot is free. */
-    void releaseReceive();
-
-    /** A request was refused with this status. */
-    void refused(SimResponder responder, int status);
-
-    /** A queue it uses failed. */
-    void moveToError();
 
     long decide(SimDecision what, long bound);
 }

@@ -80,7 +80,7 @@ final class ExploredAgenda implements SimAgenda
         return waiting.stream().filter(this::isFirst).toList();
     }
 
-    /** Adds what is on its way; what has arrived at a responder is told by its owner. */
+    /** Adds what is on its way; what has arrived at a responder is described by its owner. */
     void describe(final StateWords words)
     {
         words.in(StatePart.MESSAGES);

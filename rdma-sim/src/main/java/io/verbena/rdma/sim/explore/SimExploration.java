@@ -138,7 +138,7 @@ public final class SimExploration
         for (int i = 0; !node.actor.isDone(); i++)
         {
             final SimStep step = agenda.choices().stream()
-                .filter(choice -> choice.choice.requester() == node.device).findFirst().orElse(null);
+                .filter(choice -> choice.choice.requester() == node.device.host()).findFirst().orElse(null);
             if (i > MOST_CALLS || node.device.isKilled())
             {
                 throw new SimFailureException("an actor that runs alone does not end: " + actor.roleName(), null);
@@ -180,7 +180,7 @@ public final class SimExploration
      */
     public boolean hasBegun(final SimDevice device)
     {
-        return begun.contains(device);
+        return begun.contains(device.host());
     }
 
     /** @return how many transitions are possible now; 0: this run is over. */
@@ -204,7 +204,7 @@ public final class SimExploration
             {
                 possible.add(new Transition(Transition.Kind.LOOK, null, node));
             }
-            else if (choices.stream().noneMatch(step -> step.choice.requester() == node.device))
+            else if (choices.stream().noneMatch(step -> step.choice.requester() == node.device.host()))
             {
                 possible.add(new Transition(Transition.Kind.TIMER, null, node));
             }
@@ -269,11 +269,11 @@ public final class SimExploration
         return transition.step == null ? transition.node : nodeOf(transition.step.choice.requester());
     }
 
-    private Node nodeOf(final SimParty device)
+    private Node nodeOf(final SimParty host)
     {
         for (final Node node : nodes)
         {
-            if (node.device == device)
+            if (node.device.host() == host)
             {
                 return node;
             }
@@ -310,7 +310,7 @@ public final class SimExploration
             case LOOK -> transition.node.look();
             case TIMER ->
             {
-                state.onShown(transition.node.device, TIMER_NS);
+                state.onShown(transition.node.device.host(), TIMER_NS);
                 transition.node.look();
             }
             case LOSE ->
@@ -344,7 +344,7 @@ public final class SimExploration
         words.in(StatePart.NODES).accept((long)crashes << 32 | losses);
         for (final SimDevice device : devices)
         {
-            final Node node = nodeOf(device);
+            final Node node = nodeOf(device.host());
             state.describe(words, device, node == null ? SimActor.HISTORY : node.actor.stateHash());
         }
         agenda.describe(words);

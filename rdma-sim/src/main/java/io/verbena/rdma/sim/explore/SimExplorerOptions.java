@@ -154,7 +154,7 @@ public final class SimExplorerOptions
     /** Whether of orders that show the same only one is run. */
     boolean isReduced()
     {
-        // Elsewhere a transition is not told by whose it is.
+        // Elsewhere a transition is not identified by whose it is.
         return !everyOrder && !late && !weakOrder && mostLosses == 0;
     }
 

@@ -1,6 +1,7 @@
 package io.verbena.rdma.sim.explore;
 
 import io.verbena.rdma.sim.device.SimDevice;
+import io.verbena.rdma.sim.device.SimHost;
 import io.verbena.rdma.sim.device.SimObserver;
 import io.verbena.rdma.sim.device.SimRequest;
 import io.verbena.rdma.sim.schedule.StatePart;
@@ -21,8 +22,8 @@ final class StateHash implements SimObserver
 {
     static final Set<StatePart> EVERYTHING = EnumSet.allOf(StatePart.class);
 
-    private final Map<SimDevice, History> histories = new IdentityHashMap<>();
-    private final Map<SimDevice, Long> memories = new IdentityHashMap<>();
+    private final Map<SimHost, History> histories = new IdentityHashMap<>();
+    private final Map<SimHost, Long> memories = new IdentityHashMap<>();
 
     /** What a device has shown its actor, in all and since the actor looked last. */
     private static final class History
@@ -51,25 +52,25 @@ final class StateHash implements SimObserver
 
     void addHistory(final SimDevice device)
     {
-        histories.put(device, new History());
+        histories.put(device.host(), new History());
     }
 
     /** Whether the device of an actor has something that the actor has not looked at. */
     boolean isUnseen(final SimDevice device)
     {
-        return !histories.get(device).isSeen;
+        return !histories.get(device.host()).isSeen;
     }
 
     /** The actor has looked at everything. */
     void looked(final SimDevice device)
     {
-        histories.get(device).looked();
+        histories.get(device.host()).looked();
     }
 
     @Override
-    public void onShown(final SimDevice device, final long value)
+    public void onShown(final SimHost host, final long value)
     {
-        final History history = histories.get(device);
+        final History history = histories.get(host);
         if (history != null)
         {
             history.add().accept(value);
@@ -79,20 +80,20 @@ final class StateHash implements SimObserver
     @Override
     public void onCompleted(final SimRequest request)
     {
-        final SimDevice device = request.requester.device();
-        memories.remove(device);
-        final History history = histories.get(device);
+        final SimHost host = request.requesterHost();
+        memories.remove(host);
+        final History history = histories.get(host);
         if (history != null)
         {
             final StateWords words = history.add();
-            words.accept((long)request.requester.number() << 32 | request.status);
-            words.accept(request.position);
+            words.accept((long)request.requesterNumber() << 32 | request.status);
+            words.accept(request.position());
             request.describeResult(words);
         }
     }
 
     @Override
-    public void onExecuted(final SimDevice target, final SimRequest request)
+    public void onExecuted(final SimHost target, final SimRequest request)
     {
         memories.remove(target);
         final History history = histories.get(target);
@@ -105,7 +106,7 @@ final class StateHash implements SimObserver
     /** Adds one device; own state is that of its actor, or {@link SimActor#HISTORY}. */
     void describe(final StateWords words, final SimDevice device, final long ownState)
     {
-        final History history = histories.get(device);
+        final History history = histories.get(device.host());
         if (history != null)
         {
             words.in(StatePart.HISTORY).accept(ownState == SimActor.HISTORY ? history.all.hash() : ownState);
@@ -113,15 +114,15 @@ final class StateHash implements SimObserver
         }
         else if (words.in(StatePart.MEMORY).isCounted())
         {
-            words.accept(memories.computeIfAbsent(device, StateHash::memory));
+            words.accept(memories.computeIfAbsent(device.host(), StateHash::memory));
         }
         device.describe(words);
     }
 
-    private static long memory(final SimDevice device)
+    private static long memory(final SimHost host)
     {
         final StateWords words = new StateWords(EVERYTHING);
-        for (final RegisteredRegion region : device.keys().openRegions())
+        for (final RegisteredRegion region : host.keys().openRegions())
         {
             words.accept(region.segment());
         }

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -21,7 +21,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * Java has written; with the newer interface each request takes three calls between start and complete.
  */
 @SuppressWarnings("restricted")
-final class DataPath
+public final class DataPath
 {
     private static final MethodHandle POST = critical(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle POLL_CQ =
@@ -42,7 +42,7 @@ final class DataPath
      * @param bad      takes the first that was not posted.
      * @return 0 or an errno value.
      */
-    static int post(final MemorySegment function, final long queue, final long first, final long bad)
+    public static int post(final MemorySegment function, final long queue, final long first, final long bad)
     {
         try
         {
@@ -54,7 +54,7 @@ final class DataPath
         }
     }
 
-    static int pollCq(final MemorySegment function, final long cq, final int count, final long completions)
+    public static int pollCq(final MemorySegment function, final long cq, final int count, final long completions)
     {
         try
         {
@@ -66,7 +66,7 @@ final class DataPath
         }
     }
 
-    static int requestNotification(final MemorySegment function, final long cq, final boolean solicitedOnly)
+    public static int requestNotification(final MemorySegment function, final long cq, final boolean solicitedOnly)
     {
         try
         {

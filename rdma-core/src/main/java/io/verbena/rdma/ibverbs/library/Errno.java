@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -7,19 +7,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Error numbers of Linux with what to do about them. */
-final class Errno
+public final class Errno
 {
-    static final int EPERM = 1;
-    static final int ENOENT = 2;
-    static final int EIO = 5;
-    static final int ENOMEM = 12;
-    static final int EACCES = 13;
-    static final int EBUSY = 16;
-    static final int ENODEV = 19;
-    static final int EINVAL = 22;
-    static final int ENOSYS = 38;
-    static final int EOPNOTSUPP = 95;
-    static final int ENETUNREACH = 101;
+    public static final int EPERM = 1;
+    public static final int ENOENT = 2;
+    public static final int EIO = 5;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int EBUSY = 16;
+    public static final int ENODEV = 19;
+    public static final int EINVAL = 22;
+    public static final int ENOSYS = 38;
+    public static final int EOPNOTSUPP = 95;
+    public static final int ENETUNREACH = 101;
 
     private static final Path LIMITS = Path.of("/proc/self/limits");
 
@@ -27,12 +27,12 @@ final class Errno
     {
     }
 
-    static RdmaException failure(final String what, final int errno)
+    public static RdmaException failure(final String what, final int errno)
     {
         return new RdmaException(what + ": " + text(errno));
     }
 
-    static String text(final int errno)
+    public static String text(final int errno)
     {
         return switch (errno)
         {
@@ -53,7 +53,7 @@ final class Errno
     }
 
     /** @return the limit for locked memory of this process in the kernel's words. */
-    static String lockedLimit()
+    public static String lockedLimit()
     {
         try
         {

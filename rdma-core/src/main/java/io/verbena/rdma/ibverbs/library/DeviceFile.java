@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -9,7 +9,7 @@ import java.nio.file.Path;
  * The file by which programs open an RNIC. The library looks for it in several places and tells of the last one, so
  * that a file that may not be opened comes out as one that is not there.
  */
-final class DeviceFile
+public final class DeviceFile
 {
     private static final Path CLASS = Path.of("/sys/class/infiniband_verbs");
     private static final Path FILES = Path.of("/dev/infiniband");
@@ -19,12 +19,12 @@ final class DeviceFile
     }
 
     /** @return null when the file can be opened, or nothing is known of it; else why not and what to do. */
-    static String problem(final String rnic)
+    public static String problem(final String rnic)
     {
         return problem(rnic, CLASS, FILES);
     }
 
-    static String problem(final String rnic, final Path names, final Path files)
+    public static String problem(final String rnic, final Path names, final Path files)
     {
         if (Files.isDirectory(names))
         {

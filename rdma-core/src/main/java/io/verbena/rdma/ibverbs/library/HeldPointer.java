@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * staged: it is not freed while a post holds it, and not held once it is closed. Thread-safe; holding never waits,
  * closing waits for posts under way, which do not sleep.
  */
-final class HeldPointer
+public final class HeldPointer
 {
     /** Posts under way, and this bit when closed. */
     private static final int CLOSED = Integer.MIN_VALUE;
@@ -21,24 +21,24 @@ final class HeldPointer
     private final long address;
     private final AtomicInteger holds = new AtomicInteger();
 
-    HeldPointer(final long address)
+    public HeldPointer(final long address)
     {
         this.address = address;
     }
 
     /** @return the structure's address; to be followed only while it is held or known to be open. */
-    long address()
+    public long address()
     {
         return address;
     }
 
-    boolean isClosed()
+    public boolean isClosed()
     {
         return holds.get() < 0;
     }
 
     /** @return whether it is open, and stays so until {@link #release()}; closed, there is nothing to release. */
-    boolean hold()
+    public boolean hold()
     {
         if (holds.incrementAndGet() > 0)
         {
@@ -48,7 +48,7 @@ final class HeldPointer
         return false;
     }
 
-    void release()
+    public void release()
     {
         holds.decrementAndGet();
     }
@@ -59,7 +59,7 @@ final class HeldPointer
      * @param destroy frees it; when it throws, the structure is open as before.
      * @return false when it was closed before.
      */
-    boolean close(final Runnable destroy)
+    public boolean close(final Runnable destroy)
     {
         if (isClosed())
         {

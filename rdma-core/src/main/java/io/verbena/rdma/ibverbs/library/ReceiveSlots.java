@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +12,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * any order. The poster takes, the poller gives back: these may be two threads for a shared queue, hence the monitor,
  * which is free of contention in all other cases.
  */
-final class ReceiveSlots
+public final class ReceiveSlots
 {
     private static final long SGE = VerbsLayouts.IBV_RECV_WR.byteSize();
     private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_RECV_WR, "sg_list");
@@ -25,7 +25,7 @@ final class ReceiveSlots
     private final MemorySegment request = Arena.ofAuto().allocate(64, 64);
     private int freeCount;
 
-    ReceiveSlots(final int capacity)
+    public ReceiveSlots(final int capacity)
     {
         wrIds = new long[capacity];
         free = new int[capacity];
@@ -38,7 +38,7 @@ final class ReceiveSlots
      *
      * @return 0, an errno value, or -1 when there is no free slot.
      */
-    synchronized int post(
+    public synchronized int post(
         final MemorySegment function,
         final long queue,
         final int serial,
@@ -67,13 +67,13 @@ final class ReceiveSlots
     }
 
     /** Poller: the caller's identifier of a completed receive, whose slot is free from now on. */
-    synchronized long complete(final int slot)
+    public synchronized long complete(final int slot)
     {
         free[freeCount++] = slot;
         return wrIds[slot];
     }
 
-    synchronized void clear()
+    public synchronized void clear()
     {
         freeCount = free.length;
         for (int i = 0; i < freeCount; i++)

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.spi.OperationRules;
 import io.verbena.rdma.spi.RawMemory;
@@ -22,28 +22,48 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * and its one {@code struct ibv_sge}. Positions are 64-bit and only grow; a slot is free when a signalled completion of
  * its position or a later one has been polled. Owner thread only.
  */
-final class SendRing
+public final class SendRing
 {
-    static final int RDMA_WRITE = 0;
-    static final int RDMA_WRITE_WITH_IMM = 1;
-    static final int SEND = 2;
-    static final int SEND_WITH_IMM = 3;
-    static final int RDMA_READ = 4;
-    static final int ATOMIC_CMP_AND_SWP = 5;
-    static final int ATOMIC_FETCH_AND_ADD = 6;
-    static final int LOCAL_INV = 7;
-    static final int BIND_MW = 8;
-    static final int SEND_WITH_INV = 9;
+    /** A queue that takes requests by calls, one by one. */
+    public interface Initiator
+    {
+        void start();
 
-    static final long IMMEDIATE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "imm_data");
-    static final long REMOTE_ADDRESS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "remote_addr");
-    static final long REMOTE_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "rkey");
-    static final long COMPARE_ADD = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "compare_add");
-    static final long SWAP = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "swap");
-    static final long ATOMIC_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "rkey");
-    static final long UD_HANDLE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "ah");
-    static final long UD_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qpn");
-    static final long UD_QKEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qkey");
+        /** Adds a request that lies in a slot of a send ring. */
+        void add(MemorySegment slots, long slot);
+
+        /** Rings the doorbell: 0, or an errno value, and nothing since {@link #start} was posted. */
+        int complete();
+    }
+
+    /** A memory window that requests bind. */
+    public interface Window
+    {
+        /** A bind to this key was posted, and the window is still held for that. */
+        void bound(int newKey);
+    }
+
+    public static final int RDMA_WRITE = 0;
+    public static final int RDMA_WRITE_WITH_IMM = 1;
+    public static final int SEND = 2;
+    public static final int SEND_WITH_IMM = 3;
+    public static final int RDMA_READ = 4;
+    public static final int ATOMIC_CMP_AND_SWP = 5;
+    public static final int ATOMIC_FETCH_AND_ADD = 6;
+    public static final int LOCAL_INV = 7;
+    public static final int BIND_MW = 8;
+    public static final int SEND_WITH_INV = 9;
+
+    public static final long IMMEDIATE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "imm_data");
+    public static final long REMOTE_ADDRESS =
+        VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "remote_addr");
+    public static final long REMOTE_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "rdma", "rkey");
+    public static final long COMPARE_ADD = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "compare_add");
+    public static final long SWAP = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "swap");
+    public static final long ATOMIC_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "atomic", "rkey");
+    public static final long UD_HANDLE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "ah");
+    public static final long UD_NUMBER = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qpn");
+    public static final long UD_QKEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr", "ud", "remote_qkey");
 
     private static final long WINDOW = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "mw");
     private static final long WINDOW_KEY = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "rkey");
@@ -55,19 +75,19 @@ final class SendRing
         VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "length");
     private static final long WINDOW_RIGHTS =
         VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "bind_mw", "bind_info", "mw_access_flags");
-    static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
+    public static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
     private static final long NEXT = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "next");
     private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "sg_list");
     private static final long NUM_SGE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "num_sge");
-    static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
-    static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
-    static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
-    static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
-    static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
+    public static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
+    public static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
+    public static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
+    public static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
+    public static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
     /** The target of a DC request, for which the C structure has no place: behind it and its buffer. */
-    static final long DC_HANDLE = SGE + VerbsLayouts.IBV_SGE.byteSize();
-    static final long DC_KEY = DC_HANDLE + Long.BYTES;
-    static final long DC_NUMBER = DC_KEY + Long.BYTES;
+    public static final long DC_HANDLE = SGE + VerbsLayouts.IBV_SGE.byteSize();
+    public static final long DC_KEY = DC_HANDLE + Long.BYTES;
+    public static final long DC_NUMBER = DC_KEY + Long.BYTES;
     private static final long SLOT_BYTES = 192;
     /** The rule of each opcode, in the terms of {@link OperationRules}. */
     private static final int[] KINDS = {
@@ -90,7 +110,7 @@ final class SendRing
     private final long[] wrIds;
     private final int[] lengths;
     /** Bound by the request of a slot; made when the first one is. */
-    private IbverbsMemoryWindow[] windows;
+    private Window[] windows;
     /** Two for each slot: what its request names and the library follows; made when the first request does. */
     private HeldPointer[] named;
     private long heldFrom;
@@ -102,7 +122,7 @@ final class SendRing
     private boolean hasOverflowed;
     private boolean isPartlyPosted;
 
-    SendRing(final QueuePairType type, final int capacity, final int maxMessageBytes, final int maxInlineBytes)
+    public SendRing(final QueuePairType type, final int capacity, final int maxMessageBytes, final int maxInlineBytes)
     {
         this.type = type;
         handle = type == QueuePairType.UD ? UD_HANDLE : type == QueuePairType.DC_INITIATOR ? DC_HANDLE : -1;
@@ -130,17 +150,17 @@ final class SendRing
     }
 
     /** @return the ring's memory, for the fields that only some requests have. */
-    MemorySegment memory()
+    public MemorySegment memory()
     {
         return slots;
     }
 
-    int space()
+    public int space()
     {
         return capacity - (int)(tail - released) - stagedCount;
     }
 
-    void begin(final Object owner)
+    public void begin(final Object owner)
     {
         if (isStaging)
         {
@@ -151,7 +171,7 @@ final class SendRing
     }
 
     /** Stages a request; the offset of its slot, where the fields of its kind go. */
-    long stage(
+    public long stage(
         final int opcode,
         final long wrId,
         final int flags,
@@ -208,13 +228,13 @@ final class SendRing
         return buffer;
     }
 
-    void immediate(final long offset, final int immediate)
+    public void immediate(final long offset, final int immediate)
     {
         slots.set(NETWORK_INT, offset + IMMEDIATE, immediate);
     }
 
     /** UD: where the request staged last goes. */
-    void toQueuePair(final HeldPointer addressHandle, final int number, final int qkey)
+    public void toQueuePair(final HeldPointer addressHandle, final int number, final int qkey)
     {
         final long offset = lastOffset();
         name(offset, addressHandle, null);
@@ -224,7 +244,7 @@ final class SendRing
     }
 
     /** DC: where the request staged last goes. */
-    void toDcTarget(final HeldPointer addressHandle, final int number, final long accessKey)
+    public void toDcTarget(final HeldPointer addressHandle, final int number, final long accessKey)
     {
         final long offset = lastOffset();
         name(offset, addressHandle, null);
@@ -234,13 +254,13 @@ final class SendRing
     }
 
     /** The key to invalidate, in the place of an immediate but in this machine's order. */
-    void invalidate(final long offset, final int remoteKey)
+    public void invalidate(final long offset, final int remoteKey)
     {
         slots.set(JAVA_INT, offset + IMMEDIATE, remoteKey);
     }
 
     /** The library names the key of the binding before, as it is when the batch is posted: one bind a batch. */
-    void checkBinds(final IbverbsMemoryWindow window)
+    public void checkBinds(final Window window)
     {
         for (int i = 0; windows != null && i < stagedCount; i++)
         {
@@ -252,9 +272,9 @@ final class SendRing
         }
     }
 
-    void bind(
+    public void bind(
         final long offset,
-        final IbverbsMemoryWindow window,
+        final Window window,
         final HeldPointer mw,
         final int remoteKey,
         final HeldPointer mr,
@@ -264,7 +284,7 @@ final class SendRing
     {
         if (windows == null)
         {
-            windows = new IbverbsMemoryWindow[mask + 2];
+            windows = new Window[mask + 2];
         }
         windows[(int)(offset / SLOT_BYTES)] = window;
         name(offset, mw, mr);
@@ -294,7 +314,7 @@ final class SendRing
      *
      * @return false when something of it has been closed since: then nothing is held.
      */
-    boolean hold(final int count)
+    public boolean hold(final int count)
     {
         heldFrom = tail;
         heldCount = 0;
@@ -334,7 +354,7 @@ final class SendRing
         }
     }
 
-    void release()
+    public void release()
     {
         for (int i = 0; i < heldCount; i++)
         {
@@ -346,7 +366,7 @@ final class SendRing
     }
 
     /** UD, DC: whether one of the requests staged last goes nowhere. */
-    boolean hasUnaddressed(final int count)
+    public boolean hasUnaddressed(final int count)
     {
         for (int i = 0; handle >= 0 && i < count; i++)
         {
@@ -359,7 +379,7 @@ final class SendRing
     }
 
     /** The slot of the request staged last. */
-    long lastOffset()
+    public long lastOffset()
     {
         if (!isStaging || stagedCount == 0 && !hasOverflowed)
         {
@@ -368,14 +388,14 @@ final class SendRing
         return hasOverflowed ? (mask + 1) * SLOT_BYTES : ((int)(tail + stagedCount - 1) & mask) * SLOT_BYTES;
     }
 
-    void abort()
+    public void abort()
     {
         stagedCount = 0;
         isStaging = false;
     }
 
     /** Ends the batch: how many requests are to be posted, or -1 when they do not fit. */
-    int end(final Object owner)
+    public int end(final Object owner)
     {
         if (!isStaging)
         {
@@ -396,7 +416,7 @@ final class SendRing
      * @param counters counts what was posted.
      * @return 0 or an errno value; then {@link #isPartlyPosted()} tells whether some were posted all the same.
      */
-    int post(
+    public int post(
         final MemorySegment function, final long qp, final int serial, final int count, final VerbCounters counters)
     {
         final MemorySegment memory = slots;
@@ -421,7 +441,7 @@ final class SendRing
     }
 
     /** As the other {@code post}, by calls: all of it was posted, or nothing. */
-    int post(final Mlx5SendQueue queue, final int serial, final int count, final VerbCounters counters)
+    public int post(final Initiator queue, final int serial, final int count, final VerbCounters counters)
     {
         identify(serial, count);
         isPartlyPosted = false;
@@ -449,35 +469,35 @@ final class SendRing
         }
     }
 
-    boolean isPartlyPosted()
+    public boolean isPartlyPosted()
     {
         return isPartlyPosted;
     }
 
     /** Polling thread: a completion; the position it is of, out of the bits that came back. */
-    long position(final long completionId)
+    public long position(final long completionId)
     {
         return released + (CompletionId.position(completionId) - released & CompletionId.POSITION_MASK);
     }
 
-    long wrId(final long position)
+    public long wrId(final long position)
     {
         return wrIds[(int)position & mask];
     }
 
-    int length(final long position)
+    public int length(final long position)
     {
         return lengths[(int)position & mask];
     }
 
     /** Polling thread: everything up to a position is done. */
-    void release(final long position)
+    public void release(final long position)
     {
         released = position + 1;
     }
 
     /** On the way to RESET. */
-    void clear()
+    public void clear()
     {
         tail = 0;
         released = 0;

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 /**
  * What is posted as {@code wr_id}: whose request, of which queue, where in it. So a completion finds its queue pair
@@ -11,31 +11,31 @@ package io.verbena.rdma.ibverbs;
  *  +---------------+--+---------------+
  * </pre>
  */
-final class CompletionId
+public final class CompletionId
 {
-    static final long POSITION_MASK = 0x7FFF_FFFFL;
+    public static final long POSITION_MASK = 0x7FFF_FFFFL;
     private static final long RECEIVE = 1L << 31;
 
     private CompletionId()
     {
     }
 
-    static long of(final int serial, final boolean isReceive, final long position)
+    public static long of(final int serial, final boolean isReceive, final long position)
     {
         return (long)serial << 32 | (isReceive ? RECEIVE : 0) | position & POSITION_MASK;
     }
 
-    static int serial(final long id)
+    public static int serial(final long id)
     {
         return (int)(id >>> 32);
     }
 
-    static boolean isReceive(final long id)
+    public static boolean isReceive(final long id)
     {
         return (id & RECEIVE) != 0;
     }
 
-    static long position(final long id)
+    public static long position(final long id)
     {
         return id & POSITION_MASK;
     }

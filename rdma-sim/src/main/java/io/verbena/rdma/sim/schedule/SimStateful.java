@@ -1,9 +1,7 @@
-package io.verbena.rdma.sim.device;
-
-import io.verbena.rdma.sim.schedule.StateWords;
+package io.verbena.rdma.sim.schedule;
 
 /** An object of a device that decides what the device does next. */
-interface SimStateful
+public interface SimStateful
 {
     /** Adds all of that, as far as it is not time. */
     void describe(StateWords words);

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -20,15 +20,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * queue pairs go in, pointers come out, as with {@link Libibverbs}. Never run on an RNIC here.
  */
 @SuppressWarnings("restricted")
-final class Mlx5Library
+public final class Mlx5Library
 {
-    static final String LIBRARY = "libmlx5.so.1";
-    static final int IBV_QPT_DRIVER = 0xFF;
-    static final int DC_TARGET = 1;
-    static final int DC_INITIATOR = 2;
+    public static final String LIBRARY = "libmlx5.so.1";
+    public static final int IBV_QPT_DRIVER = 0xFF;
+    public static final int DC_TARGET = 1;
+    public static final int DC_INITIATOR = 2;
 
     /** What an initiator posts: the bits of WRITE to FETCH_ADD of {@code enum ibv_qp_create_send_ops_flags}. */
-    static final long SEND_OPERATIONS = 0x7F;
+    public static final long SEND_OPERATIONS = 0x7F;
     private static final int IBV_QP_INIT_ATTR_PD = 1;
     private static final int IBV_QP_INIT_ATTR_SEND_OPS_FLAGS = 1 << 6;
     private static final long MLX5DV_QP_INIT_ATTR_MASK_DC = 1 << 1;
@@ -47,7 +47,7 @@ final class Mlx5Library
      * @param ibverbs where those of the general verbs are.
      * @throws java.util.NoSuchElementException for a library that lacks one.
      */
-    Mlx5Library(final SymbolLookup mlx5, final SymbolLookup ibverbs)
+    public Mlx5Library(final SymbolLookup mlx5, final SymbolLookup ibverbs)
     {
         final Linker linker = Linker.nativeLinker();
         isSupported = linker.downcallHandle(
@@ -62,7 +62,7 @@ final class Mlx5Library
     }
 
     /** Opens the library as installed; libibverbs has loaded it already where there is an mlx5 device. */
-    static Mlx5Library open()
+    public static Mlx5Library open()
     {
         return new Mlx5Library(
             SymbolLookup.libraryLookup(LIBRARY, Arena.global()),
@@ -70,7 +70,7 @@ final class Mlx5Library
     }
 
     /** @return whether a {@code struct ibv_device *} is one of this library's. */
-    boolean isSupported(final long device)
+    public boolean isSupported(final long device)
     {
         try
         {
@@ -83,7 +83,7 @@ final class Mlx5Library
     }
 
     /** @return {@code struct ibv_qp *} of an initiator, in RESET; it has no receive queue, not even a size of it. */
-    long createInitiator(
+    public long createInitiator(
         final String what,
         final long context,
         final long pd,
@@ -105,7 +105,7 @@ final class Mlx5Library
     }
 
     /** @return {@code struct ibv_qp *} of a target, in RESET; its number is only known once it is in RTR. */
-    long createTarget(
+    public long createTarget(
         final String what, final long context, final long pd, final long cq, final long srq, final long accessKey)
     {
         try (Arena arena = Arena.ofConfined())
@@ -166,7 +166,7 @@ final class Mlx5Library
     }
 
     /** @return the way to post to an initiator made by {@link #createInitiator}. */
-    Mlx5SendQueue sendQueue(final long qp)
+    public Mlx5SendQueue sendQueue(final long qp)
     {
         try
         {

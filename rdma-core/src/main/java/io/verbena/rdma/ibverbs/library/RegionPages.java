@@ -1,10 +1,10 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Memory of a region that was allocated with it: pages of zeros, whose segment is closed with them. */
-final class RegionPages implements AutoCloseable
+public final class RegionPages implements AutoCloseable
 {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
@@ -17,13 +17,13 @@ final class RegionPages implements AutoCloseable
     }
 
     /** Null when there is no memory. */
-    static RegionPages map(final long lengthBytes)
+    public static RegionPages map(final long lengthBytes)
     {
         final long address = CLibrary.mapPages(lengthBytes);
         return address == 0 ? null : new RegionPages(address, lengthBytes);
     }
 
-    MemorySegment segment()
+    public MemorySegment segment()
     {
         return segment;
     }

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.verbs.SendFlags;
 
@@ -20,7 +20,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * the queue pair, which nobody else takes, as one thread posts. Owner thread only; allocates nothing.
  */
 @SuppressWarnings("restricted")
-final class Mlx5SendQueue
+public final class Mlx5SendQueue implements SendRing.Initiator
 {
     private static final StructLayout EXTENDED = Mlx5Layouts.IBV_QP_EX;
     private static final StructLayout SPECIAL = Mlx5Layouts.MLX5DV_QP_EX;
@@ -59,7 +59,7 @@ final class Mlx5SendQueue
      * @param extended {@code struct ibv_qp_ex *} of an initiator.
      * @param special  {@code struct mlx5dv_qp_ex *} of the same one.
      */
-    Mlx5SendQueue(final long extended, final long special)
+    public Mlx5SendQueue(final long extended, final long special)
     {
         this.extended = extended;
         this.special = special;
@@ -84,7 +84,8 @@ final class Mlx5SendQueue
         return MemorySegment.ofAddress(structure.get(JAVA_LONG, VerbsLayouts.offset(EXTENDED, field)));
     }
 
-    void start()
+    @Override
+    public void start()
     {
         try
         {
@@ -96,8 +97,8 @@ final class Mlx5SendQueue
         }
     }
 
-    /** Adds a request that lies in a slot of a send ring. */
-    void add(final MemorySegment slots, final long slot)
+    @Override
+    public void add(final MemorySegment slots, final long slot)
     {
         structure.set(JAVA_LONG, WR_ID, slots.get(JAVA_LONG, slot + SendRing.WR_ID));
         // That a payload is inline is said by how it is set.
@@ -150,8 +151,8 @@ final class Mlx5SendQueue
         }
     }
 
-    /** Rings the doorbell: 0, or an errno value, and nothing since {@link #start} was posted. */
-    int complete()
+    @Override
+    public int complete()
     {
         try
         {

@@ -1,10 +1,10 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 
 /** Looks for the library before {@link Libibverbs} is initialised, which needs it. */
-final class LibraryCheck
+public final class LibraryCheck
 {
     private LibraryCheck()
     {
@@ -12,7 +12,7 @@ final class LibraryCheck
 
     /** @return null when the library can be used, else why not and what to do. */
     @SuppressWarnings("restricted")
-    static String problem()
+    public static String problem()
     {
         final String remedy = "install it (Debian, Ubuntu: libibverbs1 ibverbs-providers; others: rdma-core)";
         try

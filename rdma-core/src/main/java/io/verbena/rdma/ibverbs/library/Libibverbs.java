@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -22,9 +22,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * {@code long}. Functions that return a pointer throw with errno's meaning; the others return 0 or an errno value.
  */
 @SuppressWarnings("restricted")
-final class Libibverbs
+public final class Libibverbs
 {
-    static final String LIBRARY = "libibverbs.so.1";
+    public static final String LIBRARY = "libibverbs.so.1";
 
     private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
     private static final long ERRNO = CAPTURE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
@@ -61,7 +61,7 @@ final class Libibverbs
         LINKER.downcallHandle(LOOKUP.findOrThrow("ibv_ack_async_event"), FunctionDescriptor.ofVoid(JAVA_LONG));
 
     /** Functions that make something out of one thing (and a structure that describes it), by name. */
-    enum Maker
+    public enum Maker
     {
         OPEN_DEVICE("ibv_open_device"), ALLOC_PD("ibv_alloc_pd"), CREATE_COMP_CHANNEL("ibv_create_comp_channel"),
         CREATE_QP("ibv_create_qp"), CREATE_SRQ("ibv_create_srq"), CREATE_AH("ibv_create_ah");
@@ -76,7 +76,7 @@ final class Libibverbs
             handle = making(function, JAVA_LONG, JAVA_LONG);
         }
 
-        long make(final String what, final long from, final long description)
+        public long make(final String what, final long from, final long description)
         {
             try (Arena arena = Arena.ofConfined())
             {
@@ -95,7 +95,7 @@ final class Libibverbs
     }
 
     /** Functions that destroy what they are given, by name. */
-    enum Destroyer
+    public enum Destroyer
     {
         CLOSE_DEVICE("ibv_close_device"), DEALLOC_PD("ibv_dealloc_pd"), DEREG_MR("ibv_dereg_mr"),
         DESTROY_CQ("ibv_destroy_cq"), DESTROY_COMP_CHANNEL("ibv_destroy_comp_channel"), DESTROY_QP("ibv_destroy_qp"),
@@ -110,7 +110,7 @@ final class Libibverbs
             handle = plain(function, JAVA_INT, JAVA_LONG);
         }
 
-        void destroy(final String what, final long pointer)
+        public void destroy(final String what, final long pointer)
         {
             try
             {
@@ -132,7 +132,7 @@ final class Libibverbs
     }
 
     /** @return addresses of {@code struct ibv_device}, in the list that is at index 0. */
-    static long[] deviceList()
+    public static long[] deviceList()
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -159,7 +159,7 @@ final class Libibverbs
         }
     }
 
-    static void freeDeviceList(final long[] list)
+    public static void freeDeviceList(final long[] list)
     {
         try
         {
@@ -171,7 +171,7 @@ final class Libibverbs
         }
     }
 
-    static String deviceName(final long device)
+    public static String deviceName(final long device)
     {
         try
         {
@@ -184,7 +184,7 @@ final class Libibverbs
     }
 
     /** @return names of the devices present. */
-    static List<String> deviceNames()
+    public static List<String> deviceNames()
     {
         final long[] list = deviceList();
         final List<String> names = new ArrayList<>();
@@ -196,7 +196,7 @@ final class Libibverbs
         return names;
     }
 
-    static int queryDevice(final long context, final MemorySegment attributes)
+    public static int queryDevice(final long context, final MemorySegment attributes)
     {
         try
         {
@@ -208,7 +208,7 @@ final class Libibverbs
         }
     }
 
-    static int queryPort(final long context, final int port, final MemorySegment attributes)
+    public static int queryPort(final long context, final int port, final MemorySegment attributes)
     {
         try
         {
@@ -220,7 +220,7 @@ final class Libibverbs
         }
     }
 
-    static int queryGid(final long context, final int port, final int index, final MemorySegment entry)
+    public static int queryGid(final long context, final int port, final int index, final MemorySegment entry)
     {
         try
         {
@@ -232,7 +232,8 @@ final class Libibverbs
         }
     }
 
-    static long registerMemory(final String what, final long pd, final long address, final long length, final int flags)
+    public static long registerMemory(
+        final String what, final long pd, final long address, final long length, final int flags)
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -249,7 +250,8 @@ final class Libibverbs
         }
     }
 
-    static long createCompletionQueue(final String what, final long context, final int capacity, final long channel)
+    public static long createCompletionQueue(
+        final String what, final long context, final int capacity, final long channel)
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -268,7 +270,7 @@ final class Libibverbs
     }
 
     /** Takes one event, which must be there, and acknowledges it; the address of its {@code struct ibv_cq}, or 0. */
-    static long takeCompletionEvent(final long channel)
+    public static long takeCompletionEvent(final long channel)
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -287,7 +289,7 @@ final class Libibverbs
         }
     }
 
-    static int queryQueuePair(
+    public static int queryQueuePair(
         final long qp, final MemorySegment attributes, final int mask, final MemorySegment initAttributes)
     {
         try
@@ -300,7 +302,7 @@ final class Libibverbs
         }
     }
 
-    static int modifyQueuePair(final long qp, final MemorySegment attributes, final int mask)
+    public static int modifyQueuePair(final long qp, final MemorySegment attributes, final int mask)
     {
         try
         {
@@ -312,7 +314,7 @@ final class Libibverbs
         }
     }
 
-    static int modifySharedReceiveQueue(final long srq, final MemorySegment attributes, final int mask)
+    public static int modifySharedReceiveQueue(final long srq, final MemorySegment attributes, final int mask)
     {
         try
         {
@@ -324,7 +326,7 @@ final class Libibverbs
         }
     }
 
-    static int querySharedReceiveQueue(final long srq, final MemorySegment attributes)
+    public static int querySharedReceiveQueue(final long srq, final MemorySegment attributes)
     {
         try
         {
@@ -337,7 +339,7 @@ final class Libibverbs
     }
 
     /** A window of type 2, by the context's {@code alloc_mw}. */
-    static long allocateWindow(final String what, final MemorySegment function, final long pd)
+    public static long allocateWindow(final String what, final MemorySegment function, final long pd)
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -360,7 +362,7 @@ final class Libibverbs
     }
 
     /** By the context's {@code dealloc_mw}. */
-    static void freeWindow(final String what, final MemorySegment function, final long mw)
+    public static void freeWindow(final String what, final MemorySegment function, final long mw)
     {
         try
         {
@@ -386,7 +388,7 @@ final class Libibverbs
     }
 
     /** Blocks until there is an event. */
-    static int getAsyncEvent(final long context, final MemorySegment event)
+    public static int getAsyncEvent(final long context, final MemorySegment event)
     {
         try
         {
@@ -398,7 +400,7 @@ final class Libibverbs
         }
     }
 
-    static void acknowledgeAsyncEvent(final MemorySegment event)
+    public static void acknowledgeAsyncEvent(final MemorySegment event)
     {
         try
         {
@@ -411,7 +413,7 @@ final class Libibverbs
     }
 
     /** Calls declare nothing and throw nothing: what comes anyway is an error of the JVM. */
-    static Error unexpected(final Throwable cause)
+    public static Error unexpected(final Throwable cause)
     {
         if (cause instanceof final Error error)
         {

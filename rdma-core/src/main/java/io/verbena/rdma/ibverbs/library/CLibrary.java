@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.ibverbs.library;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -13,7 +13,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /** The few functions of the C library that the verbs need beside them: waiting for descriptors, pages of memory. */
 @SuppressWarnings("restricted")
-final class CLibrary
+public final class CLibrary
 {
     private static final int POLLFD_BYTES = 8;
     private static final short POLLIN = 1;
@@ -40,7 +40,7 @@ final class CLibrary
      * @param timeoutMs longest wait; negative for none.
      * @return whether the first can be read.
      */
-    static boolean awaitReadable(final int first, final int second, final int timeoutMs)
+    public static boolean awaitReadable(final int first, final int second, final int timeoutMs)
     {
         try (Arena arena = Arena.ofConfined())
         {
@@ -58,7 +58,7 @@ final class CLibrary
         }
     }
 
-    static int eventDescriptor()
+    public static int eventDescriptor()
     {
         try
         {
@@ -70,7 +70,7 @@ final class CLibrary
         }
     }
 
-    static void signal(final int eventDescriptor)
+    public static void signal(final int eventDescriptor)
     {
         try
         {
@@ -82,7 +82,7 @@ final class CLibrary
         }
     }
 
-    static void close(final int descriptor)
+    public static void close(final int descriptor)
     {
         try
         {
@@ -101,7 +101,7 @@ final class CLibrary
      * @param lengthBytes 1 or more; rounded up to whole pages.
      * @return their address, or 0 when there is no memory.
      */
-    static long mapPages(final long lengthBytes)
+    public static long mapPages(final long lengthBytes)
     {
         try
         {
@@ -115,7 +115,7 @@ final class CLibrary
         }
     }
 
-    static void unmapPages(final long address, final long lengthBytes)
+    public static void unmapPages(final long address, final long lengthBytes)
     {
         try
         {
