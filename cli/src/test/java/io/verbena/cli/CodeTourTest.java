@@ -18,14 +18,15 @@ class CodeTourTest
 {
     private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\| ([a-z, -]+) \\| (\\S.*\\S) \\|$");
 
-    /** A class of a tour. */
-    private record Stop(String type, List<String> modules)
+    /** A class of a tour, with its file, of which there is one, and the text of that. */
+    private record Stop(String type, List<String> modules, List<Path> files, String text)
     {
-        private List<Path> files()
+        private static Stop of(final String type, final List<String> modules, final List<Path> sources)
         {
-            return SourceTree.files("/" + type + ".java").stream().filter(file -> modules.stream().anyMatch(
-                module -> SourceTree.root().relativize(file).startsWith(Path.of(module, "src", "main", "java"))))
-                .toList();
+            final List<Path> files = sources.stream().filter(file -> file.endsWith(type + ".java") &&
+                modules.stream().anyMatch(module -> file.startsWith(
+                    SourceTree.root().resolve(Path.of(module, "src", "main", "java"))))).toList();
+            return new Stop(type, modules, files, files.size() == 1 ? SourceTree.text(files.getFirst()) : "");
         }
 
         /** Whether one of the two names the other. */
@@ -36,7 +37,13 @@ class CodeTourTest
 
         private boolean names(final String other)
         {
-            return Pattern.compile("\\b" + other + "\\b").matcher(SourceTree.text(files().getFirst())).find();
+            return Pattern.compile("\\b" + other + "\\b").matcher(text).find();
+        }
+
+        @Override
+        public String toString()
+        {
+            return type + " in " + modules + ", files " + files;
         }
     }
 
@@ -48,6 +55,7 @@ class CodeTourTest
     {
         page = SourceTree.text(SourceTree.root().resolve("docs/code-tour.md"));
         tours = new LinkedHashMap<>();
+        final List<Path> sources = SourceTree.files(".java");
         List<Stop> stops = null;
         for (final String line : page.lines().toList())
         {
@@ -62,7 +70,7 @@ class CodeTourTest
                 final List<String> modules = List.of(row.group(2).split(", "));
                 for (final String type : row.group(1).split(", "))
                 {
-                    stops.add(new Stop(type.substring(1, type.length() - 1), modules));
+                    stops.add(Stop.of(type.substring(1, type.length() - 1), modules, sources));
                 }
             }
         }

@@ -65,7 +65,8 @@ final class ReturnedChunks implements AutoCloseable
         final SimHost target, final String requester, final boolean isRead, final long address,
         final int lengthBytes)
     {
-        final MemoryNode node = cluster.memoryHosts().stream().filter((host) -> host.machine().device().host() == target)
+        final MemoryNode node = cluster.memoryHosts().stream()
+            .filter((host) -> host.machine().device().host() == target)
             .map(SimMemoryHost::node).findFirst().orElse(null);
         if (null == node || isRead && BucketDescriptor.COMBINED_BYTES != lengthBytes &&
             SuperblockDescriptor.READ_BYTES != lengthBytes)

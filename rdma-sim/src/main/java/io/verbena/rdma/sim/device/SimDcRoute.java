@@ -27,7 +27,7 @@ final class SimDcRoute extends SimOrderedRoute
     public boolean mustWait(final WorkRequest posted, final boolean isIdle)
     {
         return !isIdle && session != null &&
-            !session.leadsTo(new SimDestination(
+            !session.leadsTo(new SimRequest.Destination(
                 posted.destination.target(), posted.destinationNumber, posted.destinationKey));
     }
 

@@ -21,7 +21,7 @@ final class SimDcSession implements SimRequest.Session, SimDcTarget.Session
     private final SimNetwork network;
     private final SimTimeline timeline;
     private final SimRequest.Requester initiator;
-    private final SimDestination destination;
+    private final SimRequest.Destination destination;
     /** Arrived, but there is no responder context yet. */
     private final ArrayDeque<SimRequest> waiting = new ArrayDeque<>();
     private SimDcTarget target;
@@ -37,7 +37,7 @@ final class SimDcSession implements SimRequest.Session, SimDcTarget.Session
         this.destination = first.destination;
     }
 
-    boolean leadsTo(final SimDestination other)
+    boolean leadsTo(final SimRequest.Destination other)
     {
         return destination.equals(other) && !isOver;
     }

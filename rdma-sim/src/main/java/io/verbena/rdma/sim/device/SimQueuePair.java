@@ -1,7 +1,6 @@
 package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
-import io.verbena.rdma.sim.schedule.SimDecisions;
 import io.verbena.rdma.sim.schedule.SimStateful;
 import io.verbena.rdma.sim.schedule.SimTimeline;
 import io.verbena.rdma.sim.schedule.StatePart;
@@ -12,10 +11,7 @@ import io.verbena.rdma.spi.QueuePairStates;
 import io.verbena.rdma.spi.QueuePairTransitions;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.spi.RegisteredRegion;
-import io.verbena.rdma.spi.StagedQueuePair;
-import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AsyncEventType;
-import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
@@ -26,14 +22,11 @@ import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
-import java.lang.foreign.MemorySegment;
-
 /**
  * A simulated queue pair: its states, attributes and receives. What it sends is {@link SimSendQueue}'s, what it serves
  * is {@link SimResponder}'s.
  */
-final class SimQueuePair extends StagedQueuePair
-    implements SimTarget, SimSendQueue.Owner, SimLink.Peer, SimHost.Sender, SimStateful
+final class SimQueuePair extends SimSender implements SimTarget, SimLink.Peer, SimStateful
 {
     /** The attempt to connect it by the connection service. */
     interface Attempt
@@ -48,8 +41,6 @@ final class SimQueuePair extends StagedQueuePair
     private static final int SERVICE_RETRIES = 7;
     private static final int SERVICE_TIMEOUT = 14;
 
-    private final SimHost host;
-    private final SimNetwork network;
     private final SimTimeline timeline;
     private final ProtectionDomain protectionDomain;
     private final Runnable onClosed;
@@ -61,10 +52,8 @@ final class SimQueuePair extends StagedQueuePair
     private final SimResponder responder;
     private final SimSendQueue sends;
     private final CurrentAttributes attributes = new CurrentAttributes();
-    private final int number;
     private final int depth;
     private QueuePairState state = QueuePairState.RESET;
-    private SimLink link = new SimLink();
     private Attempt attempt;
     private long resetSequence = -1;
     private boolean hasServiceTimers = true;
@@ -84,13 +73,7 @@ final class SimQueuePair extends StagedQueuePair
         final QueuePairOptions options,
         final int number)
     {
-        super(
-            options.type(),
-            options.capabilities(),
-            options.type() == QueuePairType.UD ? SimHost.PATH_MTU_BYTES : SimHost.MAX_MESSAGE_BYTES,
-            true);
-        this.host = host;
-        this.network = network;
+        super(network, host, options, number);
         this.timeline = network.timeline();
         this.onClosed = onClosed;
         this.protectionDomain = protectionDomain;
@@ -100,7 +83,6 @@ final class SimQueuePair extends StagedQueuePair
         this.receives = shared == null ?
             new ReceiveQueue(options.capabilities().maxReceiveRequests()) : shared.queue();
         this.depth = options.capabilities().maxReadAtomic();
-        this.number = number;
         this.responder = new SimResponder(network, this, this::refused);
         this.sends = new SimSendQueue(this, sendCompletions);
     }
@@ -113,18 +95,6 @@ final class SimQueuePair extends StagedQueuePair
             return sim;
         }
         throw new RdmaException("not a queue pair of this device: device=" + host.name() + ", queuePair=" + queuePair);
-    }
-
-    @Override
-    public SimHost host()
-    {
-        return host;
-    }
-
-    @Override
-    public SimNetwork network()
-    {
-        return network;
     }
 
     @Override
@@ -143,6 +113,12 @@ final class SimQueuePair extends StagedQueuePair
     public ReceiveQueue receives()
     {
         return receives;
+    }
+
+    @Override
+    SimSendQueue sends()
+    {
+        return sends;
     }
 
     @Override
@@ -170,12 +146,6 @@ final class SimQueuePair extends StagedQueuePair
     }
 
     @Override
-    public SimHost find(final DeviceAddress address)
-    {
-        return network.find(address);
-    }
-
-    @Override
     public SimLink.Peer peer()
     {
         if (link.peer() == null && attributes.destination() != null)
@@ -186,19 +156,6 @@ final class SimQueuePair extends StagedQueuePair
             link.peer(found != null && found.type() == type() ? found : null);
         }
         return link.peer();
-    }
-
-    /** What it is connected to until the next reset. */
-    @Override
-    public SimLink link()
-    {
-        return link;
-    }
-
-    @Override
-    public SimRequest.Connection connection()
-    {
-        return link;
     }
 
     @Override
@@ -238,36 +195,6 @@ final class SimQueuePair extends StagedQueuePair
     }
 
     @Override
-    public long lane(final int direction)
-    {
-        return SimDecisions.lane(host.index(), number, direction);
-    }
-
-    @Override
-    public long decide(final SimDecision what, final long bound)
-    {
-        return timeline.decisions().next(what, lane(SimRequest.REQUEST), bound);
-    }
-
-    @Override
-    public WorkRequest posted(final long position)
-    {
-        return request(position);
-    }
-
-    @Override
-    public long tail()
-    {
-        return sendTail();
-    }
-
-    @Override
-    public MemorySegment inline(final WorkRequest posted)
-    {
-        return inlinePayload(posted);
-    }
-
-    @Override
     public void onKilled()
     {
         if (decide(SimDecision.CUT, 2) > 0)
@@ -284,63 +211,9 @@ final class SimQueuePair extends StagedQueuePair
     }
 
     @Override
-    public void onResumed()
-    {
-        sends.route().sendHeld();
-    }
-
-    @Override
-    public void cut(final SimHost peer)
-    {
-        sends.route().cut(peer);
-    }
-
-    @Override
     public boolean isHeld()
     {
         return isHeld && host.isPaused();
-    }
-
-    @Override
-    public void scheduleArrival(final SimRequest request, final long timeNs)
-    {
-        sends.route().scheduleArrival(request, timeNs);
-    }
-
-    @Override
-    public void left(final SimRequest request)
-    {
-        sends.left(request);
-    }
-
-    @Override
-    public void left(final SimRequest request, final long timeNs)
-    {
-        sends.left(request, timeNs);
-    }
-
-    @Override
-    public void respond(final SimRequest request, final int status)
-    {
-        sends.respond(request, status);
-    }
-
-    @Override
-    public void responseIsHere(final SimRequest request)
-    {
-        sends.responseIsHere(request);
-    }
-
-    @Override
-    public void giveUp(final SimRequest request)
-    {
-        sends.giveUp(request);
-    }
-
-    @Override
-    public void expireInInit(final SimRequest request)
-    {
-        sends.expireInInit(request);
     }
 
     @Override
@@ -378,12 +251,6 @@ final class SimQueuePair extends StagedQueuePair
             isEstablished = true;
             host.events().raise(AsyncEventType.COMM_EST, this);
         }
-    }
-
-    @Override
-    public int number()
-    {
-        return number;
     }
 
     @Override

@@ -120,6 +120,17 @@ public final class SimRequest
     }
 
     /**
+     * Where a request of a UD queue pair or a DC initiator goes.
+     *
+     * @param device    of the target.
+     * @param number    of the queue pair or DC target there.
+     * @param accessKey of a DC target; the queue key for UD.
+     */
+    record Destination(DeviceAddress device, int number, long accessKey)
+    {
+    }
+
+    /**
      * When it set out.
      *
      * @param position   in its send queue.
@@ -147,7 +158,7 @@ public final class SimRequest
     /** SEND_WITH_INV. */
     final boolean invalidates;
     /** UD and DC; null otherwise. */
-    final SimDestination destination;
+    final Destination destination;
     /** What its queue pair was connected to. */
     final Connection connection;
     final SimPayload payload;
@@ -180,7 +191,7 @@ public final class SimRequest
         this.connection = requester.connection();
         this.invalidates = posted.invalidates;
         this.destination = posted.destination == null ? null :
-            new SimDestination(posted.destination.target(), posted.destinationNumber, posted.destinationKey);
+            new Destination(posted.destination.target(), posted.destinationNumber, posted.destinationKey);
         this.payload = new SimPayload(isAtomic() ? 0 : lengthBytes, remoteAddress);
     }
 
