@@ -4,7 +4,6 @@ import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.OneSidedPort;
-import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;
@@ -15,20 +14,13 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.KeyHash;
-import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.growth.GrowthBatch;
-import io.verbena.table.operation.Batch;
-import io.verbena.table.operation.Combiner;
 import io.verbena.table.operation.EngineCounters;
-import io.verbena.table.operation.InFlightBlocks;
-import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
-import io.verbena.table.operation.OperationRunner;
-import io.verbena.table.operation.Step;
+import io.verbena.table.operation.PointOperations;
 import io.verbena.table.scan.TableScan;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -49,17 +41,13 @@ public final class TableEngine implements AutoCloseable
     private final NanoClock clock;
     private final EpochNanoClock versionClock;
     private final EngineMemory memory;
-    private final Scratch scratch;
-    private final Operation[] operations;
     private final EpochTracker epochs;
-    private final OperationRunner runner;
+    private final PointOperations operations;
     private final NodeLinks links;
     private final GrowthSource splitSource;
     private final TableScan scan;
     private TableCreator creator;
     private final EngineGrowth splits;
-    private long sequence;
-    private long repeatedSequence;
     private boolean closed;
 
     private TableEngine(
@@ -74,18 +62,12 @@ public final class TableEngine implements AutoCloseable
         versionClock = configuration.versionClock();
         epochs = new EpochTracker(configuration.initialEpoch());
         links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
-        operations = new Operation[configuration.operationSlots()];
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
-        scratch = memory.scratch();
-        for (int i = 0; i < operations.length; i++)
-        {
-            operations[i] = new Operation(i, scratch);
-        }
         scan = new TableScan(protectionDomain, attributes, epochs);
         splitSource = configuration.splitSource();
         splits = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
-        runner = new OperationRunner(
-            operations, scratch, memory.cache(), epochs, attributes.readAfterAtomicNeedsFence(), configuration);
+        operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
+            attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks(clock.nanoTime());
     }
 
@@ -124,7 +106,7 @@ public final class TableEngine implements AutoCloseable
     public void attach(final int memoryNodeId, final OneSidedPort port)
     {
         final NodeLink link = links.get(memoryNodeId);
-        runner.batch.drop(link);
+        operations.drop(link);
         link.port = port;
     }
 
@@ -137,15 +119,9 @@ public final class TableEngine implements AutoCloseable
     public void detach(final int memoryNodeId)
     {
         final NodeLink link = links.get(memoryNodeId);
-        runner.batch.drop(link);
+        operations.drop(link);
         link.port = null;
-        for (final Operation op : operations)
-        {
-            if (op.inFlight && op.link == link)
-            {
-                runner.onComplete(op, WorkCompletionStatus.WR_FLUSH_ERR);
-            }
-        }
+        operations.onDetached(link);
         if (creator != null && creator.isInFlightAt(memoryNodeId))
         {
             creator.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
@@ -183,18 +159,7 @@ public final class TableEngine implements AutoCloseable
             }
             return;
         }
-        final Operation op = operations[Batch.indexOf(cookie)];
-        if (op.inFlight && op.cookie == cookie)
-        {
-            if (op.nextInBatch == Batch.NONE)
-            {
-                runner.onComplete(op, status);
-            }
-            else
-            {
-                runner.onChainComplete(op, status);
-            }
-        }
+        operations.onComplete(cookie, status);
     }
 
     /**
@@ -205,19 +170,19 @@ public final class TableEngine implements AutoCloseable
      */
     public void beginGroup()
     {
-        runner.batch.beginGroup();
+        operations.beginGroup();
     }
 
     /** Ends a group: rings its doorbells. To be called in a finally clause, before {@link #poll()}. */
     public void endGroup()
     {
-        runner.batch.endGroup();
+        operations.endGroup();
     }
 
     /** @return operations that can be begun before one ends. */
     public int freeSlots()
     {
-        return runner.freeSlotCount();
+        return operations.freeSlots();
     }
 
     /**
@@ -226,11 +191,11 @@ public final class TableEngine implements AutoCloseable
      * effect, its result is told; if not, the operation is done now; if that cannot be found out (too late, or hidden
      * behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be asked for again.
      *
-     * @param operationSequence {@link Operation#sequence()} of the first attempt, at this engine.
+     * @param operationSequence {@code Operation.sequence()} of the first attempt, at this engine.
      */
     public void repeatNext(final long operationSequence)
     {
-        repeatedSequence = operationSequence;
+        operations.repeatNext(operationSequence);
     }
 
     /**
@@ -243,7 +208,7 @@ public final class TableEngine implements AutoCloseable
      * @param keyLength       1 to 65,536.
      * @param expectedVersion for DELETE_VERSION, else ignored.
      * @param deadlineNs      instant of the engine's clock at which the listener hears of the operation at the latest.
-     * @param correlationId   given back by {@link Operation#correlationId()}.
+     * @param correlationId   given back by {@code Operation.correlationId()}.
      * @return false when every slot is taken: poll, and try again.
      */
     public boolean begin(
@@ -266,7 +231,7 @@ public final class TableEngine implements AutoCloseable
 
     /**
      * Begins an INCREMENT: the key's value of 8 bytes, a little-endian two's complement number, or 0 if the key is
-     * absent, becomes their sum, told by {@link Operation#counter()}; other parameters as in
+     * absent, becomes their sum, told by {@code Operation.counter()}; other parameters as in
      * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
      *
      * @param delta what to add; may be negative.
@@ -331,32 +296,9 @@ public final class TableEngine implements AutoCloseable
         check(kind, table, keyLength, valueLength);
         Objects.checkFromIndexSize(keyOffset, keyLength, key.byteSize());
         Objects.checkFromIndexSize(valueOffset, valueLength, value.byteSize());
-        final Operation op = runner.take();
-        if (op == null)
-        {
-            return false;
-        }
-        op.kind = kind;
-        op.takeTable(table);
-        op.keyLength = keyLength;
-        op.valueLength = kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
-        op.suffixLength = valueLength;
-        op.delta = delta;
-        op.expectedVersion = expectedVersion;
-        op.deadlineNs = deadlineNs;
-        op.correlationId = correlationId;
-        op.repeats = repeatedSequence != 0;
-        op.sequence = op.repeats ? repeatedSequence : ++sequence;
-        repeatedSequence = 0;
-        final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
-        scratch.copyFrom(key, keyOffset, keyAt, keyLength);
-        op.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
-        op.blockClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, op.valueLength));
-        op.takeLink(table.link(KeyHash.suffix(op.hash.high(), table.depth)));
-        runner.batch.preload(op);
-        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
-        runner.batch.start(op);
-        return true;
+        return operations.begin(kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength,
+            expectedVersion,
+            delta, deadlineNs, correlationId);
     }
 
     /** As {@link #poll(long)}, now. @return work done. */
@@ -373,14 +315,14 @@ public final class TableEngine implements AutoCloseable
             return 0;
         }
         readClocks(nowNs);
-        final int worked = runner.unpark() + scan.poll(nowNs) + runner.expireDue();
+        final int worked = operations.unpark() + scan.poll(nowNs) + operations.expireDue();
         return worked + (creator == null ? 0 : creator.poll(nowNs)) + splits.poll(nowNs);
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
     public int active()
     {
-        return runner.active();
+        return operations.active();
     }
 
     /** Answers {@code ChunkSource.requestChunk}: memory to make blocks of, owned by this engine from now on. */
@@ -420,14 +362,14 @@ public final class TableEngine implements AutoCloseable
     public void forEachHeld(final int memoryNodeId, final HeldConsumer consumer)
     {
         links.get(memoryNodeId).allocator.forEachHeld(consumer);
-        InFlightBlocks.forEach(operations, links.get(memoryNodeId), consumer);
+        operations.forEachHeld(links.get(memoryNodeId), consumer);
     }
 
     /** @return bytes of what {@link #forEachHeld} gives; asking costs the same, and allocates nothing, however many. */
     public long heldBytes(final int memoryNodeId)
     {
         final NodeLink link = links.get(memoryNodeId);
-        return link.allocator.heldBytes() + InFlightBlocks.bytes(operations, link);
+        return link.allocator.heldBytes() + operations.heldBytes(link);
     }
 
     /** @return newest epoch heard. */
@@ -458,35 +400,14 @@ public final class TableEngine implements AutoCloseable
     /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
     public boolean wantsEpochs()
     {
-        boolean wants = links.wantEpochs() || epochs.isAwaited();
-        for (final Operation op : operations)
-        {
-            wants |= op.step == Step.START && op.wantsMemory;
-        }
-        return wants;
-    }
-
-    /**
-     * One that waits for memory or for another writer has read nothing yet. It must not delay the very epoch it waits
-     * for.
-     */
-    private static boolean hasBegunToRead(final Operation op)
-    {
-        return op.step != Step.FREE && op.step != Step.COMBINED && op.step != Step.START;
+        return links.wantEpochs() || epochs.isAwaited() || operations.wantMemory();
     }
 
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
-        long oldest = Math.min(Math.min(epochs.heldEpoch(), scan.heldEpoch()), splits.heldEpoch());
-        for (final Operation op : operations)
-        {
-            if (hasBegunToRead(op))
-            {
-                oldest = Math.min(oldest, op.beginEpoch);
-            }
-        }
-        return oldest - 1;
+        return Math.min(Math.min(epochs.heldEpoch(), operations.heldEpoch()),
+            Math.min(scan.heldEpoch(), splits.heldEpoch())) - 1;
     }
 
     /**
@@ -522,7 +443,7 @@ public final class TableEngine implements AutoCloseable
     /** @return running totals, live. */
     public EngineCounters counters()
     {
-        return runner.counters;
+        return operations.counters();
     }
 
     /** @return allocator of a memory node, for its figures. */
@@ -543,37 +464,21 @@ public final class TableEngine implements AutoCloseable
             return;
         }
         closed = true;
-        for (final Operation op : operations)
-        {
-            if (op.step != Step.FREE && !op.reported)
-            {
-                runner.report(op, op.inFlight && Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN :
-                    Combiner.resultWithoutLeader(op, OperationResult.NODE_UNAVAILABLE));
-            }
-            op.inFlight = false;
-        }
+        operations.endAll();
         if (creator != null)
         {
             creator.close();
         }
         splits.close();
         scan.close();
-        runner.batch.close();
+        operations.close();
         memory.close();
     }
 
     @Override
     public String toString()
     {
-        final StringBuilder text = new StringBuilder("TableEngine{active=" + runner.active() + ' ' + epochs);
-        for (final Operation op : operations)
-        {
-            if (op.step != Step.FREE)
-            {
-                text.append(' ').append(op);
-            }
-        }
-        return text.append('}').toString();
+        return "TableEngine{" + epochs + ' ' + operations + '}';
     }
 
     private void check(final int kind, final OpenTable table, final int keyLength, final int valueLength)
@@ -594,7 +499,6 @@ public final class TableEngine implements AutoCloseable
 
     private void readClocks(final long nowNs)
     {
-        runner.nowNs = nowNs;
-        runner.records.clockNs = versionClock.nanoTime();
+        operations.readClocks(nowNs, versionClock.nanoTime());
     }
 }

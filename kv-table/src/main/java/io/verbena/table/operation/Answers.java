@@ -25,13 +25,13 @@ final class Answers
     /** Whether an operation waited before a leader had read anything. */
     private static boolean isInTime(final Operation leader, final Operation waiter)
     {
-        return waiter.turn <= leader.turn;
+        return waiter.combining.turn <= leader.combining.turn;
     }
 
     /** Ends a waiter, which waits no more. */
     void tell(final Operation leader, final Operation waiter, final int result)
     {
-        waiter.version = result == OperationResult.NOT_FOUND ? 0 : versionLeft(leader);
+        waiter.answer.version = result == OperationResult.NOT_FOUND ? 0 : versionLeft(leader);
         runner.counters.answered++;
         runner.report(waiter, result);
         runner.release(waiter);
@@ -39,9 +39,9 @@ final class Answers
 
     private int behind(final Operation leader, final Operation waiter)
     {
-        return switch (leader.fate)
+        return switch (leader.combining.fate)
         {
-            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> whereThere(waiter, leader.version);
+            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> whereThere(waiter, leader.answer.version);
             case OperationResult.NOT_FOUND -> whereAbsent(waiter);
             // Otherwise nothing is certain, or it was not the key that was in the way.
             default -> tookEffect(leader) ? behindChange(leader, waiter) : NONE;
@@ -50,37 +50,39 @@ final class Answers
 
     private static boolean tookEffect(final Operation leader)
     {
-        return leader.fate == OperationResult.STORED || leader.fate == OperationResult.DELETED;
+        return leader.combining.fate == OperationResult.STORED || leader.combining.fate == OperationResult.DELETED;
     }
 
     private int behindChange(final Operation leader, final Operation waiter)
     {
-        return OperationKind.storesValue(leader.kind) ? whereThere(waiter, leader.ownVersion) : whereAbsent(waiter);
+        return OperationKind.storesValue(leader.request.kind) ? whereThere(waiter, leader.block.version) :
+            whereAbsent(waiter);
     }
 
     private static long versionLeft(final Operation leader)
     {
-        return leader.fate == OperationResult.EXISTS || leader.fate == OperationResult.VERSION_MISMATCH ?
-            leader.version : leader.ownVersion;
+        return leader.combining.fate == OperationResult.EXISTS ||
+            leader.combining.fate == OperationResult.VERSION_MISMATCH ?
+            leader.answer.version : leader.block.version;
     }
 
     private int whereThere(final Operation waiter, final long version)
     {
-        if (waiter.kind == OperationKind.PUT_IF_ABSENT)
+        if (waiter.request.kind == OperationKind.PUT_IF_ABSENT)
         {
             return OperationResult.EXISTS;
         }
-        return OperationKind.isByVersion(waiter.kind) && isMismatch(waiter, version) ?
+        return OperationKind.isByVersion(waiter.request.kind) && isMismatch(waiter, version) ?
             OperationResult.VERSION_MISMATCH : NONE;
     }
 
     private static boolean isMismatch(final Operation waiter, final long version)
     {
-        return waiter.expectedVersion != version;
+        return waiter.request.expectedVersion != version;
     }
 
     private static int whereAbsent(final Operation waiter)
     {
-        return OperationKind.inserts(waiter.kind) ? NONE : OperationResult.NOT_FOUND;
+        return OperationKind.inserts(waiter.request.kind) ? NONE : OperationResult.NOT_FOUND;
     }
 }

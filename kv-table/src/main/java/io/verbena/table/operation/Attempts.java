@@ -60,17 +60,17 @@ final class Attempts
             lost -= states[entry] == LOST ? 1 : 0;
             states[entry] = 0;
         }
-        sequences[entry] = op.sequence;
-        keyHashes[entry] = op.hash.low();
-        kinds[entry] = op.kind;
+        sequences[entry] = op.request.sequence;
+        keyHashes[entry] = op.request.hash.low();
+        kinds[entry] = op.request.kind;
         epochs[entry] = leader.beginEpoch;
         final boolean isCommit = leader.step == Step.COMMIT;
-        slotOffsets[entry] = isCommit ? leader.claimOffset : leader.targetOffset;
-        expectedWords[entry] = isCommit ? leader.claimWord : leader.targetWord;
-        desiredWords[entry] = isCommit ? leader.ownWord : leader.desiredWord;
-        versions[entry] = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
-        blockVersions[entry] = op == leader ? 0 : leader.ownVersion;
-        counters[entry] = op.counter;
+        slotOffsets[entry] = isCommit ? leader.claim.offset : leader.target.offset;
+        expectedWords[entry] = isCommit ? leader.claim.word : leader.target.word;
+        desiredWords[entry] = isCommit ? leader.block.word : leader.target.desiredWord;
+        versions[entry] = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
+        blockVersions[entry] = op == leader ? 0 : leader.block.version;
+        counters[entry] = op.answer.counter;
         state(entry, state);
     }
 
@@ -79,7 +79,8 @@ final class Attempts
     {
         for (int i = 0; i < CAPACITY; i++)
         {
-            if (states[i] != 0 && sequences[i] == op.sequence && keyHashes[i] == op.hash.low() && kinds[i] == op.kind)
+            if (states[i] != 0 && sequences[i] == op.request.sequence && keyHashes[i] == op.request.hash.low() &&
+                kinds[i] == op.request.kind)
             {
                 return i;
             }
@@ -93,8 +94,8 @@ final class Attempts
         final int entry = find(op);
         if (entry != NONE)
         {
-            versions[entry] = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
-            counters[entry] = op.counter;
+            versions[entry] = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
+            counters[entry] = op.answer.counter;
             state(entry, isApplied ? APPLIED : NOT_APPLIED);
         }
     }

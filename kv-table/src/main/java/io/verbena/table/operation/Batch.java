@@ -133,7 +133,7 @@ public final class Batch
     /** Whether one more step finds room; rings for what is staged if that makes it, or makes more of it. */
     boolean hasRoom(final Operation op)
     {
-        final NodeLink node = op.link;
+        final NodeLink node = op.request.link;
         if (node.port.space() >= OneSidedPort.LEAST_SPACE + SlotMoves.requests(op))
         {
             return true;
@@ -189,7 +189,7 @@ public final class Batch
         }
         if (op.reported)
         {
-            op.claimStands = false;
+            op.claim.stands = false;
             runner.release(op);
         }
         else
@@ -202,7 +202,7 @@ public final class Batch
     private void begin(final Operation op)
     {
         stageFor(op);
-        op.stagedVerbs = 0;
+        op.cost.stagedVerbs = 0;
         op.nextInBatch = NONE;
         if (link.firstStaged == NONE)
         {
@@ -228,9 +228,9 @@ public final class Batch
         {
             operation = op;
         }
-        if (link != op.link)
+        if (link != op.request.link)
         {
-            link = op.link;
+            link = op.request.link;
         }
         if (port != link.port)
         {
@@ -250,13 +250,13 @@ public final class Batch
     void read(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.read(scratch.region, localOffset, lengthBytes, remoteOffset);
-        operation.stagedVerbs++;
+        operation.cost.stagedVerbs++;
     }
 
     void write(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
-        operation.stagedVerbs++;
+        operation.cost.stagedVerbs++;
     }
 
     /** Stages a compare-and-swap whose result lands in the numbered result word. */
@@ -264,7 +264,7 @@ public final class Batch
     {
         port.compareSwap(
             scratch.region, operation.swapResultOffset(resultNumber), remoteOffset, expected, desired);
-        operation.stagedVerbs++;
+        operation.cost.stagedVerbs++;
     }
 
     /** The READs that follow must execute after the atomics before them; a fence only where the device needs it. */
@@ -280,7 +280,7 @@ public final class Batch
     /** Ends a step; outside of a group the doorbell rings at once. */
     private void end()
     {
-        operation.stagedExtraRoundTrips = link.stagedFences;
+        operation.cost.stagedExtraRoundTrips = link.stagedFences;
         if (groups == 0)
         {
             ring(link);
@@ -299,7 +299,7 @@ public final class Batch
         final boolean isPosted = node.port.complete(cookie) == PostStatus.OK;
         if (isPosted)
         {
-            first.doorbells++;
+            first.cost.doorbells++;
         }
         settle(first, cookie, isPosted);
     }
@@ -314,8 +314,8 @@ public final class Batch
             {
                 op.cookie = cookie;
                 op.inFlight = true;
-                op.verbs += op.stagedVerbs;
-                op.roundTrips += 1 + op.stagedExtraRoundTrips;
+                op.cost.verbs += op.cost.stagedVerbs;
+                op.cost.roundTrips += 1 + op.cost.stagedExtraRoundTrips;
             }
             runner.onRing(op, isPosted);
             op = next;

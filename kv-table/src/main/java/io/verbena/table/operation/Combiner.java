@@ -39,8 +39,9 @@ public final class Combiner
     /** Whether an operation can take others of its kind along, with one block. */
     private static boolean carries(final Operation op)
     {
-        return op.kind == OperationKind.PUT || op.kind == OperationKind.PUT_IF_PRESENT ||
-            op.kind == OperationKind.INCREMENT || op.kind == OperationKind.APPEND && ComputedValues.keepsSuffix(op);
+        return op.request.kind == OperationKind.PUT || op.request.kind == OperationKind.PUT_IF_PRESENT ||
+            op.request.kind == OperationKind.INCREMENT || op.request.kind == OperationKind.APPEND &&
+            ComputedValues.keepsSuffix(op);
     }
 
     /**
@@ -50,7 +51,7 @@ public final class Combiner
      */
     boolean join(final Operation op)
     {
-        if (!op.leads)
+        if (!op.combining.leads)
         {
             final int at = index(op);
             final Operation leader = findLeader(op, at);
@@ -64,7 +65,7 @@ public final class Combiner
                 return true;
             }
         }
-        op.turn = turns;
+        op.combining.turn = turns;
         return false;
     }
 
@@ -73,14 +74,14 @@ public final class Combiner
         Operation leader = leader(at);
         while (leader != null && !isSameKey(leader, op))
         {
-            leader = leader.nextLeader;
+            leader = leader.combining.nextLeader;
         }
         return leader;
     }
 
     private static boolean isOfOneKind(final Operation one, final Operation other)
     {
-        return one.kind == other.kind;
+        return one.request.kind == other.request.kind;
     }
 
     /** Whoever does not need what a leader waits for goes past it, as the writer of another engine would. */
@@ -91,18 +92,18 @@ public final class Combiner
 
     private static boolean needsTheSame(final Operation leader, final Operation op)
     {
-        return leader.wantsMemory ? OperationKind.storesValue(op.kind) :
-            leader.fullGroupsOffset == 0 || OperationKind.inserts(op.kind);
+        return leader.block.wantsMemory ? OperationKind.storesValue(op.request.kind) :
+            leader.pause.fullGroupsOffset == 0 || OperationKind.inserts(op.request.kind);
     }
 
     /** A leader waits for memory, or for a split: it is none of the writers under way, and holds up who needs that. */
     void standAside(final Operation op)
     {
         runner.contention.giveBack(op);
-        Operation waiter = op.firstWaiter;
+        Operation waiter = op.combining.firstWaiter;
         while (waiter != null)
         {
-            final Operation next = waiter.next;
+            final Operation next = waiter.combining.next;
             if (!needsTheSame(op, waiter))
             {
                 remove(op, waiter);
@@ -115,10 +116,10 @@ public final class Combiner
 
     private void lead(final Operation op, final int at)
     {
-        op.leads = true;
-        op.overflows = false;
-        op.fate = OperationResult.OUTCOME_UNKNOWN;
-        op.nextLeader = leader(at);
+        op.combining.leads = true;
+        op.combining.overflows = false;
+        op.combining.fate = OperationResult.OUTCOME_UNKNOWN;
+        op.combining.nextLeader = leader(at);
         leaders[at] = op.index;
     }
 
@@ -127,18 +128,18 @@ public final class Combiner
         // Begun again, it may have been one of the writers under way.
         runner.contention.giveBack(op);
         op.step = Step.COMBINED;
-        op.turn = ++turns;
-        op.leader = null;
-        op.next = null;
-        if (leader.lastWaiter == null)
+        op.combining.turn = ++turns;
+        op.combining.leader = null;
+        op.combining.next = null;
+        if (leader.combining.lastWaiter == null)
         {
-            leader.firstWaiter = op;
+            leader.combining.firstWaiter = op;
         }
         else
         {
-            leader.lastWaiter.next = op;
+            leader.combining.lastWaiter.combining.next = op;
         }
-        leader.lastWaiter = op;
+        leader.combining.lastWaiter = op;
     }
 
     private Operation leader(final int at)
@@ -148,15 +149,16 @@ public final class Combiner
 
     private int index(final Operation op)
     {
-        return (int)op.hash.low() & leaders.length - 1;
+        return (int)op.request.hash.low() & leaders.length - 1;
     }
 
     private boolean isSameKey(final Operation leader, final Operation op)
     {
-        return leader.hash.low() == op.hash.low() && leader.hash.high() == op.hash.high() &&
-            leader.table == op.table && leader.keyLength == op.keyLength &&
+        return leader.request.hash.low() == op.request.hash.low() &&
+            leader.request.hash.high() == op.request.hash.high() &&
+            leader.request.table == op.request.table && leader.request.keyLength == op.request.keyLength &&
             runner.records.bytesEqual(leader.ownBlock() + BlockDescriptor.KEY_OFFSET,
-                op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
+                op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.request.keyLength);
     }
 
     /**
@@ -169,16 +171,16 @@ public final class Combiner
     {
         // While it is not known what became of its first attempt, none of these is certain for its members either.
         final int result = OperationRunner.isOpen(leader, told) ? OperationResult.OUTCOME_UNKNOWN : told;
-        leader.fate = result;
-        Operation member = leader.firstMember;
-        leader.firstMember = null;
+        leader.combining.fate = result;
+        Operation member = leader.combining.firstMember;
+        leader.combining.firstMember = null;
         Operation firstBack = null;
         Operation lastBack = null;
         while (member != null)
         {
-            final Operation next = member.next;
-            member.leader = null;
-            member.next = null;
+            final Operation next = member.combining.next;
+            member.combining.leader = null;
+            member.combining.next = null;
             if (member.reported)
             {
                 settle(member, result);
@@ -188,7 +190,7 @@ public final class Combiner
                 firstBack = firstBack == null ? member : firstBack;
                 if (lastBack != null)
                 {
-                    lastBack.next = member;
+                    lastBack.combining.next = member;
                 }
                 lastBack = member;
             }
@@ -200,9 +202,9 @@ public final class Combiner
         }
         if (lastBack != null)
         {
-            lastBack.next = leader.firstWaiter;
-            leader.firstWaiter = firstBack;
-            leader.lastWaiter = leader.lastWaiter == null ? lastBack : leader.lastWaiter;
+            lastBack.combining.next = leader.combining.firstWaiter;
+            leader.combining.firstWaiter = firstBack;
+            leader.combining.lastWaiter = leader.combining.lastWaiter == null ? lastBack : leader.combining.lastWaiter;
         }
     }
 
@@ -210,24 +212,26 @@ public final class Combiner
     private static boolean goesOn(final Operation member, final int result)
     {
         return result == OperationResult.TIMED_OUT_NOT_APPLIED || result == OperationResult.NO_MEMORY ||
-            result == OperationResult.OUTCOME_UNKNOWN && !OperationKind.computesValue(member.kind);
+            result == OperationResult.OUTCOME_UNKNOWN && !OperationKind.computesValue(member.request.kind);
     }
 
     private void report(final Operation leader, final Operation member, final int result)
     {
         final boolean isStored = result == OperationResult.STORED;
-        member.version = !isStored ? leader.version : member.overflows ? leader.targetVersion : member.ownVersion;
+        member.answer.version = !isStored ? leader.answer.version : member.combining.overflows ?
+            leader.target.version : member.block.version;
         runner.counters.combined++;
-        runner.report(member, isStored && member.overflows ? ComputedValues.resultOfLeftOut(member.kind) : result);
+        runner.report(member, isStored && member.combining.overflows ?
+            ComputedValues.resultOfLeftOut(member.request.kind) : result);
         runner.release(member);
     }
 
     /** A member that was reported when its deadline passed. */
     private void settle(final Operation member, final int result)
     {
-        if (OperationKind.computesValue(member.kind) && result != OperationResult.OUTCOME_UNKNOWN)
+        if (OperationKind.computesValue(member.request.kind) && result != OperationResult.OUTCOME_UNKNOWN)
         {
-            runner.attempts.settle(member, result == OperationResult.STORED && !member.overflows);
+            runner.attempts.settle(member, result == OperationResult.STORED && !member.combining.overflows);
         }
         runner.release(member);
     }
@@ -235,40 +239,40 @@ public final class Combiner
     /** A leader's slot becomes free: the next batch begins, with the next poll. */
     void onReleased(final Operation leader)
     {
-        if (leader.firstMember != null)
+        if (leader.combining.firstMember != null)
         {
             finish(leader, OperationResult.TIMED_OUT_NOT_APPLIED);
         }
         answerWaiters(leader);
         unlink(leader);
-        final Operation first = leader.firstWaiter;
+        final Operation first = leader.combining.firstWaiter;
         if (first == null)
         {
             return;
         }
         Operation last = first;
         Operation before = null;
-        while (last.next != null && carries(first) && isOfOneKind(first, last.next))
+        while (last.combining.next != null && carries(first) && isOfOneKind(first, last.combining.next))
         {
             before = last;
-            last = last.next;
+            last = last.combining.next;
         }
-        if (last.next != null)
+        if (last.combining.next != null)
         {
-            last.firstWaiter = last.next;
-            last.lastWaiter = leader.lastWaiter;
+            last.combining.firstWaiter = last.combining.next;
+            last.combining.lastWaiter = leader.combining.lastWaiter;
         }
-        leader.firstWaiter = null;
-        leader.lastWaiter = null;
-        last.next = null;
+        leader.combining.firstWaiter = null;
+        leader.combining.lastWaiter = null;
+        last.combining.next = null;
         if (before != null)
         {
-            before.next = null;
-            last.firstMember = first;
-            for (Operation member = first; member != null; member = member.next)
+            before.combining.next = null;
+            last.combining.firstMember = first;
+            for (Operation member = first; member != null; member = member.combining.next)
             {
-                member.leader = last;
-                member.overflows = false;
+                member.combining.leader = last;
+                member.combining.overflows = false;
             }
         }
         lead(last, index(last));
@@ -279,34 +283,34 @@ public final class Combiner
     /** In their order, as far as one that has to run. Those that the listener begins meanwhile wait as well. */
     private void answerWaiters(final Operation leader)
     {
-        int result = answers.of(leader, leader.firstWaiter);
+        int result = answers.of(leader, leader.combining.firstWaiter);
         while (result != Answers.NONE)
         {
-            final Operation waiter = leader.firstWaiter;
+            final Operation waiter = leader.combining.firstWaiter;
             remove(leader, waiter);
             answers.tell(leader, waiter, result);
-            result = answers.of(leader, leader.firstWaiter);
+            result = answers.of(leader, leader.combining.firstWaiter);
         }
     }
 
     private void unlink(final Operation leader)
     {
-        leader.leads = false;
+        leader.combining.leads = false;
         final int at = index(leader);
         if (leaders[at] == leader.index)
         {
-            leaders[at] = leader.nextLeader == null ? Batch.NONE : leader.nextLeader.index;
+            leaders[at] = leader.combining.nextLeader == null ? Batch.NONE : leader.combining.nextLeader.index;
         }
         else
         {
             Operation before = leader(at);
-            while (before.nextLeader != leader)
+            while (before.combining.nextLeader != leader)
             {
-                before = before.nextLeader;
+                before = before.combining.nextLeader;
             }
-            before.nextLeader = leader.nextLeader;
+            before.combining.nextLeader = leader.combining.nextLeader;
         }
-        leader.nextLeader = null;
+        leader.combining.nextLeader = null;
     }
 
     /**
@@ -315,7 +319,7 @@ public final class Combiner
      */
     void expire(final Operation op)
     {
-        if (op.leader == null)
+        if (op.combining.leader == null)
         {
             removeWaiter(op);
             runner.report(op, OperationResult.TIMED_OUT_NOT_APPLIED);
@@ -323,7 +327,7 @@ public final class Combiner
             return;
         }
         final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
-        if (result == OperationResult.OUTCOME_UNKNOWN && !op.leader.repeats)
+        if (result == OperationResult.OUTCOME_UNKNOWN && !op.combining.leader.repeats)
         {
             // One that looks for its own lost attempt was noted with all of its members.
             notePending(op);
@@ -335,13 +339,13 @@ public final class Combiner
     /** Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with it. */
     private void notePending(final Operation member)
     {
-        runner.attempts.noteMember(member, member.leader, Attempts.PENDING);
+        runner.attempts.noteMember(member, member.combining.leader, Attempts.PENDING);
     }
 
     /** @return what can be told of an operation that waits before its leader has ended. */
     public static int resultWithoutLeader(final Operation op, final int resultOfWaiter)
     {
-        return op.leader != null && OperationKind.computesValue(op.kind) ?
+        return op.combining.leader != null && OperationKind.computesValue(op.request.kind) ?
             OperationResult.OUTCOME_UNKNOWN : resultOfWaiter;
     }
 
@@ -358,31 +362,31 @@ public final class Combiner
     private static void remove(final Operation leader, final Operation op)
     {
         Operation before = null;
-        Operation waiter = leader.firstWaiter;
+        Operation waiter = leader.combining.firstWaiter;
         while (waiter != op)
         {
             before = waiter;
-            waiter = waiter.next;
+            waiter = waiter.combining.next;
         }
         if (before == null)
         {
-            leader.firstWaiter = op.next;
+            leader.combining.firstWaiter = op.combining.next;
         }
         else
         {
-            before.next = op.next;
+            before.combining.next = op.combining.next;
         }
-        leader.lastWaiter = leader.lastWaiter == op ? before : leader.lastWaiter;
-        op.next = null;
+        leader.combining.lastWaiter = leader.combining.lastWaiter == op ? before : leader.combining.lastWaiter;
+        op.combining.next = null;
     }
 
     /** A leader's decisive batch was lost with its connection, and with that what it could answer; of its members. */
     void noteLost(final Operation leader)
     {
-        leader.turn = NOBODY;
-        for (Operation member = leader.firstMember; member != null; member = member.next)
+        leader.combining.turn = NOBODY;
+        for (Operation member = leader.combining.firstMember; member != null; member = member.combining.next)
         {
-            if (OperationKind.computesValue(member.kind) && !member.overflows)
+            if (OperationKind.computesValue(member.request.kind) && !member.combining.overflows)
             {
                 runner.attempts.noteMember(member, leader, Attempts.LOST);
             }
@@ -400,19 +404,19 @@ public final class Combiner
     void dropReported(final Operation leader)
     {
         Operation before = null;
-        Operation member = leader.firstMember;
+        Operation member = leader.combining.firstMember;
         while (member != null)
         {
-            final Operation next = member.next;
+            final Operation next = member.combining.next;
             if (member.reported)
             {
-                leader.firstMember = before == null ? next : leader.firstMember;
+                leader.combining.firstMember = before == null ? next : leader.combining.firstMember;
                 if (before != null)
                 {
-                    before.next = next;
+                    before.combining.next = next;
                 }
-                member.leader = null;
-                member.next = null;
+                member.combining.leader = null;
+                member.combining.next = null;
                 settle(member, OperationResult.TIMED_OUT_NOT_APPLIED);
             }
             else

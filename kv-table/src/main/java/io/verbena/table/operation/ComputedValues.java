@@ -28,8 +28,8 @@ final class ComputedValues
     int makeFrom(final Operation op, final int block)
     {
         final int oldLength = BlockDescriptor.valueLength(op.scratch.buffer, block);
-        final int oldValue = block + BlockDescriptor.KEY_OFFSET + op.keyLength;
-        if (op.kind == OperationKind.INCREMENT)
+        final int oldValue = block + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
+        if (op.request.kind == OperationKind.INCREMENT)
         {
             return oldLength == Long.BYTES ?
                 add(op, op.scratch.buffer.getLong(oldValue, LITTLE_ENDIAN)) : OperationResult.NOT_A_COUNTER;
@@ -40,13 +40,13 @@ final class ComputedValues
     /** As {@link #makeFrom} for a key that is absent. */
     int makeFromNothing(final Operation op)
     {
-        return op.kind == OperationKind.INCREMENT ? add(op, 0) : append(op, valueOf(op), 0);
+        return op.request.kind == OperationKind.INCREMENT ? add(op, 0) : append(op, valueOf(op), 0);
     }
 
     /** @return whether an APPEND may lead a batch: there is room for its own bytes behind the longest value. */
     static boolean keepsSuffix(final Operation op)
     {
-        return BlockDescriptor.KEY_OFFSET + op.keyLength + 2 * BlockDescriptor.MAX_VALUE_BYTES <=
+        return BlockDescriptor.KEY_OFFSET + op.request.keyLength + 2 * BlockDescriptor.MAX_VALUE_BYTES <=
             SizeClasses.MAX_BLOCK_BYTES;
     }
 
@@ -59,44 +59,45 @@ final class ComputedValues
         final int ownFrom = suffixOf(op);
         int length = oldLength;
         boolean isAnyTaken = false;
-        for (Operation member = op.firstMember; member != null; member = member.next)
+        for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
             length = extend(length, member);
-            isAnyTaken |= !member.overflows;
+            isAnyTaken |= !member.combining.overflows;
         }
         final int ownAt = length;
         length = extend(length, op);
-        if (!isAnyTaken && op.overflows)
+        if (!isAnyTaken && op.combining.overflows)
         {
             return OperationResult.VALUE_TOO_LONG;
         }
         // First, for the others may come to stand where it is.
         MemorySegment.copy(op.scratch.segment, ownFrom, op.scratch.segment,
-            valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : ownAt), op.suffixLength);
+            valueOf(op) + (op.combining.overflows ? BlockDescriptor.MAX_VALUE_BYTES : ownAt), op.request.suffixLength);
         op.scratch.buffer.putBytes(valueOf(op), op.scratch.buffer, oldValue, oldLength);
         int at = valueOf(op) + oldLength;
-        for (Operation member = op.firstMember; member != null; member = member.next)
+        for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
-            if (!member.overflows)
+            if (!member.combining.overflows)
             {
-                op.scratch.buffer.putBytes(at, op.scratch.buffer, suffixOf(member), member.suffixLength);
-                at += member.suffixLength;
+                op.scratch.buffer.putBytes(at, op.scratch.buffer, suffixOf(member), member.request.suffixLength);
+                at += member.request.suffixLength;
             }
         }
-        op.valueLength = length;
+        op.request.valueLength = length;
         return starts.fitBlock(op) ? OK : NO_BLOCK;
     }
 
     /** @return the length with what an operation appends, or without where that is too long. */
     private static int extend(final int length, final Operation op)
     {
-        op.overflows = length + op.suffixLength > BlockDescriptor.MAX_VALUE_BYTES;
-        return op.overflows ? length : length + op.suffixLength;
+        op.combining.overflows = length + op.request.suffixLength > BlockDescriptor.MAX_VALUE_BYTES;
+        return op.combining.overflows ? length : length + op.request.suffixLength;
     }
 
     private static int suffixOf(final Operation op)
     {
-        return valueOf(op) + (op.overflows ? BlockDescriptor.MAX_VALUE_BYTES : op.valueLength - op.suffixLength);
+        return valueOf(op) + (op.combining.overflows ? BlockDescriptor.MAX_VALUE_BYTES : op.request.valueLength -
+            op.request.suffixLength);
     }
 
     /**
@@ -109,21 +110,21 @@ final class ComputedValues
     {
         long sum = counter;
         boolean isAnyAdded = false;
-        for (Operation member = op.firstMember; member != null; member = member.next)
+        for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
             sum = addTo(sum, member);
-            isAnyAdded |= !member.overflows;
+            isAnyAdded |= !member.combining.overflows;
         }
         sum = addTo(sum, op);
         op.scratch.buffer.putLong(valueOf(op), sum, LITTLE_ENDIAN);
-        return isAnyAdded || !op.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
+        return isAnyAdded || !op.combining.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
     }
 
     /** @return what tells values apart that are made from nothing: the sum of an INCREMENT, the length of an APPEND. */
     long lastMade(final Operation op)
     {
-        return op.kind == OperationKind.INCREMENT ?
-            op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : op.valueLength;
+        return op.request.kind == OperationKind.INCREMENT ?
+            op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : op.request.valueLength;
     }
 
     /** @return what one is told that its batch goes without. */
@@ -134,31 +135,31 @@ final class ComputedValues
 
     private static long addTo(final long counter, final Operation op)
     {
-        final long sum = counter + op.delta;
-        op.overflows = ((counter ^ sum) & (op.delta ^ sum)) < 0;
-        op.counter = op.overflows ? 0 : sum;
-        return op.overflows ? counter : sum;
+        final long sum = counter + op.request.delta;
+        op.combining.overflows = ((counter ^ sum) & (op.request.delta ^ sum)) < 0;
+        op.answer.counter = op.combining.overflows ? 0 : sum;
+        return op.combining.overflows ? counter : sum;
     }
 
     /** As {@link #add} on a cached value: an overflow is not told from that. @return whether it was done. */
     boolean addToCached(final Operation op, final long counter)
     {
-        boolean overflows = add(op, counter) != OK || op.overflows;
-        for (Operation member = op.firstMember; member != null; member = member.next)
+        boolean overflows = add(op, counter) != OK || op.combining.overflows;
+        for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
-            overflows |= member.overflows;
+            overflows |= member.combining.overflows;
         }
         return !overflows;
     }
 
     private static int valueOf(final Operation op)
     {
-        return op.ownBlock() + BlockDescriptor.KEY_OFFSET + op.keyLength;
+        return op.ownBlock() + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
     }
 
     /** @return the class that the own block needs now. */
     static int neededClass(final Operation op)
     {
-        return SizeClasses.classFor(BlockDescriptor.recordLength(op.keyLength, op.valueLength));
+        return SizeClasses.classFor(BlockDescriptor.recordLength(op.request.keyLength, op.request.valueLength));
     }
 }

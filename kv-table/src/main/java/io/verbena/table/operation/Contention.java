@@ -67,28 +67,28 @@ final class Contention
      */
     void giveBack(final Operation op)
     {
-        if (op.isAdmitted)
+        if (op.pause.isAdmitted)
         {
             writers--;
-            op.isAdmitted = false;
+            op.pause.isAdmitted = false;
         }
     }
 
     /** As {@link #giveBack} while it waits for a connection, amid its work. */
     void leave(final Operation op)
     {
-        op.isAway |= op.isAdmitted;
+        op.pause.isAway |= op.pause.isAdmitted;
         giveBack(op);
     }
 
     /** A writer that left goes on: it counts again, even above the credit. */
     void comeBack(final Operation op)
     {
-        if (op.isAway)
+        if (op.pause.isAway)
         {
             writers++;
-            op.isAdmitted = true;
-            op.isAway = false;
+            op.pause.isAdmitted = true;
+            op.pause.isAway = false;
         }
     }
 

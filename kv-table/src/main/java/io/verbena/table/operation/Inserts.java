@@ -40,23 +40,24 @@ final class Inserts
             {
                 return;
             }
-            op.claimOffset = op.slotOffset(slot);
+            op.claim.offset = op.location.slotOffset(slot);
             runner.go(op, Step.CLAIM);
             return;
         }
         final int tentative = tentativeSlot(op);
         if (tentative >= 0)
         {
-            op.victimCount = 1;
-            op.victims[0] = op.slotWord(tentative);
-            op.victimOffsets[0] = op.slotOffset(tentative);
+            op.claim.victimCount = 1;
+            op.claim.victims[0] = op.slotWord(tentative);
+            op.claim.victimOffsets[0] = op.location.slotOffset(tentative);
             runner.go(op, Step.MAKE_ROOM);
             return;
         }
-        if (splitSource.requestSplit(op.table, op.subtable()))
+        if (splitSource.requestSplit(op.request.table, op.subtable()))
         {
             // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
-            op.awaitSplit(runner.nowNs + (FULL_PAUSE_NS << Math.min(op.fullWaits, MOST_DOUBLED)));
+            op.pause.awaitSplit(op.location.groupsOffset, runner.nowNs +
+                (FULL_PAUSE_NS << Math.min(op.pause.fullWaits, MOST_DOUBLED)));
             runner.combiner.standAside(op);
             runner.starts.restart(op);
         }
@@ -75,13 +76,13 @@ final class Inserts
         if (splitSource != GrowthSource.NONE)
         {
             int records = 0;
-            for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+            for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
             {
                 records += SlotWord.isCommitted(op.slotWord(slot)) ? 1 : 0;
             }
-            if (op.table.directory.noteFill(op.subtableSuffix, records, op.slotsRead()))
+            if (op.request.table.directory.noteFill(op.location.subtableSuffix, records, op.location.slotsRead()))
             {
-                splitSource.requestSplit(op.table, op.subtable());
+                splitSource.requestSplit(op.request.table, op.subtable());
             }
         }
     }
@@ -89,8 +90,8 @@ final class Inserts
     /** A block sealed for an insert before is as good as it was, unless its value is another one now. */
     private boolean prepareBlock(final Operation op)
     {
-        boolean isSealed = op.blockWritten && op.sealedOver == SlotWord.EMPTY;
-        if (OperationKind.computesValue(op.kind))
+        boolean isSealed = op.block.isWritten && op.block.sealedOver == SlotWord.EMPTY;
+        if (OperationKind.computesValue(op.request.kind))
         {
             final long before = runner.computedValues().lastMade(op);
             final int made = runner.computedValues().makeFromNothing(op);
@@ -100,21 +101,21 @@ final class Inserts
                 return false;
             }
             // The same always, but for the members of its batch; those get fewer, never more.
-            isSealed &= op.blockWritten && before == runner.computedValues().lastMade(op);
+            isSealed &= op.block.isWritten && before == runner.computedValues().lastMade(op);
         }
         if (!isSealed)
         {
             runner.records.seal(op, 0, SlotWord.EMPTY);
         }
         // Sealed for another subtable, perhaps; a block is bound to its word without the window.
-        op.ownWord = SlotWord.withWindow(op.ownWord, op.window);
+        op.block.word = SlotWord.withWindow(op.block.word, op.location.window);
         return true;
     }
 
     /** @return the first slot with a tentative word, or -1. */
     private static int tentativeSlot(final Operation op)
     {
-        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
             if (SlotWord.isTentative(op.slotWord(slot)))
             {
@@ -129,16 +130,16 @@ final class Inserts
     {
         if (!rivalStands(op))
         {
-            op.rivalOffset = 0;
+            op.claim.rivalOffset = 0;
         }
     }
 
     private static boolean rivalStands(final Operation op)
     {
         boolean stands = false;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && op.rivalOffset != 0; slot++)
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots && op.claim.rivalOffset != 0; slot++)
         {
-            stands |= op.slotOffset(slot) == op.rivalOffset && op.slotWord(slot) == op.rivalWord;
+            stands |= op.location.slotOffset(slot) == op.claim.rivalOffset && op.slotWord(slot) == op.claim.rivalWord;
         }
         return stands;
     }
@@ -148,13 +149,13 @@ final class Inserts
     {
         final int perPair = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
         final int empty0 = emptySlots(op, 0);
-        final int empty1 = op.pairCount == 2 ? emptySlots(op, perPair) : 0;
+        final int empty1 = op.location.pairCount == 2 ? emptySlots(op, perPair) : 0;
         if (empty0 == 0 && empty1 == 0)
         {
             return -1;
         }
         final int pair = empty1 > empty0 ? 1 : 0;
-        final int main = op.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
+        final int main = op.location.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
         for (int i = 0; i < perPair; i++)
         {
             final int slot = pair * perPair + (main + i) % perPair;
@@ -190,19 +191,19 @@ final class Inserts
      */
     void stageClaim(final Operation op)
     {
-        op.peeked = false;
-        if (!op.blockWritten)
+        op.location.peeked = false;
+        if (!op.block.isWritten)
         {
             runner.lookups().writeOwnBlock(op);
         }
-        if (op.rivalOffset != 0)
+        if (op.claim.rivalOffset != 0)
         {
-            runner.batch.swap(1, op.rivalOffset, op.rivalWord, SlotWord.EMPTY);
+            runner.batch.swap(1, op.claim.rivalOffset, op.claim.rivalWord, SlotWord.EMPTY);
             runner.counters.kills++;
         }
         runner.lookups().slotMoves().stageMoves(op, FIRST_MOVE);
-        op.claimWord = claimWord(op);
-        runner.batch.swap(0, op.claimOffset, SlotWord.EMPTY, op.claimWord);
+        op.claim.word = claimWord(op);
+        runner.batch.swap(0, op.claim.offset, SlotWord.EMPTY, op.claim.word);
         runner.batch.readsFollowAtomics();
         runner.lookups().stageBuckets(op);
     }
@@ -210,21 +211,21 @@ final class Inserts
     /** What readers take for absent until the operation has looked for rivals. */
     private static long claimWord(final Operation op)
     {
-        return SlotWord.withKind(op.ownWord, SlotWord.KIND_TENTATIVE);
+        return SlotWord.withKind(op.block.word, SlotWord.KIND_TENTATIVE);
     }
 
     boolean claimTook(final Operation op)
     {
-        op.blockWritten = true;
+        op.block.isWritten = true;
         return op.swapResult(0) == SlotWord.EMPTY;
     }
 
     void onClaim(final Operation op)
     {
-        op.rivalOffset = 0;
-        op.slotsPending = 0;
-        op.claimStands = claimTook(op);
-        if (op.claimStands)
+        op.claim.rivalOffset = 0;
+        op.moving.pending = 0;
+        op.claim.stands = claimTook(op);
+        if (op.claim.stands)
         {
             judgeReRead(op);
         }
@@ -240,7 +241,7 @@ final class Inserts
         if (!ownWordStands(op))
         {
             // a: killed, and never visible.
-            op.claimStands = false;
+            op.claim.stands = false;
             lookAtReRead(op);
         }
         else if (!runner.lookups().headersFit(op))
@@ -255,7 +256,7 @@ final class Inserts
         else
         {
             runner.lookups().collectCandidates(op);
-            op.judgesClaim = true;
+            op.claim.isJudged = true;
             runner.lookups().resolveCandidates(op);
         }
     }
@@ -263,18 +264,18 @@ final class Inserts
     private void lookAtReRead(final Operation op)
     {
         runner.counters.retries++;
-        op.retries++;
-        op.contentions++;
+        op.cost.retries++;
+        op.cost.contentions++;
         runner.lookups().scan(op);
     }
 
     private static boolean ownWordStands(final Operation op)
     {
-        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
-            if (op.slotOffset(slot) == op.claimOffset && op.slotCounts(slot))
+            if (op.location.slotOffset(slot) == op.claim.offset && op.location.slotCounts(slot))
             {
-                return op.slotWord(slot) == op.claimWord;
+                return op.slotWord(slot) == op.claim.word;
             }
         }
         throw new IllegalStateException("own slot outside the pair: " + op);
@@ -283,7 +284,7 @@ final class Inserts
     /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
     void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
     {
-        if (op.kind == OperationKind.APPEND)
+        if (op.request.kind == OperationKind.APPEND)
         {
             // It may need another block than the one that the own word names.
             withdraw(op);
@@ -291,7 +292,7 @@ final class Inserts
         }
         runner.counters.withdrawals++;
         runner.records.answerWith(op, block);
-        if (op.kind == OperationKind.PUT_IF_ABSENT)
+        if (op.request.kind == OperationKind.PUT_IF_ABSENT)
         {
             runner.end(op, OperationResult.EXISTS);
         }
@@ -304,29 +305,30 @@ final class Inserts
     /** Every committed word with the fingerprint is another key's: tentative rivals decide. */
     void judge(final Operation op)
     {
-        if (op.unresolvedSeen)
+        if (op.candidates.unresolvedSeen)
         {
             withdraw(op);
             return;
         }
-        op.victimCount = 0;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        op.claim.victimCount = 0;
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
             final long word = op.slotWord(slot);
-            final long offset = op.slotOffset(slot);
-            if (SlotWord.isTentative(word) && SlotWord.fingerprint(word) == op.fingerprint && op.slotCounts(slot) &&
-                offset != op.claimOffset)
+            final long offset = op.location.slotOffset(slot);
+            if (SlotWord.isTentative(word) && SlotWord.fingerprint(word) == op.location.fingerprint &&
+                op.location.slotCounts(slot) &&
+                offset != op.claim.offset)
             {
-                if (offset < op.claimOffset)
+                if (offset < op.claim.offset)
                 {
                     // d
-                    op.rivalOffset = offset;
-                    op.rivalWord = word;
+                    op.claim.rivalOffset = offset;
+                    op.claim.rivalWord = word;
                     withdraw(op);
                     return;
                 }
-                op.victims[op.victimCount] = word;
-                op.victimOffsets[op.victimCount++] = offset;
+                op.claim.victims[op.claim.victimCount] = word;
+                op.claim.victimOffsets[op.claim.victimCount++] = offset;
             }
         }
         // e
@@ -341,25 +343,26 @@ final class Inserts
 
     void stageKill(final Operation op)
     {
-        for (int i = 0, kills = Math.min(MAX_KILLS, op.victimCount); i < kills; i++)
+        for (int i = 0, kills = Math.min(MAX_KILLS, op.claim.victimCount); i < kills; i++)
         {
-            runner.batch.swap(i, op.victimOffsets[op.victimCount - 1 - i], op.victims[op.victimCount - 1 - i],
+            runner.batch.swap(i, op.claim.victimOffsets[op.claim.victimCount - 1 - i],
+                op.claim.victims[op.claim.victimCount - 1 - i],
                 SlotWord.EMPTY);
         }
     }
 
     void onKill(final Operation op)
     {
-        final int kills = Math.min(MAX_KILLS, op.victimCount);
+        final int kills = Math.min(MAX_KILLS, op.claim.victimCount);
         boolean allDead = true;
         for (int i = 0; i < kills; i++)
         {
             final long found = op.swapResult(i);
-            final long victim = op.victims[op.victimCount - 1 - i];
+            final long victim = op.claim.victims[op.claim.victimCount - 1 - i];
             runner.counters.kills += found == victim ? 1 : 0;
             allDead &= isDead(victim, found);
         }
-        op.victimCount -= kills;
+        op.claim.victimCount -= kills;
         if (allDead)
         {
             killOrCommit(op);
@@ -377,7 +380,7 @@ final class Inserts
 
     private static boolean hasVictims(final Operation op)
     {
-        return op.victimCount > 0;
+        return op.claim.victimCount > 0;
     }
 
     /** @param found by the compare-and-swap that was to take the victim away. */
@@ -388,8 +391,8 @@ final class Inserts
 
     void stageCommit(final Operation op)
     {
-        assert op.blockWritten : "commit of a block that was not written: " + op;
-        runner.batch.swap(0, op.claimOffset, op.claimWord, op.ownWord);
+        assert op.block.isWritten : "commit of a block that was not written: " + op;
+        runner.batch.swap(0, op.claim.offset, op.claim.word, op.block.word);
     }
 
     /** Only the success of this compare-and-swap is the answer. */
@@ -397,7 +400,7 @@ final class Inserts
     {
         if (committed(op))
         {
-            op.version = op.ownVersion;
+            op.answer.version = op.block.version;
             runner.end(op, OperationResult.STORED);
         }
         else
@@ -413,36 +416,36 @@ final class Inserts
 
     private boolean committed(final Operation op)
     {
-        op.claimStands = false;
-        if (op.swapResult(0) != op.claimWord)
+        op.claim.stands = false;
+        if (op.swapResult(0) != op.claim.word)
         {
             return false;
         }
-        op.blockOffset = BlockAllocator.NONE;
-        runner.remember(op, op.claimOffset, op.ownWord, op.ownVersion, op.ownBlock());
+        op.block.offset = BlockAllocator.NONE;
+        runner.remember(op, op.claim.offset, op.block.word, op.block.version, op.ownBlock());
         return true;
     }
 
     void stageWithdraw(final Operation op)
     {
-        runner.batch.swap(0, op.claimOffset, op.claimWord, SlotWord.EMPTY);
+        runner.batch.swap(0, op.claim.offset, op.claim.word, SlotWord.EMPTY);
     }
 
     /** Found its word gone: done as well. */
     void onWithdraw(final Operation op)
     {
-        op.claimStands = false;
+        op.claim.stands = false;
         runner.retry(op, 0);
     }
 
     void stageMakeRoom(final Operation op)
     {
-        runner.batch.swap(0, op.victimOffsets[0], op.victims[0], SlotWord.EMPTY);
+        runner.batch.swap(0, op.claim.victimOffsets[0], op.claim.victims[0], SlotWord.EMPTY);
     }
 
     void onMakeRoom(final Operation op)
     {
-        runner.counters.kills += op.swapResult(0) == op.victims[0] ? 1 : 0;
+        runner.counters.kills += op.swapResult(0) == op.claim.victims[0] ? 1 : 0;
         runner.retry(op, 1);
     }
 }

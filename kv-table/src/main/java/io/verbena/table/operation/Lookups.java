@@ -35,7 +35,7 @@ final class Lookups
     /** Block first, slot second: the slot READ carries the proof that the block was current when the slot was read. */
     void stageCachedRead(final Operation op)
     {
-        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.targetWord);
+        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.target.word);
         stageSlotRead(op);
     }
 
@@ -54,7 +54,7 @@ final class Lookups
         else if (mayName(op, word))
         {
             stale(op);
-            op.targetWord = word;
+            op.target.word = word;
             runner.go(op, Step.FOLLOW);
             return;
         }
@@ -65,35 +65,36 @@ final class Lookups
     /** Whether what was cached is what stands in the slot; a frozen word is nobody's value. */
     private static boolean isCurrent(final Operation op, final long word)
     {
-        return word == op.targetWord;
+        return word == op.target.word;
     }
 
     private void foundCached(final Operation op, final long word, final int block)
     {
-        if (op.bypassedWord != 0)
+        if (op.target.bypassedWord != 0)
         {
             // Passed by once.
             runner.learn(op, true);
-            found(op, op.targetOffset, word, block);
+            found(op, op.target.offset, word, block);
             return;
         }
         runner.records.answerWith(op, block);
         confirm(op, block);
-        goOn(op, op.targetOffset, word, block);
+        goOn(op, op.target.offset, word, block);
     }
 
     /** Notes that a cached location, under which the key was just read, was current. */
     private void confirm(final Operation op, final int blockAt)
     {
-        if (!runner.cache.confirm(op.cacheEntry, op.hash.low(), op.hash.high(), op.table.tableId, op.targetOffset,
-            op.targetWord, op.beginEpoch))
+        if (!runner.cache.confirm(op.target.cacheEntry, op.request.hash.low(), op.request.hash.high(),
+            op.request.table.tableId, op.target.offset,
+            op.target.word, op.beginEpoch))
         {
             runner.learn(op, true);
-            runner.remember(op, op.targetOffset, op.targetWord, op.version, blockAt);
+            runner.remember(op, op.target.offset, op.target.word, op.answer.version, blockAt);
         }
         else if (runner.records.valueLength(blockAt) == Long.BYTES)
         {
-            runner.cache.putCounter(op.cacheEntry, runner.records.counter(blockAt));
+            runner.cache.putCounter(op.target.cacheEntry, runner.records.counter(blockAt));
         }
     }
 
@@ -101,12 +102,12 @@ final class Lookups
     {
         runner.counters.cacheStale++;
         runner.learn(op, false);
-        runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+        runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, op.target.word);
     }
 
     void stageSlotRead(final Operation op)
     {
-        runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.targetOffset);
+        runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.target.offset);
     }
 
     /** The word there now most likely names the key's block: its key is compared before anything is done with it. */
@@ -115,7 +116,7 @@ final class Lookups
         final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
         if (mayName(op, word))
         {
-            op.targetWord = word;
+            op.target.word = word;
             runner.go(op, Step.FOLLOW);
         }
         else
@@ -138,42 +139,42 @@ final class Lookups
     void stageHintedBucket(final Operation op)
     {
         runner.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES,
-            op.targetOffset & -BucketDescriptor.BUCKET_BYTES);
+            op.target.offset & -BucketDescriptor.BUCKET_BYTES);
     }
 
     void onHintedRead(final Operation op)
     {
-        final int inBucket = (int)op.targetOffset & BucketDescriptor.BUCKET_BYTES - 1;
+        final int inBucket = (int)op.target.offset & BucketDescriptor.BUCKET_BYTES - 1;
         final long word = op.scratch.word(op.base + Scratch.BUCKETS_OFFSET + inBucket);
-        final boolean isThere = op.bucketHeaderRead(0) == op.bucketHeader;
-        if (isThere && word == op.targetWord)
+        final boolean isThere = op.bucketHeaderRead(0) == op.location.bucketHeader;
+        if (isThere && word == op.target.word)
         {
             runner.learn(op, true);
             onFollow(op);
             return;
         }
         stale(op);
-        op.targetWord = word;
+        op.target.word = word;
         runner.go(op, isThere && mayName(op, word) ? Step.FOLLOW : Step.LOOK);
     }
 
     /** @return whether a word that stands in the key's slot may be the word of its block. */
     static boolean mayName(final Operation op, final long word)
     {
-        return SlotWord.kindAndFingerprint(word) == SlotWord.committed(op.fingerprint);
+        return SlotWord.kindAndFingerprint(word) == SlotWord.committed(op.location.fingerprint);
     }
 
     void stageFollow(final Operation op)
     {
-        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.targetWord);
+        readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.target.word);
     }
 
     void onFollow(final Operation op)
     {
         final int block = op.base + Scratch.BLOCKS_OFFSET;
-        if (runner.records.isValid(block, op.targetWord) && runner.records.holdsKey(op, block))
+        if (runner.records.isValid(block, op.target.word) && runner.records.holdsKey(op, block))
         {
-            found(op, op.targetOffset, op.targetWord, block);
+            found(op, op.target.offset, op.target.word, block);
         }
         else
         {
@@ -185,8 +186,9 @@ final class Lookups
     void stageLook(final Operation op)
     {
         op.locate();
-        stageLook(op, op.predecessor != 0 && !op.isMerging() && !op.table.isMoved(op.predecessor,
-            SlotMoves.groupOf(op, 0), SlotMoves.groupOf(op, op.pairCount - 1)));
+        stageLook(op, op.location.predecessor != 0 && !op.location.isMerging() &&
+            !op.request.table.isMoved(op.location.predecessor,
+            SlotMoves.groupOf(op, 0), SlotMoves.groupOf(op, op.location.pairCount - 1)));
     }
 
     void stagePeek(final Operation op)
@@ -198,36 +200,37 @@ final class Lookups
     /** Old and new words of each slot: a new one counts, and the old one where the new one is not initialised. */
     private void stageLook(final Operation op, final boolean peeks)
     {
-        op.pauseUntilNs = 0;
-        op.fullGroupsOffset = 0;
-        op.judgesClaim = false;
-        op.peeked = peeks && op.predecessor != 0;
+        op.pause.untilNs = 0;
+        op.pause.fullGroupsOffset = 0;
+        op.claim.isJudged = false;
+        op.location.peeked = peeks && op.location.predecessor != 0;
         stageBuckets(op);
-        for (int pair = 0; op.peeked && pair < op.pairCount; pair++)
+        for (int pair = 0; op.location.peeked && pair < op.location.pairCount; pair++)
         {
             runner.batch.read(op.base + Scratch.OLD_BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
-                BucketDescriptor.COMBINED_BYTES, op.pairOffsets[pair] - op.groupsOffset + op.predecessor);
+                BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair] - op.location.groupsOffset +
+                op.location.predecessor);
         }
     }
 
     void stageBuckets(final Operation op)
     {
-        for (int pair = 0; pair < op.pairCount; pair++)
+        for (int pair = 0; pair < op.location.pairCount; pair++)
         {
             runner.batch.read(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
-                BucketDescriptor.COMBINED_BYTES, op.pairOffsets[pair]);
+                BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair]);
         }
     }
 
     void writeOwnBlock(final Operation op)
     {
-        runner.batch.write(op.ownBlock(), SizeClasses.lengthBytes(op.blockClass), op.blockOffset);
+        runner.batch.write(op.ownBlock(), SizeClasses.lengthBytes(op.block.sizeClass), op.block.offset);
     }
 
     /** Takes the words read last as a look: of this step, or of a re-read that found the own word lost. */
     void scan(final Operation op)
     {
-        op.judgesClaim = false;
+        op.claim.isJudged = false;
         if (!headersFit(op))
         {
             runner.end(op, OperationResult.TABLE_CHANGED);
@@ -246,10 +249,10 @@ final class Lookups
     boolean headersFit(final Operation op)
     {
         long link = SplitLink.NONE;
-        for (int bucket = op.pairCount * 2 - 1; bucket >= 0; bucket--)
+        for (int bucket = op.location.pairCount * 2 - 1; bucket >= 0; bucket--)
         {
             final long header = op.bucketHeaderRead(bucket);
-            if (header != op.bucketHeader)
+            if (header != op.location.bucketHeader)
             {
                 if (!SplitLink.isLink(header) && !MergeLink.isLink(header) || link != SplitLink.NONE && link != header)
                 {
@@ -258,16 +261,18 @@ final class Lookups
                 link = header;
             }
         }
-        op.sawLink = link != SplitLink.NONE;
-        return !op.sawLink || learn(op, link);
+        op.location.sawLink = link != SplitLink.NONE;
+        return !op.location.sawLink || learn(op, link);
     }
 
     private static boolean learn(final Operation op, final long link)
     {
-        final boolean canBe = op.table.mayLead(op.groupsOffset, link, op.link.port.regionLengthBytes());
+        final boolean canBe = op.request.table.mayLead(op.location.groupsOffset, link,
+            op.request.link.port.regionLengthBytes());
         if (canBe)
         {
-            op.table.learn(op.subtableSuffix, op.subtableDepth, op.groupsOffset, link);
+            op.request.table.learn(op.location.subtableSuffix, op.location.subtableDepth, op.location.groupsOffset,
+                link);
         }
         return canBe;
     }
@@ -275,21 +280,21 @@ final class Lookups
     /** Committed words with the fingerprint, except those known to be another key's. */
     void collectCandidates(final Operation op)
     {
-        op.candidateCount = 0;
-        op.candidatesResolved = 0;
-        op.unresolvedSeen = false;
-        final long wanted = SlotWord.committed(op.fingerprint);
-        final boolean takesOldWords = op.peeked && (!op.isMerging() || OperationKind.isRead(op.kind));
-        op.mixedPairs = takesOldWords ? slotMoves.mixedPairs(op) : 0;
-        op.movesTarget = false;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots; slot++)
+        op.candidates.count = 0;
+        op.candidates.resolved = 0;
+        op.candidates.unresolvedSeen = false;
+        final long wanted = SlotWord.committed(op.location.fingerprint);
+        final boolean takesOldWords = op.location.peeked &&
+            (!op.location.isMerging() || OperationKind.isRead(op.request.kind));
+        op.location.mixedPairs = takesOldWords ? slotMoves.mixedPairs(op) : 0;
+        op.target.isToMove = false;
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
             final long word = takesOldWords ? slotMoves.peekedWord(op, slot) : op.slotWord(slot);
-            if (SlotWord.kindAndFingerprint(word) == wanted && op.slotCounts(slot) && !op.isForeign(word))
+            if (SlotWord.kindAndFingerprint(word) == wanted && op.location.slotCounts(slot) &&
+                !op.candidates.isForeign(word))
             {
-                op.candidates[op.candidateCount] = word;
-                op.candidateSlots[op.candidateCount] = slot;
-                op.candidateOffsets[op.candidateCount++] = place(op, slot, word);
+                op.candidates.add(word, slot, place(op, slot, word));
             }
         }
     }
@@ -297,28 +302,28 @@ final class Lookups
     /** An old slot is where its key is until it is frozen; what is frozen already is on its way. */
     private static long place(final Operation op, final int slot, final long word)
     {
-        return word == op.slotWord(slot) || movesWhatItFinds(op) ? op.slotOffset(slot) :
-            word == op.oldWord(slot) ? op.oldSlotOffset(slot) : NOWHERE;
+        return word == op.slotWord(slot) || movesWhatItFinds(op) ? op.location.slotOffset(slot) :
+            word == op.oldWord(slot) ? op.location.oldSlotOffset(slot) : NOWHERE;
     }
 
     private static boolean movesWhatItFinds(final Operation op)
     {
-        return OperationKind.writes(op.kind) && op.kind != OperationKind.PUT_IF_ABSENT;
+        return OperationKind.writes(op.request.kind) && op.request.kind != OperationKind.PUT_IF_ABSENT;
     }
 
     /** @return whether a candidate is to be changed, and stands in the subtable that is split until it is moved. */
     private static boolean isToMove(final Operation op, final int candidate)
     {
-        return op.peeked && movesWhatItFinds(op) &&
-            op.slotWord(op.candidateSlots[candidate]) == SlotWord.UNINITIALISED;
+        return op.location.peeked && movesWhatItFinds(op) &&
+            op.slotWord(op.candidates.slots[candidate]) == SlotWord.UNINITIALISED;
     }
 
     void resolveCandidates(final Operation op)
     {
-        if (op.candidatesResolved < op.candidateCount)
+        if (op.candidates.resolved < op.candidates.count)
         {
-            if (isToMove(op, op.candidatesResolved) &&
-                !slotMoves.oldHeaderFits(op, op.candidateSlots[op.candidatesResolved]))
+            if (isToMove(op, op.candidates.resolved) &&
+                !slotMoves.oldHeaderFits(op, op.candidates.slots[op.candidates.resolved]))
             {
                 runner.end(op, OperationResult.TABLE_CHANGED);
             }
@@ -327,7 +332,7 @@ final class Lookups
                 runner.go(op, Step.MATCH);
             }
         }
-        else if (op.judgesClaim)
+        else if (op.claim.isJudged)
         {
             runner.inserts().judge(op);
         }
@@ -344,66 +349,67 @@ final class Lookups
     void stageMatch(final Operation op)
     {
         int used = 0;
-        op.candidatesPosted = 0;
-        if (isToMove(op, op.candidatesResolved))
+        op.candidates.posted = 0;
+        if (isToMove(op, op.candidates.resolved))
         {
-            slotMoves.stageFreeze(op, op.candidateSlots[op.candidatesResolved]);
-            readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.candidates[op.candidatesResolved]);
-            op.candidatesPosted = 1;
+            slotMoves.stageFreeze(op, op.candidates.slots[op.candidates.resolved]);
+            readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.candidates.words[op.candidates.resolved]);
+            op.candidates.posted = 1;
             return;
         }
-        while (op.candidatesResolved + op.candidatesPosted < op.candidateCount &&
-            op.candidatesPosted < OneSidedPort.LEAST_SPACE)
+        while (op.candidates.resolved + op.candidates.posted < op.candidates.count &&
+            op.candidates.posted < OneSidedPort.LEAST_SPACE)
         {
-            final long word = op.candidates[op.candidatesResolved + op.candidatesPosted];
+            final long word = op.candidates.words[op.candidates.resolved + op.candidates.posted];
             final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-            if (used + length > Scratch.BLOCKS_CAPACITY || isToMove(op, op.candidatesResolved + op.candidatesPosted))
+            if (used + length > Scratch.BLOCKS_CAPACITY || isToMove(op, op.candidates.resolved + op.candidates.posted))
             {
                 break;
             }
             readBlock(op, op.base + Scratch.BLOCKS_OFFSET + used, word);
             used += length;
-            op.candidatesPosted++;
+            op.candidates.posted++;
         }
     }
 
     void onMatch(final Operation op)
     {
         int block = op.base + Scratch.BLOCKS_OFFSET;
-        final boolean moves = isToMove(op, op.candidatesResolved);
-        if (moves && !slotMoves.isFrozenNow(op, op.candidateSlots[op.candidatesResolved]))
+        final boolean moves = isToMove(op, op.candidates.resolved);
+        if (moves && !slotMoves.isFrozenNow(op, op.candidates.slots[op.candidates.resolved]))
         {
             runner.retry(op, 1);
             return;
         }
-        for (int i = op.candidatesPosted; i > 0; i--)
+        for (int i = op.candidates.posted; i > 0; i--)
         {
-            final int candidate = op.candidatesResolved++;
-            final long word = op.candidates[candidate];
+            final int candidate = op.candidates.resolved++;
+            final long word = op.candidates.words[candidate];
             if (!runner.records.isValid(block, word))
             {
                 runner.counters.checksumMismatches++;
-                op.unresolvedSeen = true;
+                op.candidates.unresolvedSeen = true;
             }
             else if (runner.records.holdsKey(op, block))
             {
-                if (op.judgesClaim)
+                if (op.claim.isJudged)
                 {
-                    runner.inserts().onCommittedRival(op, op.candidateOffsets[candidate], word, block);
+                    runner.inserts().onCommittedRival(op, op.candidates.offsets[candidate], word, block);
                 }
                 else
                 {
-                    op.movesTarget = moves;
-                    found(op, op.candidateOffsets[candidate],
-                        moves ? slotMoves.movedTo(op, op.candidateSlots[candidate], op.window) : word, block);
+                    op.target.isToMove = moves;
+                    found(op, op.candidates.offsets[candidate],
+                        moves ? slotMoves.movedTo(op, op.candidates.slots[candidate], op.location.window) : word,
+                        block);
                 }
                 return;
             }
             else
             {
                 runner.counters.falseMatches++;
-                op.table.falseMatches++;
-                op.addForeign(word);
+                op.request.table.falseMatches++;
+                op.candidates.addForeign(word);
             }
             block += SizeClasses.lengthBytes(SlotWord.sizeClass(word));
         }
@@ -419,27 +425,27 @@ final class Lookups
     private void found(final Operation op, final long slotOffset, final long word, final int block)
     {
         runner.records.answerWith(op, block);
-        if (op.bypassedWord != 0)
+        if (op.target.bypassedWord != 0)
         {
-            runner.learn(op, word == op.bypassedWord);
-            op.bypassedWord = 0;
+            runner.learn(op, word == op.target.bypassedWord);
+            op.target.bypassedWord = 0;
         }
         if (slotOffset != NOWHERE)
         {
-            runner.remember(op, slotOffset, word, op.version, block);
+            runner.remember(op, slotOffset, word, op.answer.version, block);
         }
         goOn(op, slotOffset, word, block);
     }
 
     private void goOn(final Operation op, final long slotOffset, final long word, final int block)
     {
-        switch (op.kind)
+        switch (op.request.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);
             case OperationKind.PUT_IF_ABSENT -> runner.end(op, OperationResult.EXISTS);
             default ->
             {
-                if (OperationKind.isByVersion(op.kind) && op.version != op.expectedVersion)
+                if (OperationKind.isByVersion(op.request.kind) && op.answer.version != op.request.expectedVersion)
                 {
                     runner.end(op, OperationResult.VERSION_MISMATCH);
                 }
@@ -454,7 +460,7 @@ final class Lookups
     /** Goes on to replace or remove a committed word whose block was just read and is the key's. */
     void change(final Operation op, final long slotOffset, final long word, final int block)
     {
-        if (OperationKind.computesValue(op.kind))
+        if (OperationKind.computesValue(op.request.kind))
         {
             final int made = runner.computedValues().makeFrom(op, block);
             if (made != ComputedValues.OK)
@@ -463,22 +469,22 @@ final class Lookups
                 return;
             }
         }
-        op.targetIsCached = false;
-        op.targetOffset = slotOffset;
-        op.targetWord = word;
-        op.targetVersion = op.version;
-        if (OperationKind.storesValue(op.kind))
+        op.target.isCached = false;
+        op.target.offset = slotOffset;
+        op.target.word = word;
+        op.target.version = op.answer.version;
+        if (OperationKind.storesValue(op.request.kind))
         {
-            runner.records.seal(op, op.version, word);
+            runner.records.seal(op, op.answer.version, word);
         }
         runner.go(op, Step.SWAP);
     }
 
     private void notFound(final Operation op)
     {
-        if (op.unresolvedSeen)
+        if (op.candidates.unresolvedSeen)
         {
-            if (++op.damagedLooks >= MAX_DAMAGED_LOOKS)
+            if (++op.candidates.damagedLooks >= MAX_DAMAGED_LOOKS)
             {
                 runner.end(op, OperationResult.CORRUPT);
             }
@@ -491,7 +497,7 @@ final class Lookups
         {
             followSplit(op);
         }
-        else if (OperationKind.inserts(op.kind))
+        else if (OperationKind.inserts(op.request.kind))
         {
             runner.inserts().insert(op);
         }
@@ -504,13 +510,13 @@ final class Lookups
     /** Whether the words seen are not enough for the answer "absent", nor to insert. */
     boolean seesSplit(final Operation op)
     {
-        boolean sees = op.sawLink;
-        final boolean isPeek = op.peeked && (OperationKind.isRead(op.kind) ||
-            !OperationKind.inserts(op.kind) && !op.isMerging());
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        boolean sees = op.location.sawLink;
+        final boolean isPeek = op.location.peeked && (OperationKind.isRead(op.request.kind) ||
+            !OperationKind.inserts(op.request.kind) && !op.location.isMerging());
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             final long word = op.slotWord(slot);
-            sees |= SlotWord.isFrozen(word) || word == SlotWord.UNINITIALISED && (!isPeek || op.isMixed(slot));
+            sees |= SlotWord.isFrozen(word) || word == SlotWord.UNINITIALISED && (!isPeek || op.location.isMixed(slot));
         }
         return sees;
     }
@@ -521,15 +527,15 @@ final class Lookups
      */
     private void followSplit(final Operation op)
     {
-        if (op.sawLink)
+        if (op.location.sawLink)
         {
-            op.frozenLooks = 0;
+            op.location.frozenLooks = 0;
             runner.counters.splitsFollowed++;
             runner.go(op, Step.PEEK);
         }
         else if (slotMoves.seesFrozen(op))
         {
-            if (op.frozenLooks++ == 0)
+            if (op.location.frozenLooks++ == 0)
             {
                 runner.go(op, Step.LOOK);
             }
@@ -538,11 +544,11 @@ final class Lookups
                 runner.end(op, OperationResult.RESTRUCTURING);
             }
         }
-        else if (op.predecessor == 0)
+        else if (op.location.predecessor == 0)
         {
             runner.end(op, OperationResult.RESTRUCTURING);
         }
-        else if (op.peeked)
+        else if (op.location.peeked)
         {
             slotMoves.begin(op);
         }

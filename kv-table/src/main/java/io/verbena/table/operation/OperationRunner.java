@@ -129,8 +129,8 @@ public final class OperationRunner
     {
         for (final Operation op : operations)
         {
-            if (op.step == Step.SWAP && op.inFlight && op.link == link && op.targetOffset == slotOffset &&
-                op.desiredWord == word)
+            if (op.step == Step.SWAP && op.inFlight && op.request.link == link && op.target.offset == slotOffset &&
+                op.target.desiredWord == word)
             {
                 return true;
             }
@@ -141,7 +141,7 @@ public final class OperationRunner
     /** Runs the first step; an operation that ends at once is reported by the next poll, never from within begin. */
     void begin(final Operation op)
     {
-        earliestDeadlineNs = Math.min(earliestDeadlineNs, op.deadlineNs);
+        earliestDeadlineNs = Math.min(earliestDeadlineNs, op.request.deadlineNs);
         op.beginning = true;
         go(op, Step.START);
         op.beginning = false;
@@ -154,7 +154,7 @@ public final class OperationRunner
         for (int i = parked.size(); i > 0; i--)
         {
             final Operation op = operations[parked.pollInt()];
-            op.waiting = false;
+            op.pause.waiting = false;
             contention.comeBack(op);
             if (op.deferredResult >= 0)
             {
@@ -166,7 +166,7 @@ public final class OperationRunner
             {
                 go(op, op.step);
             }
-            worked += op.waiting ? 0 : 1;
+            worked += op.pause.waiting ? 0 : 1;
         }
         return worked;
     }
@@ -175,20 +175,20 @@ public final class OperationRunner
     void go(final Operation op, final int step)
     {
         op.step = step;
-        if (!op.reported && nowNs - op.deadlineNs >= 0)
+        if (!op.reported && nowNs - op.request.deadlineNs >= 0)
         {
             // Memory that nobody refused may be there, behind a connection that is not.
-            final boolean isRefused = op.wantsMemory &&
-                (op.link.allocator.refusals() > op.refusalsSeen || op.link.allocator.isAtBound());
+            final boolean isRefused = op.block.wantsMemory &&
+                (op.request.link.allocator.refusals() > op.block.refusalsSeen || op.request.link.allocator.isAtBound());
             end(op, isRefused ? OperationResult.NO_MEMORY : OperationResult.TIMED_OUT_NOT_APPLIED);
         }
-        else if (!op.reported && op.isPaused(nowNs))
+        else if (!op.reported && op.pause.isOn(op.request, nowNs))
         {
             park(op);
         }
         else if (step == Step.START)
         {
-            assert op.blockOffset == BlockAllocator.NONE : "a block outside of epochs: " + op;
+            assert op.block.offset == BlockAllocator.NONE : "a block outside of epochs: " + op;
             starts.start(op);
         }
         else if (canPost(op))
@@ -201,7 +201,7 @@ public final class OperationRunner
     /** Whether a writer may go on from its first step now; if not it waits, and begins that step again. */
     boolean mayWrite(final Operation op)
     {
-        if (!controlsContention || !OperationKind.writes(op.kind))
+        if (!controlsContention || !OperationKind.writes(op.request.kind))
         {
             return true;
         }
@@ -209,12 +209,12 @@ public final class OperationRunner
         {
             return false;
         }
-        if (!op.isAdmitted && !contention.admit())
+        if (!op.pause.isAdmitted && !contention.admit())
         {
             park(op);
             return false;
         }
-        op.isAdmitted = true;
+        op.pause.isAdmitted = true;
         return true;
     }
 
@@ -228,10 +228,10 @@ public final class OperationRunner
     void retry(final Operation op, final int lossesWithoutPause, final int stepAtOnce, final int stepAfterPause)
     {
         counters.retries++;
-        op.retries++;
-        op.contentions++;
-        final long pause = controlsContention ? contention.pauseNs(op.contentions, lossesWithoutPause) : 0;
-        op.pauseUntilNs = pause == 0 ? 0 : nowNs + pause;
+        op.cost.retries++;
+        op.cost.contentions++;
+        final long pause = controlsContention ? contention.pauseNs(op.cost.contentions, lossesWithoutPause) : 0;
+        op.pause.untilNs = pause == 0 ? 0 : nowNs + pause;
         go(op, pause == 0 ? stepAtOnce : stepAfterPause);
     }
 
@@ -328,7 +328,7 @@ public final class OperationRunner
 
     private boolean canPost(final Operation op)
     {
-        final OneSidedPort port = op.link.port;
+        final OneSidedPort port = op.request.link.port;
         if (port != null && port.isReady())
         {
             if (batch.hasRoom(op))
@@ -343,12 +343,13 @@ public final class OperationRunner
             // take it as absent, rivals and full pairs kill it.
             release(op);
         }
-        else if (op.link.isLost() && !(op.repeats && repeatsLost))
+        else if (op.request.link.isLost() && !(op.repeats && repeatsLost))
         {
-            op.claimStands = false;
+            op.claim.stands = false;
             end(op, OperationResult.NODE_UNAVAILABLE);
         }
-        else if (port == null && op.step == Step.LOOK && op.roundTrips == 0 && op.blockOffset == BlockAllocator.NONE)
+        else if (port == null && op.step == Step.LOOK && op.cost.roundTrips == 0 &&
+            op.block.offset == BlockAllocator.NONE)
         {
             // It has read nothing and has no block: it waits for a port without delaying epochs.
             op.step = Step.START;
@@ -365,7 +366,7 @@ public final class OperationRunner
 
     void park(final Operation op)
     {
-        op.waiting = true;
+        op.pause.waiting = true;
         parked.addInt(op.index);
     }
 
@@ -380,12 +381,12 @@ public final class OperationRunner
     public void report(final Operation op, final int result)
     {
         op.reported = true;
-        op.result = isOpen(op, result) ? OperationResult.OUTCOME_UNKNOWN : result;
-        counters.operations[op.kind]++;
-        counters.verbs[op.kind] += op.verbs;
-        counters.doorbells[op.kind] += op.doorbells;
-        counters.roundTrips[op.kind] += op.roundTrips;
-        counters.results[op.result]++;
+        op.answer.result = isOpen(op, result) ? OperationResult.OUTCOME_UNKNOWN : result;
+        counters.operations[op.request.kind]++;
+        counters.verbs[op.request.kind] += op.cost.verbs;
+        counters.doorbells[op.request.kind] += op.cost.doorbells;
+        counters.roundTrips[op.request.kind] += op.cost.roundTrips;
+        counters.results[op.answer.result]++;
         listener.onOperationComplete(op);
     }
 
@@ -399,9 +400,9 @@ public final class OperationRunner
             return;
         }
         combiner.finish(op, result);
-        final boolean isLeftOut = op.overflows && result == OperationResult.STORED;
-        op.version = isLeftOut ? op.targetVersion : op.version;
-        report(op, isLeftOut ? ComputedValues.resultOfLeftOut(op.kind) : result);
+        final boolean isLeftOut = op.combining.overflows && result == OperationResult.STORED;
+        op.answer.version = isLeftOut ? op.target.version : op.answer.version;
+        report(op, isLeftOut ? ComputedValues.resultOfLeftOut(op.request.kind) : result);
         leave(op);
     }
 
@@ -420,14 +421,14 @@ public final class OperationRunner
         {
             if (op.step != Step.FREE && !op.reported)
             {
-                if ((op.inFlight || op.step == Step.COMBINED) && nowNs - op.deadlineNs >= 0)
+                if ((op.inFlight || op.step == Step.COMBINED) && nowNs - op.request.deadlineNs >= 0)
                 {
                     expire(op);
                     expired++;
                 }
                 else
                 {
-                    earliest = Math.min(earliest, op.deadlineNs);
+                    earliest = Math.min(earliest, op.request.deadlineNs);
                 }
             }
         }
@@ -458,19 +459,19 @@ public final class OperationRunner
     {
         // A WRITE or compare-and-swap of the batch may or may not have happened, or happen yet: blocks it names are not
         // used again. Blocks of earlier batches are safe, because no later batch wrote or published them.
-        final boolean wrote = op.step == Step.CLAIM && !op.blockWritten;
-        if (op.blockOffset != BlockAllocator.NONE && (wrote || Step.isDecisive(op.step)))
+        final boolean wrote = op.step == Step.CLAIM && !op.block.isWritten;
+        if (op.block.offset != BlockAllocator.NONE && (wrote || Step.isDecisive(op.step)))
         {
-            counters.noteUnknown(op.blockClass);
-            op.blockOffset = BlockAllocator.NONE;
-            op.blockWritten = false;
+            counters.noteUnknown(op.block.sizeClass);
+            op.block.offset = BlockAllocator.NONE;
+            op.block.isWritten = false;
         }
         if (op.step == Step.SWAP)
         {
-            counters.noteUnknown(SlotWord.sizeClass(op.targetWord));
+            counters.noteUnknown(SlotWord.sizeClass(op.target.word));
         }
         // One that was left out of the sum it swapped had no effect itself, but its batch may have: that stays unknown.
-        if (Step.isDecisive(op.step) && !op.overflows)
+        if (Step.isDecisive(op.step) && !op.combining.overflows)
         {
             attempts.note(op, Attempts.LOST);
         }
@@ -478,14 +479,14 @@ public final class OperationRunner
         {
             combiner.noteLost(op);
         }
-        op.claimStands = false;
+        op.claim.stands = false;
         if (op.reported)
         {
             combiner.finish(op, Step.isDecisive(op.step) ?
                 OperationResult.OUTCOME_UNKNOWN : OperationResult.TIMED_OUT_NOT_APPLIED);
             release(op);
         }
-        else if (repeatsLost && Step.isDecisive(op.step) && !op.overflows)
+        else if (repeatsLost && Step.isDecisive(op.step) && !op.combining.overflows)
         {
             op.repeats = true;
             starts.restart(op);
@@ -501,7 +502,7 @@ public final class OperationRunner
     {
         if (reason == ComputedValues.NO_BLOCK)
         {
-            op.needsBlock = true;
+            op.block.isNeeded = true;
             starts.restart(op);
         }
         else
@@ -515,7 +516,8 @@ public final class OperationRunner
         final Operation op, final long slotOffset, final long word, final long version, final int blockAt)
     {
         final long entry = cache.put(
-            op.hash.low(), op.hash.high(), op.table.tableId, slotOffset, word, version, op.beginEpoch);
+            op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, slotOffset, word, version,
+            op.beginEpoch);
         if (entry != LocationCache.NONE && records.valueLength(blockAt) == Long.BYTES)
         {
             cache.putCounter(entry, records.counter(blockAt));
@@ -525,7 +527,7 @@ public final class OperationRunner
     /** Notes whether what the location cache knew of the key was current. */
     void learn(final Operation op, final boolean wasCurrent)
     {
-        cache.learn(op.hash.low(), op.hash.high(), op.table.tableId, wasCurrent);
+        cache.learn(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, wasCurrent);
     }
 
     /** Cleans up after an operation that was reported while this batch was under way. */
@@ -536,12 +538,12 @@ public final class OperationRunner
         {
             case Step.SWAP -> isApplied = swaps.settle(op);
             case Step.COMMIT -> isApplied = inserts.settleCommit(op);
-            case Step.CLAIM -> op.claimStands = inserts.claimTook(op);
-            case Step.WITHDRAW -> op.claimStands = false;
+            case Step.CLAIM -> op.claim.stands = inserts.claimTook(op);
+            case Step.WITHDRAW -> op.claim.stands = false;
         }
         if (Step.isDecisive(op.step))
         {
-            attempts.settle(op, isApplied && !op.overflows);
+            attempts.settle(op, isApplied && !op.combining.overflows);
         }
         combiner.finish(op, isApplied ? OperationResult.STORED : OperationResult.TIMED_OUT_NOT_APPLIED);
         leave(op);
@@ -550,7 +552,7 @@ public final class OperationRunner
     /** Takes a standing tentative word back first. */
     private void leave(final Operation op)
     {
-        if (op.claimStands)
+        if (op.claim.stands)
         {
             go(op, Step.WITHDRAW);
         }
@@ -563,11 +565,11 @@ public final class OperationRunner
     void release(final Operation op)
     {
         Starts.giveBack(op);
-        if (op.isAdmitted)
+        if (op.pause.isAdmitted)
         {
-            contention.ended(op.retries);
+            contention.ended(op.cost.retries);
         }
-        if (op.leads)
+        if (op.combining.leads)
         {
             combiner.onReleased(op);
         }

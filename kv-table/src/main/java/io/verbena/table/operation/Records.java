@@ -34,20 +34,22 @@ public final class Records
      */
     void seal(final Operation op, final long replacedVersion, final long predecessor)
     {
-        for (Operation member = op.firstMember; member != null; member = member.next)
+        for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
-            member.ownVersion = nextVersion(replacedVersion);
+            member.block.version = nextVersion(replacedVersion);
         }
-        op.ownVersion = nextVersion(replacedVersion);
-        final int versionBits = BlockVersion.slotBits(op.ownVersion);
+        op.block.version = nextVersion(replacedVersion);
+        final int versionBits = BlockVersion.slotBits(op.block.version);
         // The slot may be one of a subtable that is split already, at a depth whose windows begin elsewhere.
-        final int window = predecessor == SlotWord.EMPTY ? op.window : SlotWord.window(predecessor);
-        op.ownWord = SlotWord.committed(op.fingerprint, window, versionBits, op.blockClass, op.blockOffset);
-        BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.table.tableId, op.keyLength, op.valueLength,
-            op.ownVersion, clientId, op.sequence, op.hash.high(), predecessor);
-        BlockDescriptor.seal(buffer, op.ownBlock(), op.ownWord);
-        op.blockWritten = false;
-        op.sealedOver = predecessor;
+        final int window = predecessor == SlotWord.EMPTY ? op.location.window : SlotWord.window(predecessor);
+        op.block.word = SlotWord.committed(op.location.fingerprint, window, versionBits, op.block.sizeClass,
+            op.block.offset);
+        BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.request.table.tableId, op.request.keyLength,
+            op.request.valueLength,
+            op.block.version, clientId, op.request.sequence, op.request.hash.high(), predecessor);
+        BlockDescriptor.seal(buffer, op.ownBlock(), op.block.word);
+        op.block.isWritten = false;
+        op.block.sealedOver = predecessor;
     }
 
     private long nextVersion(final long replacedVersion)
@@ -67,9 +69,10 @@ public final class Records
     /** @return whether a valid block holds the operation's key, of the operation's table. */
     boolean holdsKey(final Operation op, final int blockAt)
     {
-        return BlockDescriptor.keyLength(buffer, blockAt) == op.keyLength &&
-            BlockDescriptor.tableId(buffer, blockAt) == op.table.tableId &&
-            bytesEqual(blockAt + BlockDescriptor.KEY_OFFSET, op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.keyLength);
+        return BlockDescriptor.keyLength(buffer, blockAt) == op.request.keyLength &&
+            BlockDescriptor.tableId(buffer, blockAt) == op.request.table.tableId &&
+            bytesEqual(blockAt + BlockDescriptor.KEY_OFFSET, op.ownBlock() + BlockDescriptor.KEY_OFFSET,
+            op.request.keyLength);
     }
 
     long version(final int blockAt)
@@ -80,15 +83,15 @@ public final class Records
     /** Notes version and value of a valid block as the operation's answer. */
     void answerWith(final Operation op, final int blockAt)
     {
-        op.version = BlockDescriptor.version(buffer, blockAt);
-        op.foundValueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.keyLength;
-        op.foundValueLength = op.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+        op.answer.version = BlockDescriptor.version(buffer, blockAt);
+        op.answer.valueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
+        op.answer.valueLength = op.request.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
     }
 
     /** @return whether a valid block was written by an attempt of this operation. */
     boolean isOwnBlockOf(final Operation op, final int blockAt)
     {
-        return BlockDescriptor.sequence(buffer, blockAt) == op.sequence &&
+        return BlockDescriptor.sequence(buffer, blockAt) == op.request.sequence &&
             BlockDescriptor.clientId(buffer, blockAt) == clientId &&
             BlockVersion.writerNumber(BlockDescriptor.version(buffer, blockAt)) == writerNumber;
     }

@@ -89,7 +89,7 @@ final class Repeats
         else if (SlotWord.isCommitted(word) || SlotWord.isTentative(word))
         {
             // The present value, or what a delete left of the last one: its block leads back to the ones before.
-            follow(op, SlotWord.committed(op.fingerprint, op.window, SlotWord.versionBits(word),
+            follow(op, SlotWord.committed(op.location.fingerprint, op.location.window, SlotWord.versionBits(word),
                 SlotWord.sizeClass(word), SlotWord.blockOffset(word)));
         }
         else
@@ -106,16 +106,16 @@ final class Repeats
     private void onOwnWord(final Operation op, final int entry, final long word)
     {
         final boolean isOwn = leavesOwnWord(op);
-        if (!isOwn && runner.tombstones().isKnown(op.link, attempts.slotOffset(entry), word))
+        if (!isOwn && runner.tombstones().isKnown(op.request.link, attempts.slotOffset(entry), word))
         {
             goOn(op);
         }
-        else if (!isOwn && runner.isSwapping(op.link, attempts.slotOffset(entry), word))
+        else if (!isOwn && runner.isSwapping(op.request.link, attempts.slotOffset(entry), word))
         {
             // Its completion will tell.
             runner.go(op, Step.RESOLVE);
         }
-        else if (!isOwn && runner.tombstones().isFull(op.link))
+        else if (!isOwn && runner.tombstones().isFull(op.request.link))
         {
             runner.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
@@ -134,7 +134,7 @@ final class Repeats
     /** Whether no other operation can leave the word that this one leaves. */
     private static boolean leavesOwnWord(final Operation op)
     {
-        return OperationKind.storesValue(op.kind);
+        return OperationKind.storesValue(op.request.kind);
     }
 
     private void follow(final Operation op, final long word)
@@ -157,7 +157,7 @@ final class Repeats
         }
         else
         {
-            op.targetWord = word;
+            op.target.word = word;
             runner.go(op, Step.RESOLVE_BLOCK);
         }
     }
@@ -166,7 +166,7 @@ final class Repeats
     {
         final int block = op.base + Scratch.BLOCKS_OFFSET;
         final int entry = attempts.find(op);
-        if (entry == Attempts.NONE || !runner.records.isValid(block, op.targetWord) ||
+        if (entry == Attempts.NONE || !runner.records.isValid(block, op.target.word) ||
             !runner.records.holdsKey(op, block))
         {
             runner.end(op, OperationResult.OUTCOME_UNKNOWN);
@@ -190,14 +190,14 @@ final class Repeats
     {
         settle(op, entry);
         op.repeats = false;
-        op.version = attempts.version(entry);
-        op.counter = attempts.counter(entry);
-        runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
+        op.answer.version = attempts.version(entry);
+        op.answer.counter = attempts.counter(entry);
+        runner.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED : OperationResult.DELETED);
     }
 
     private void settle(final Operation op, final int entry)
     {
-        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.kind))
+        if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.request.kind))
         {
             runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
         }

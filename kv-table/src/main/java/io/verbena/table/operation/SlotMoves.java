@@ -20,7 +20,7 @@ import io.verbena.table.moving.SlotMove;
 final class SlotMoves
 {
     /** Headers and slots of two pairs: what a step that freezes posts at most, without hashes. */
-    private static final int MOST_FREEZES = 4 + Operation.MAX_SLOTS;
+    private static final int MOST_FREEZES = 4 + Location.MAX_SLOTS;
     /** Requests of the claim of an insert behind its moves. */
     private static final int RESERVED = 4;
 
@@ -41,11 +41,12 @@ final class SlotMoves
         {
             return word;
         }
-        if (op.isMerging())
+        if (op.location.isMerging())
         {
-            return op.isMixed(slot) ? word : SlotMove.asCommitted(op.oldWord(slot));
+            return op.location.isMixed(slot) ? word : SlotMove.asCommitted(op.oldWord(slot));
         }
-        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), false, 0);
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.location.subtableDepth, op.location.splitSide(),
+            false, 0);
     }
 
     /**
@@ -56,19 +57,19 @@ final class SlotMoves
      */
     int mixedPairs(final Operation op)
     {
-        if (!op.isMerging())
+        if (!op.location.isMerging())
         {
             return 0;
         }
         int some = 0;
         int missing = 0;
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             final int pair = 1 << pairOf(slot);
             some |= op.slotWord(slot) == SlotWord.UNINITIALISED ? 0 : pair;
             missing |= op.slotWord(slot) == SlotWord.UNINITIALISED ? pair : 0;
         }
-        if (op.pairCount == 2 && groupOf(op, 0) == groupOf(op, 1))
+        if (op.location.pairCount == 2 && groupOf(op, 0) == groupOf(op, 1))
         {
             return some != 0 && missing != 0 ? 1 << 0 | 1 << 1 : 0;
         }
@@ -82,47 +83,50 @@ final class SlotMoves
 
     static int groupOf(final Operation op, final int pair)
     {
-        return (int)((op.pairOffsets[pair] - op.groupsOffset) / BucketDescriptor.GROUP_BYTES);
+        return (int)((op.location.pairOffsets[pair] - op.location.groupsOffset) / BucketDescriptor.GROUP_BYTES);
     }
 
     /** Completes the first group in which a slot is not initialised; another one after another look. */
     private void beginUnit(final Operation op)
     {
-        int pair = op.pairCount - 1;
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        int pair = op.location.pairCount - 1;
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             pair = op.slotWord(slot) == SlotWord.UNINITIALISED ? pairOf(slot) : pair;
         }
-        if (op.unit == null || op.unit.tableId() != op.table.tableId)
+        if (op.moving.unit == null || op.moving.unit.tableId() != op.request.table.tableId)
         {
-            op.unit = new MergeUnit(op.table.tableId);
+            op.moving.unit = new MergeUnit(op.request.table.tableId);
         }
-        final long own = op.predecessor - SubtableDescriptor.GROUPS_OFFSET;
-        final long sibling = MergeLink.sibling(op.splitLink);
-        final boolean isFirst = (KeyHash.suffix(op.hash.high(), op.subtableDepth + 1) >>> op.subtableDepth) == 0;
-        op.unit.begin(op.subtableSuffix, op.subtableDepth, isFirst ? own : sibling, isFirst ? sibling : own,
-            op.groupsOffset - SubtableDescriptor.GROUPS_OFFSET, groupOf(op, pair), op.base + Scratch.BLOCKS_OFFSET);
+        final long own = op.location.predecessor - SubtableDescriptor.GROUPS_OFFSET;
+        final long sibling = MergeLink.sibling(op.location.splitLink);
+        final boolean isFirst = (KeyHash.suffix(op.request.hash.high(), op.location.subtableDepth +
+            1) >>> op.location.subtableDepth) == 0;
+        op.moving.unit.begin(op.location.subtableSuffix, op.location.subtableDepth, isFirst ? own : sibling, isFirst ?
+            sibling : own,
+            op.location.groupsOffset - SubtableDescriptor.GROUPS_OFFSET, groupOf(op, pair), op.base +
+            Scratch.BLOCKS_OFFSET);
         runner.counters.pairsHelped++;
-        op.table.pairsHelped++;
+        op.request.table.pairsHelped++;
         runner.go(op, Step.UNIT);
     }
 
     private void onUnit(final Operation op)
     {
-        op.unit.onComplete(unitRequests.of(op));
-        if (op.unit.failure() != null)
+        op.moving.unit.onComplete(unitRequests.of(op));
+        if (op.moving.unit.failure() != null)
         {
             runner.end(op, OperationResult.RESTRUCTURING);
         }
         else
         {
-            runner.go(op, op.unit.isDone() ? Step.LOOK : Step.UNIT);
+            runner.go(op, op.moving.unit.isDone() ? Step.LOOK : Step.UNIT);
         }
     }
 
     boolean seesFrozen(final Operation op)
     {
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             if (SlotWord.isFrozen(op.slotWord(slot)))
             {
@@ -136,21 +140,21 @@ final class SlotMoves
     static int requests(final Operation op)
     {
         return op.step == Step.FREEZE ? MOST_FREEZES - OneSidedPort.LEAST_SPACE +
-            (SlotWord.beginsWindow(op.subtableDepth) ? Operation.MAX_SLOTS : 0) :
-            op.step == Step.CLAIM || op.step == Step.MOVE ? Integer.bitCount(op.slotsPending) : 0;
+            (SlotWord.beginsWindow(op.location.subtableDepth) ? Location.MAX_SLOTS : 0) :
+            op.step == Step.CLAIM || op.step == Step.MOVE ? Integer.bitCount(op.moving.pending) : 0;
     }
 
     /** @return whether the bucket of a slot, as read from the subtable that is split, is that one's. */
     boolean oldHeaderFits(final Operation op, final int slot)
     {
         final long header = op.oldBucketHeader(slot / BucketDescriptor.SLOTS_PER_BUCKET);
-        return header == op.splitLink || header == TableDirectory.parentHeader(op.bucketHeader);
+        return header == op.location.splitLink || header == TableDirectory.parentHeader(op.location.bucketHeader);
     }
 
     /** Whether those who see a frozen word of a bucket find their way from its header. */
     private static boolean isLinked(final Operation op, final int bucket)
     {
-        return op.oldBucketHeader(bucket) == op.splitLink;
+        return op.oldBucketHeader(bucket) == op.location.splitLink;
     }
 
     /** Freezes one slot, the link first; the results are the first two. */
@@ -160,11 +164,12 @@ final class SlotMoves
         final long old = op.oldWord(slot);
         if (!isLinked(op, bucket))
         {
-            runner.batch.swap(1, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
+            runner.batch.swap(1, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
+                op.location.splitLink);
         }
         if (!SlotMove.isFrozen(old))
         {
-            runner.batch.swap(0, op.oldSlotOffset(slot), old, SlotMove.frozen(old));
+            runner.batch.swap(0, op.location.oldSlotOffset(slot), old, SlotMove.frozen(old));
         }
     }
 
@@ -178,18 +183,19 @@ final class SlotMoves
     /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
     long movedTo(final Operation op, final int slot, final int window)
     {
-        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.subtableDepth, op.splitSide(), renews(op), window);
+        return SlotMove.moved(SlotWord.frozen(op.oldWord(slot)), op.location.subtableDepth, op.location.splitSide(),
+            renews(op), window);
     }
 
     /** Old and new words were read, and some of the new ones are missing. */
     void begin(final Operation op)
     {
-        if (op.isMerging())
+        if (op.location.isMerging())
         {
             beginUnit(op);
             return;
         }
-        for (int bucket = 2 * op.pairCount - 1; bucket >= 0; bucket--)
+        for (int bucket = 2 * op.location.pairCount - 1; bucket >= 0; bucket--)
         {
             if (!oldHeaderFits(op, bucket * BucketDescriptor.SLOTS_PER_BUCKET))
             {
@@ -198,8 +204,8 @@ final class SlotMoves
             }
         }
         runner.counters.pairsHelped++;
-        op.table.pairsHelped++;
-        op.slotsDone = 0;
+        op.request.table.pairsHelped++;
+        op.moving.done = 0;
         freezeOrMove(op);
     }
 
@@ -210,7 +216,7 @@ final class SlotMoves
         {
             case Step.FREEZE -> stageFreeze(op);
             case Step.READ_HASHES -> stageReadHashes(op);
-            case Step.UNIT -> op.unit.stage(unitRequests.begin(op));
+            case Step.UNIT -> op.moving.unit.stage(unitRequests.begin(op));
             default -> stageMove(op);
         }
     }
@@ -229,7 +235,7 @@ final class SlotMoves
     private void freezeOrMove(final Operation op)
     {
         boolean isFrozen = true;
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             final long old = op.oldWord(slot);
             if (isPending(op, slot))
@@ -264,17 +270,19 @@ final class SlotMoves
     private void move(final Operation op)
     {
         final boolean renews = renews(op);
-        op.slotsPending = 0;
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        op.moving.pending = 0;
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             if (isPending(op, slot))
             {
-                op.slotsPending |= 1 << slot;
+                op.moving.pending |= 1 << slot;
             }
             if (op.slotWord(slot) == SlotWord.UNINITIALISED)
             {
-                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)), op.subtableDepth) : 0;
-                op.slotWord(slot, SlotMove.moved(op.oldWord(slot), op.subtableDepth, op.splitSide(), renews, window));
+                final int window = renews ? KeyHash.window(op.scratch.word(hashAt(op, slot)),
+                    op.location.subtableDepth) : 0;
+                op.slotWord(slot, SlotMove.moved(op.oldWord(slot), op.location.subtableDepth, op.location.splitSide(),
+                    renews, window));
             }
         }
         if (Inserts.hasRoom(op))
@@ -289,17 +297,17 @@ final class SlotMoves
 
     private static boolean isPending(final Operation op, final int slot)
     {
-        return op.slotWord(slot) == SlotWord.UNINITIALISED && op.slotCounts(slot);
+        return op.slotWord(slot) == SlotWord.UNINITIALISED && op.location.slotCounts(slot);
     }
 
     private static boolean renews(final Operation op)
     {
-        return SlotWord.beginsWindow(op.subtableDepth);
+        return SlotWord.beginsWindow(op.location.subtableDepth);
     }
 
     private int room(final Operation op)
     {
-        return Math.min(Scratch.MAX_SWAPS, op.link.port.space());
+        return Math.min(Scratch.MAX_SWAPS, op.request.link.port.space());
     }
 
     /**
@@ -309,56 +317,58 @@ final class SlotMoves
     private void stageFreeze(final Operation op)
     {
         final int room = room(op);
-        op.victimCount = 0;
-        for (int bucket = 0; bucket < 2 * op.pairCount; bucket++)
+        op.claim.victimCount = 0;
+        for (int bucket = 0; bucket < 2 * op.location.pairCount; bucket++)
         {
-            if (!isLinked(op, bucket) && bucket != op.skippedBucket)
+            if (!isLinked(op, bucket) && bucket != op.location.skippedBucket)
             {
                 runner.batch.swap(
-                    op.victimCount, op.oldBucketOffset(bucket), op.oldBucketHeader(bucket), op.splitLink);
-                op.victims[op.victimCount++] = -1 - bucket;
+                    op.claim.victimCount, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
+                    op.location.splitLink);
+                op.claim.victims[op.claim.victimCount++] = -1 - bucket;
             }
         }
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && op.victimCount < room; slot++)
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots && op.claim.victimCount < room; slot++)
         {
             final long word = op.oldWord(slot);
             if (isPending(op, slot) && !SlotMove.isFrozen(word))
             {
-                runner.batch.swap(op.victimCount, op.oldSlotOffset(slot), word, SlotMove.frozen(word));
-                op.victims[op.victimCount++] = slot;
+                runner.batch.swap(op.claim.victimCount, op.location.oldSlotOffset(slot), word, SlotMove.frozen(word));
+                op.claim.victims[op.claim.victimCount++] = slot;
             }
         }
-        op.hashesPosted = 0;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && renews(op) && op.link.port.space() > 0; slot++)
+        op.moving.hashesPosted = 0;
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots && renews(op) &&
+            op.request.link.port.space() > 0; slot++)
         {
             if (needsHash(op, slot))
             {
                 stageReadHash(op, slot);
-                op.hashesPosted |= 1 << slot;
+                op.moving.hashesPosted |= 1 << slot;
             }
         }
     }
 
     private void onFreeze(final Operation op)
     {
-        for (int i = 0; i < op.victimCount; i++)
+        for (int i = 0; i < op.claim.victimCount; i++)
         {
             final long found = op.swapResult(i);
-            if (op.victims[i] < 0)
+            if (op.claim.victims[i] < 0)
             {
-                final int bucket = (int)(-1 - op.victims[i]);
-                op.oldBucketHeader(bucket, found == op.oldBucketHeader(bucket) ? op.splitLink : found);
+                final int bucket = (int)(-1 - op.claim.victims[i]);
+                op.oldBucketHeader(bucket, found == op.oldBucketHeader(bucket) ? op.location.splitLink : found);
             }
             else
             {
-                final int slot = (int)op.victims[i];
+                final int slot = (int)op.claim.victims[i];
                 final long expected = op.oldWord(slot);
                 final long frozen = SlotMove.frozen(expected);
                 op.oldWord(slot, found == expected ? frozen : found);
-                op.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
+                op.moving.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
             }
         }
-        op.slotsDone |= op.hashesPosted;
+        op.moving.done |= op.moving.hashesPosted;
         freezeOrMove(op);
     }
 
@@ -367,12 +377,13 @@ final class SlotMoves
     {
         final long frozen = SlotWord.frozen(op.oldWord(slot));
         return isPending(op, slot) && SlotWord.namesBlock(frozen) &&
-            SlotWord.side(frozen, op.subtableDepth - 1) == op.splitSide() && (op.slotsDone & 1 << slot) == 0;
+            SlotWord.side(frozen, op.location.subtableDepth - 1) == op.location.splitSide() &&
+            (op.moving.done & 1 << slot) == 0;
     }
 
     private boolean hasHashToRead(final Operation op)
     {
-        for (int slot = op.slotsRead() - 1; slot >= 0; slot--)
+        for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
             if (needsHash(op, slot))
             {
@@ -386,13 +397,14 @@ final class SlotMoves
     private void stageReadHashes(final Operation op)
     {
         final int room = room(op);
-        op.hashesPosted = 0;
-        for (int slot = 0, slots = op.slotsRead(); slot < slots && Integer.bitCount(op.hashesPosted) < room; slot++)
+        op.moving.hashesPosted = 0;
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots &&
+            Integer.bitCount(op.moving.hashesPosted) < room; slot++)
         {
             if (needsHash(op, slot))
             {
                 stageReadHash(op, slot);
-                op.hashesPosted |= 1 << slot;
+                op.moving.hashesPosted |= 1 << slot;
             }
         }
     }
@@ -411,7 +423,7 @@ final class SlotMoves
 
     private void onReadHashes(final Operation op)
     {
-        op.slotsDone |= op.hashesPosted;
+        op.moving.done |= op.moving.hashesPosted;
         if (hasHashToRead(op))
         {
             runner.go(op, Step.READ_HASHES);
@@ -424,7 +436,7 @@ final class SlotMoves
 
     private void stageMove(final Operation op)
     {
-        op.slotsMoved = stageMoves(op, 0);
+        op.moving.moved = stageMoves(op, 0);
     }
 
     /**
@@ -437,7 +449,7 @@ final class SlotMoves
     {
         int staged = 0;
         int swaps = firstResult;
-        for (int slots = op.slotsPending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
+        for (int slots = op.moving.pending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
         {
             final int slot = Integer.numberOfTrailingZeros(slots);
             runner.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
@@ -449,12 +461,12 @@ final class SlotMoves
     /** A word goes to the same slot, whoever moves it. */
     private static long newOffset(final Operation op, final int slot)
     {
-        return op.slotOffset(slot);
+        return op.location.slotOffset(slot);
     }
 
     private void onMove(final Operation op)
     {
-        op.slotsPending &= ~op.slotsMoved;
-        runner.go(op, op.slotsPending == 0 ? Step.LOOK : Step.MOVE);
+        op.moving.pending &= ~op.moving.moved;
+        runner.go(op, op.moving.pending == 0 ? Step.LOOK : Step.MOVE);
     }
 }

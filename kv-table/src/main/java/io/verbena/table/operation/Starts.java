@@ -27,21 +27,21 @@ final class Starts
      */
     void preload(final Operation op)
     {
-        op.touched = runner.cache.touch(op.hash.high());
-        final OneSidedPort port = op.link.port;
+        op.location.touched = runner.cache.touch(op.request.hash.high());
+        final OneSidedPort port = op.request.link.port;
         if (coldInARow == COLD_STREAK && port != null)
         {
             op.locate();
-            for (int pair = 0; pair < op.pairCount; pair++)
+            for (int pair = 0; pair < op.location.pairCount; pair++)
             {
-                port.preload(op.pairOffsets[pair], BucketDescriptor.COMBINED_BYTES);
+                port.preload(op.location.pairOffsets[pair], BucketDescriptor.COMBINED_BYTES);
             }
         }
     }
 
     void start(final Operation op)
     {
-        if (op.table.isClosed())
+        if (op.request.table.isClosed())
         {
             // It may have waited here for epochs: the memory of the table may be somebody else's.
             runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.TABLE_CHANGED);
@@ -60,19 +60,20 @@ final class Starts
         op.beginEpoch = runner.epochs.epoch();
         // An append knows only from the value there is which block it needs.
         final boolean needsBlock =
-            OperationKind.storesValue(op.kind) && (op.kind != OperationKind.APPEND || op.needsBlock);
-        if (needsBlock && op.blockOffset == BlockAllocator.NONE)
+            OperationKind.storesValue(op.request.kind) &&
+            (op.request.kind != OperationKind.APPEND || op.block.isNeeded);
+        if (needsBlock && op.block.offset == BlockAllocator.NONE)
         {
             if (!takeBlock(op))
             {
-                awaitMemory(op, op.link.allocator);
+                awaitMemory(op, op.request.link.allocator);
                 return;
             }
-            op.wantsMemory = false;
+            op.block.wantsMemory = false;
         }
-        final long entry = runner.cache.find(op.hash.low(), op.hash.high(), op.table.tableId);
+        final long entry = runner.cache.find(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId);
         // The buckets are looked for before they are read. A cached location needs none of them.
-        op.locateFingerprint();
+        op.location.locateFingerprint(op.request.hash);
         if (entry == LocationCache.NONE)
         {
             startCold(op);
@@ -84,17 +85,17 @@ final class Starts
         else if (runner.cache.isWriteHot(entry))
         {
             runner.counters.cacheBypasses++;
-            op.bypassedWord = runner.cache.word(entry);
-            op.targetOffset = runner.cache.slotOffset(entry);
+            op.target.bypassedWord = runner.cache.word(entry);
+            op.target.offset = runner.cache.slotOffset(entry);
             runner.go(op, Step.SLOT_READ);
         }
         else
         {
             runner.counters.cacheHits++;
-            op.targetOffset = runner.cache.slotOffset(entry);
-            op.targetWord = runner.cache.word(entry);
-            op.targetVersion = runner.cache.version(entry);
-            op.cacheEntry = entry;
+            op.target.offset = runner.cache.slotOffset(entry);
+            op.target.word = runner.cache.word(entry);
+            op.target.version = runner.cache.version(entry);
+            op.target.cacheEntry = entry;
             startCached(op, entry);
         }
     }
@@ -102,14 +103,14 @@ final class Starts
     private void startCached(final Operation op, final long entry)
     {
         coldInARow = 0;
-        if (OperationKind.isByVersion(op.kind) && op.targetVersion != op.expectedVersion)
+        if (OperationKind.isByVersion(op.request.kind) && op.target.version != op.request.expectedVersion)
         {
             // A mismatch is answered from a look, never from the cache.
             startCold(op);
             return;
         }
-        op.targetIsCached = true;
-        final boolean changes = switch (op.kind)
+        op.target.isCached = true;
+        final boolean changes = switch (op.request.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND -> false;
             // An overflow is answered from a read, never from the cache.
@@ -117,9 +118,9 @@ final class Starts
                 runner.computedValues().addToCached(op, runner.cache.counter(entry));
             default -> true;
         };
-        if (changes && OperationKind.storesValue(op.kind))
+        if (changes && OperationKind.storesValue(op.request.kind))
         {
-            runner.records.seal(op, op.targetVersion, op.targetWord);
+            runner.records.seal(op, op.target.version, op.target.word);
         }
         runner.go(op, changes ? Step.SWAP : Step.CACHED_READ);
     }
@@ -128,15 +129,15 @@ final class Starts
     private void startExpired(final Operation op, final long entry)
     {
         if (runner.cache.isWriteHot(entry) || !runner.epochs.isHint(runner.cache.tag(entry)) ||
-            !op.isInPresentSubtable(runner.cache.slotOffset(entry)))
+            !op.request.isInPresentSubtable(runner.cache.slotOffset(entry)))
         {
             startCold(op);
             return;
         }
         runner.counters.cacheHints++;
         op.locate();
-        op.targetOffset = runner.cache.slotOffset(entry);
-        op.targetWord = runner.cache.word(entry);
+        op.target.offset = runner.cache.slotOffset(entry);
+        op.target.word = runner.cache.word(entry);
         runner.go(op, Step.HINTED_READ);
     }
 
@@ -150,25 +151,25 @@ final class Starts
     boolean fitBlock(final Operation op)
     {
         final int needed = ComputedValues.neededClass(op);
-        if (op.blockClass != needed)
+        if (op.block.sizeClass != needed)
         {
             giveBack(op);
         }
-        op.blockClass = needed;
-        return op.blockOffset != BlockAllocator.NONE || takeBlock(op);
+        op.block.sizeClass = needed;
+        return op.block.offset != BlockAllocator.NONE || takeBlock(op);
     }
 
     private boolean takeBlock(final Operation op)
     {
-        final BlockAllocator allocator = op.link.allocator;
-        op.blockOffset = allocator.allocate(op.blockClass);
-        if (op.blockOffset == BlockAllocator.NONE)
+        final BlockAllocator allocator = op.request.link.allocator;
+        op.block.offset = allocator.allocate(op.block.sizeClass);
+        if (op.block.offset == BlockAllocator.NONE)
         {
             return false;
         }
         if (allocator.isLow() && allocator.request())
         {
-            chunkSource.requestChunk(op.link.memoryNodeId);
+            chunkSource.requestChunk(op.request.link.memoryNodeId);
         }
         return true;
     }
@@ -176,11 +177,11 @@ final class Starts
     /** Gives the block that an operation has taken and not published back, if there is one. */
     static void giveBack(final Operation op)
     {
-        if (op.blockOffset != BlockAllocator.NONE)
+        if (op.block.offset != BlockAllocator.NONE)
         {
-            op.link.allocator.free(op.blockOffset, op.blockClass);
-            op.blockOffset = BlockAllocator.NONE;
-            op.blockWritten = false;
+            op.request.link.allocator.free(op.block.offset, op.block.sizeClass);
+            op.block.offset = BlockAllocator.NONE;
+            op.block.isWritten = false;
         }
     }
 
@@ -197,19 +198,19 @@ final class Starts
 
     private void awaitMemory(final Operation op, final BlockAllocator allocator)
     {
-        if (allocator.isSuspended() && op.link.isLost())
+        if (allocator.isSuspended() && op.request.link.isLost())
         {
             runner.end(op, OperationResult.NODE_UNAVAILABLE);
             return;
         }
-        final boolean isFirst = !op.wantsMemory;
+        final boolean isFirst = !op.block.wantsMemory;
         if (isFirst)
         {
-            op.wantsMemory = true;
-            op.refusalsSeen = allocator.refusals();
+            op.block.wantsMemory = true;
+            op.block.refusalsSeen = allocator.refusals();
         }
-        if (allocator.isTooLarge(op.blockClass) || allocator.refusals() > op.refusalsSeen &&
-            allocator.quarantinedBytes() == 0 && !chunkSource.mayFindMemory(op.link.memoryNodeId))
+        if (allocator.isTooLarge(op.block.sizeClass) || allocator.refusals() > op.block.refusalsSeen &&
+            allocator.quarantinedBytes() == 0 && !chunkSource.mayFindMemory(op.request.link.memoryNodeId))
         {
             runner.end(op, OperationResult.NO_MEMORY);
             return;
@@ -217,7 +218,7 @@ final class Starts
         final long leasedBefore = allocator.leasedBytes();
         if ((isFirst || !allocator.wasRefusedLately()) && allocator.request())
         {
-            chunkSource.requestChunk(op.link.memoryNodeId);
+            chunkSource.requestChunk(op.request.link.memoryNodeId);
         }
         if (allocator.leasedBytes() > leasedBefore)
         {

@@ -26,7 +26,7 @@ final class Swaps
 
     void stageBlock(final Operation op)
     {
-        if (OperationKind.storesValue(op.kind) && !op.blockWritten)
+        if (OperationKind.storesValue(op.request.kind) && !op.block.isWritten)
         {
             runner.lookups().writeOwnBlock(op);
         }
@@ -34,18 +34,18 @@ final class Swaps
 
     void stageWords(final Operation op)
     {
-        final boolean stores = OperationKind.storesValue(op.kind);
-        if (op.claimStands)
+        final boolean stores = OperationKind.storesValue(op.request.kind);
+        if (op.claim.stands)
         {
-            runner.batch.swap(1, op.claimOffset, op.claimWord, SlotWord.EMPTY);
+            runner.batch.swap(1, op.claim.offset, op.claim.word, SlotWord.EMPTY);
         }
-        if (op.movesTarget)
+        if (op.target.isToMove)
         {
             // Whoever came first did the same; then this swap is lost, and the next one tells what has become of it.
-            runner.batch.swap(2, op.targetOffset, SlotWord.UNINITIALISED, op.targetWord);
+            runner.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
         }
-        op.desiredWord = stores ? op.ownWord : runner.records.tombstone(op.targetWord);
-        runner.batch.swap(0, op.targetOffset, op.targetWord, op.desiredWord);
+        op.target.desiredWord = stores ? op.block.word : runner.records.tombstone(op.target.word);
+        runner.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
         if (!stores)
         {
             runner.tombstones().stageClearing(op);
@@ -54,20 +54,21 @@ final class Swaps
 
     void onSwap(final Operation op)
     {
-        op.claimStands = false;
-        op.movesTarget = false;
+        op.claim.stands = false;
+        op.target.isToMove = false;
         if (swapped(op))
         {
-            if (op.targetIsCached)
+            if (op.target.isCached)
             {
                 runner.learn(op, true);
             }
-            op.version = OperationKind.storesValue(op.kind) ? op.ownVersion : op.targetVersion;
-            runner.end(op, OperationKind.storesValue(op.kind) ? OperationResult.STORED : OperationResult.DELETED);
+            op.answer.version = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
+            runner.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED :
+                OperationResult.DELETED);
             return;
         }
         runner.counters.lostSwaps++;
-        if (op.targetIsCached)
+        if (op.target.isCached)
         {
             runner.counters.cacheStale++;
             runner.learn(op, false);
@@ -79,12 +80,12 @@ final class Swaps
     private void goOnFrom(final Operation op, final long returned)
     {
         // A stale cached location is no contention: go on at once.
-        final int doorstep = op.targetIsCached ? 2 : 0;
+        final int doorstep = op.target.isCached ? 2 : 0;
         if (Lookups.mayName(op, returned))
         {
             // Never the next expected value as it is: another key may have moved in. Its block tells.
-            op.targetIsCached = false;
-            op.targetWord = returned;
+            op.target.isCached = false;
+            op.target.word = returned;
             runner.retry(op, doorstep, Step.FOLLOW, Step.SLOT_READ);
         }
         else
@@ -96,37 +97,39 @@ final class Swaps
     /** An attempt of unknown outcome that expected the same word did not take it away. */
     private void noteTaken(final Operation op)
     {
-        runner.attempts.onReplaced(op.hash.low(), op.targetOffset, op.targetWord);
+        runner.attempts.onReplaced(op.request.hash.low(), op.target.offset, op.target.word);
     }
 
     /** As {@link #onSwap} for an operation that was reported before. @return whether it took effect. */
     boolean settle(final Operation op)
     {
-        op.claimStands = false;
+        op.claim.stands = false;
         return swapped(op);
     }
 
     private boolean swapped(final Operation op)
     {
-        final boolean stores = OperationKind.storesValue(op.kind);
-        op.blockWritten = stores;
-        if (op.swapResult(0) != op.targetWord)
+        final boolean stores = OperationKind.storesValue(op.request.kind);
+        op.block.isWritten = stores;
+        if (op.swapResult(0) != op.target.word)
         {
-            runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
+            runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
+                op.target.word);
             return false;
         }
         noteTaken(op);
         // Who removes a committed word retires its block, nobody else.
-        op.link.allocator.retire(op.targetWord);
+        op.request.link.allocator.retire(op.target.word);
         if (stores)
         {
-            op.blockOffset = BlockAllocator.NONE;
-            runner.remember(op, op.targetOffset, op.ownWord, op.ownVersion, op.ownBlock());
+            op.block.offset = BlockAllocator.NONE;
+            runner.remember(op, op.target.offset, op.block.word, op.block.version, op.ownBlock());
         }
         else
         {
-            runner.cache.remove(op.hash.low(), op.hash.high(), op.table.tableId, op.targetWord);
-            runner.tombstones().add(op, op.targetOffset, op.desiredWord);
+            runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
+                op.target.word);
+            runner.tombstones().add(op, op.target.offset, op.target.desiredWord);
         }
         return true;
     }

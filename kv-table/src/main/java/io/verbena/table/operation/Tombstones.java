@@ -29,16 +29,16 @@ public final class Tombstones
 
     void add(final Operation op, final long slotOffset, final long word)
     {
-        final TombstoneQueue queue = op.link.tombstones;
+        final TombstoneQueue queue = op.request.link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
             // Not cleared in a subtable that was found to be split since, or in a dropped table: see its leave().
             final long epoch = runner.epochs.epoch();
-            final boolean isToClear = !op.table.isClosed() && op.isInPresentSubtable(slotOffset);
+            final boolean isToClear = !op.request.table.isClosed() && op.request.isInPresentSubtable(slotOffset);
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
             queue.epochs.addLong(isToClear ? epoch : ~epoch);
-            queue.tableIds.addInt(op.table.tableId);
+            queue.tableIds.addInt(op.request.table.tableId);
         }
     }
 
@@ -67,7 +67,7 @@ public final class Tombstones
     /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
     void stageClearing(final Operation op)
     {
-        final TombstoneQueue queue = op.link.tombstones;
+        final TombstoneQueue queue = op.request.link.tombstones;
         for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
         {
             final long epoch = queue.epochs.peekLong();

@@ -18,7 +18,7 @@ final class UnitRequests implements MergeUnit.Requests
     UnitRequests begin(final Operation operation)
     {
         op = operation;
-        op.victimCount = 0;
+        op.claim.victimCount = 0;
         return this;
     }
 
@@ -32,7 +32,7 @@ final class UnitRequests implements MergeUnit.Requests
     @Override
     public boolean hasRoom()
     {
-        return op.victimCount < Scratch.MAX_SWAPS && op.link.port.space() > 0;
+        return op.claim.victimCount < Scratch.MAX_SWAPS && op.request.link.port.space() > 0;
     }
 
     @Override
@@ -44,20 +44,20 @@ final class UnitRequests implements MergeUnit.Requests
     @Override
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
-        runner.batch.swap(op.victimCount, offset, expected, desired);
-        op.victims[op.victimCount++] = item;
+        runner.batch.swap(op.claim.victimCount, offset, expected, desired);
+        op.claim.victims[op.claim.victimCount++] = item;
     }
 
     @Override
     public int posted()
     {
-        return op.victimCount;
+        return op.claim.victimCount;
     }
 
     @Override
     public int item(final int number)
     {
-        return (int)op.victims[number];
+        return (int)op.claim.victims[number];
     }
 
     @Override

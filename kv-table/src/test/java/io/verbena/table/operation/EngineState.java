@@ -58,19 +58,20 @@ public final class EngineState
     private static final Set<String> LEFT_OUT = Set.of(
         "OperationRunner.counters", "OperationRunner.nowNs", "OperationRunner.earliestDeadlineNs", "Records.clockNs",
         "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
-        "Operation.retries", "Operation.verbs", "Operation.doorbells", "Operation.roundTrips",
-        "Operation.cookie", "Operation.touched", "Operation.pauseUntilNs",
+        "Cost.retries", "Cost.verbs", "Cost.doorbells", "Cost.roundTrips",
+        "Operation.cookie", "Location.touched", "Pause.untilNs",
         "LocationCache.base", "LocationCache.pages", "Scratch.address", "BlockAllocator.refusals");
     /** Of an operation: what a look finds, and what the next one overwrites. */
     private static final Set<String> FOUND = Set.of(
-        "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots", "Operation.candidateCount",
-        "Operation.candidatesResolved", "Operation.candidatesPosted", "Operation.foundOffset",
-        "Operation.foundValueOffset", "Operation.foundValueLength");
+        "Candidates.words", "Candidates.offsets", "Candidates.slots", "Candidates.count",
+        "Candidates.resolved", "Candidates.posted", "Answer.valueOffset", "Answer.valueLength");
     /** What is to be killed. */
     private static final Set<String> VICTIMS =
-        Set.of("Operation.victims", "Operation.victimOffsets", "Operation.victimCount");
+        Set.of("Claim.victims", "Claim.victimOffsets", "Claim.victimCount");
     private static final Set<Class<?>> INSIDE = Set.of(
-        TableEngine.class, OperationRunner.class, Operation.class, OpenTable.class, TableDirectory.class,
+        TableEngine.class, PointOperations.class, OperationRunner.class, Operation.class, Request.class, Location.class,
+        MovingSlots.class, Combining.class, OwnBlock.class, Target.class, Claim.class, Candidates.class, Answer.class,
+        Cost.class, Pause.class, OpenTable.class, TableDirectory.class,
         NodeLink.class, Answers.class, Attempts.class, Batch.class, BlockAllocator.class, Combiner.class,
         ComputedValues.class,
         Contention.class, EngineMemory.class, EpochTracker.class, Inserts.class, LocationCache.class,
@@ -110,6 +111,8 @@ public final class EngineState
     private final SimQueuePairPort port;
     private final boolean isWhole;
     private final Map<Object, Integer> seen = new IdentityHashMap<>();
+    /** The operations of their parts of which not all counts always. */
+    private final Map<Object, Operation> owners = new IdentityHashMap<>();
     private long hash = 0x243F_6A88_85A3_08D3L;
 
     private EngineState(final SimQueuePairPort port, final boolean isWhole)
@@ -207,9 +210,16 @@ public final class EngineState
             }
             return;
         }
+        if (object instanceof Operation op)
+        {
+            owners.put(op.candidates, op);
+            owners.put(op.claim, op);
+            owners.put(op.answer, op);
+        }
         for (final Part part : PARTS.computeIfAbsent(object.getClass(), EngineState::findParts))
         {
-            if (!(object instanceof Operation op) || isWhole || part.isUsed(op.step))
+            final Operation owner = owners.get(object);
+            if (owner == null || isWhole || part.isUsed(owner.step))
             {
                 addLive(part, object);
             }
@@ -228,7 +238,7 @@ public final class EngineState
     private void addLive(final Part part, final Object object)
     {
         final Object value = valueOf(part, object);
-        final int most = object instanceof Operation op ? liveOf(part.name, op) : -1;
+        final int most = liveOf(part.name, object);
         if (most < 0)
         {
             addValue(part.field.getType(), value);
@@ -241,13 +251,13 @@ public final class EngineState
         }
     }
 
-    private static int liveOf(final String name, final Operation op)
+    private static int liveOf(final String name, final Object object)
     {
         return switch (name)
         {
-            case "Operation.victims", "Operation.victimOffsets" -> op.victimCount;
-            case "Operation.candidates", "Operation.candidateOffsets", "Operation.candidateSlots" -> op.candidateCount;
-            case "Operation.foreignWords" -> op.foreignCount;
+            case "Claim.victims", "Claim.victimOffsets" -> ((Claim)object).victimCount;
+            case "Candidates.words", "Candidates.offsets", "Candidates.slots" -> ((Candidates)object).count;
+            case "Candidates.foreignWords" -> ((Candidates)object).foreignCount;
             default -> -1;
         };
     }
@@ -298,9 +308,9 @@ public final class EngineState
         return switch (part.name)
         {
             // The first loss costs no pause, all others do.
-            case "Operation.contentions" -> Math.min(2, (Integer)value);
+            case "Cost.contentions" -> Math.min(2, (Integer)value);
             // Addresses are other ones in each run.
-            case "Operation.cacheEntry" -> (Long)value == 0 ? value : (Object)((Long)value & 0xFFF);
+            case "Target.cacheEntry" -> (Long)value == 0 ? value : (Object)((Long)value & 0xFFF);
             default -> value;
         };
     }

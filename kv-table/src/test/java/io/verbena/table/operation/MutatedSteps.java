@@ -31,7 +31,7 @@ public final class MutatedSteps
     public static void stageCachedRead(final Lookups lookups, final Operation op)
     {
         lookups.stageFollow(op);
-        op.scratch.word(op.base + Scratch.SLOT_OFFSET, op.targetWord);
+        op.scratch.word(op.base + Scratch.SLOT_OFFSET, op.target.word);
     }
 
     public static void retire(final BlockAllocator allocator, final long word)
@@ -44,7 +44,7 @@ public final class MutatedSteps
         final boolean isCommit = isPosted && op.step == Step.COMMIT;
         if (isCommit)
         {
-            op.version = op.ownVersion;
+            op.answer.version = op.block.version;
             runner.report(op, OperationResult.STORED);
         }
         return isCommit;
@@ -62,7 +62,7 @@ public final class MutatedSteps
         {
             return false;
         }
-        op.targetWord = returned;
+        op.target.word = returned;
         field(swaps, "runner", OperationRunner.class).go(op, Step.SWAP);
         return true;
     }
@@ -91,13 +91,13 @@ public final class MutatedSteps
 
     public static long claimWord(final Operation op)
     {
-        return op.ownWord;
+        return op.block.word;
     }
 
     public static boolean judgeOwnWord(
         final Inserts inserts, final Operation op, final long slotOffset, final long word, final int block)
     {
-        final boolean isOwn = slotOffset == op.claimOffset;
+        final boolean isOwn = slotOffset == op.claim.offset;
         if (isOwn)
         {
             inserts.judge(op);
@@ -123,12 +123,12 @@ public final class MutatedSteps
 
     public static boolean isCurrentOrFrozen(final Operation op, final long word)
     {
-        return word == op.targetWord || word == SlotWord.frozen(op.targetWord);
+        return word == op.target.word || word == SlotWord.frozen(op.target.word);
     }
 
     public static long newOffset(final Operation op, final int slot)
     {
-        return op.slotOffset(slot / PER_BUCKET * PER_BUCKET + (slot + 1) % PER_BUCKET);
+        return op.location.slotOffset(slot / PER_BUCKET * PER_BUCKET + (slot + 1) % PER_BUCKET);
     }
 
     public static void formatBucket(final GrowthBatch batch, final int at, final long header)
@@ -181,7 +181,7 @@ public final class MutatedSteps
 
     public static boolean finishWhenPosted(final OperationRunner runner, final Operation op, final boolean isPosted)
     {
-        final boolean isBatch = isPosted && op.firstMember != null && Step.isDecisive(op.step);
+        final boolean isBatch = isPosted && op.combining.firstMember != null && Step.isDecisive(op.step);
         if (isBatch)
         {
             runner.combiner.finish(op, OperationResult.STORED);

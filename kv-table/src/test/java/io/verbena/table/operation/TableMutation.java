@@ -61,7 +61,7 @@ public enum TableMutation
     /** Without the fence between a tentative CAS and the re-read, on devices that need it. */
     FENCE(doingNothing(Batch.class, "readsFollowAtomics")),
     /** An operation that waits for memory delays the epoch. */
-    WAIT_OUTSIDE_EPOCH(body(TableEngine.class, "hasBegunToRead")),
+    WAIT_OUTSIDE_EPOCH(body(PointOperations.class, "hasBegunToRead")),
     /** A repeated operation goes on without looking for the effect of its first attempt. */
     REPEAT_LOOKS(calling(Repeats.class, "start", MutatedSteps.class, "startRepeat")),
     /** A delete leaves an empty slot instead of a word that names the last block and itself. */

@@ -1,0 +1,275 @@
+package io.verbena.table.operation;
+
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.Scratch;
+import io.verbena.table.allocation.BlockAllocator;
+import io.verbena.table.allocation.EpochTracker;
+import io.verbena.table.allocation.HeldConsumer;
+import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SizeClasses;
+import java.lang.foreign.MemorySegment;
+
+/** The point operations of one engine, each in a slot made with it. Owner thread of the engine only. */
+public final class PointOperations
+{
+    private final Scratch scratch;
+    private final Operation[] operations;
+    private final OperationRunner runner;
+    private long sequence;
+    private long repeatedSequence;
+
+    /**
+     * @param count       operations under way at once.
+     * @param scratch     {@link Scratch#SLOT_STRIDE} bytes for each.
+     * @param cache       of locations; both outlive this.
+     * @param epochs      of the engine.
+     * @param fencesReads whether the device orders READs behind atomics by a fence only.
+     * @param settings    read now, not kept.
+     */
+    public PointOperations(
+        final int count,
+        final Scratch scratch,
+        final LocationCache cache,
+        final EpochTracker epochs,
+        final boolean fencesReads,
+        final OperationSettings settings)
+    {
+        this.scratch = scratch;
+        operations = new Operation[count];
+        for (int i = 0; i < count; i++)
+        {
+            operations[i] = new Operation(i, scratch);
+        }
+        runner = new OperationRunner(operations, scratch, cache, epochs, fencesReads, settings);
+    }
+
+    /** Makes the next operation begun a repetition of an earlier one. */
+    public void repeatNext(final long operationSequence)
+    {
+        repeatedSequence = operationSequence;
+    }
+
+    /** As the engine's method of that name, of checked arguments. @return false when every slot is taken. */
+    public boolean begin(
+        final int kind,
+        final OpenTable table,
+        final MemorySegment key,
+        final long keyOffset,
+        final int keyLength,
+        final MemorySegment value,
+        final long valueOffset,
+        final int valueLength,
+        final long expectedVersion,
+        final long delta,
+        final long deadlineNs,
+        final long correlationId)
+    {
+        final Operation op = runner.take();
+        if (op == null)
+        {
+            return false;
+        }
+        final Request request = op.request;
+        request.kind = kind;
+        request.takeTable(table);
+        request.keyLength = keyLength;
+        request.valueLength = kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
+        request.suffixLength = valueLength;
+        request.delta = delta;
+        request.expectedVersion = expectedVersion;
+        request.deadlineNs = deadlineNs;
+        request.correlationId = correlationId;
+        op.repeats = repeatedSequence != 0;
+        request.sequence = op.repeats ? repeatedSequence : ++sequence;
+        repeatedSequence = 0;
+        final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
+        scratch.copyFrom(key, keyOffset, keyAt, keyLength);
+        request.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
+        op.block.sizeClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, request.valueLength));
+        request.takeLink(table.link(KeyHash.suffix(request.hash.high(), table.depth)));
+        runner.batch.preload(op);
+        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
+        runner.batch.start(op);
+        return true;
+    }
+
+    /** Steps begun from now on wait for one doorbell. */
+    public void beginGroup()
+    {
+        runner.batch.beginGroup();
+    }
+
+    /** Rings the doorbells of the outermost group. */
+    public void endGroup()
+    {
+        runner.batch.endGroup();
+    }
+
+    /** What is staged for a port that is given up waits for another one. */
+    public void drop(final NodeLink link)
+    {
+        runner.batch.drop(link);
+    }
+
+    /** The port of a node is lost, and with it what was under way there. */
+    public void onDetached(final NodeLink link)
+    {
+        for (final Operation op : operations)
+        {
+            if (op.inFlight && op.request.link == link)
+            {
+                runner.onComplete(op, WorkCompletionStatus.WR_FLUSH_ERR);
+            }
+        }
+    }
+
+    /** Takes the completion of a batch. */
+    public void onComplete(final int cookie, final int status)
+    {
+        final Operation op = operations[Batch.indexOf(cookie)];
+        if (op.inFlight && op.cookie == cookie)
+        {
+            if (op.nextInBatch == Batch.NONE)
+            {
+                runner.onComplete(op, status);
+            }
+            else
+            {
+                runner.onChainComplete(op, status);
+            }
+        }
+    }
+
+    /** @param versionClockNs time of versions. */
+    public void readClocks(final long nowNs, final long versionClockNs)
+    {
+        runner.nowNs = nowNs;
+        runner.records.clockNs = versionClockNs;
+    }
+
+    /** Goes on with operations that waited. @return work done. */
+    public int unpark()
+    {
+        return runner.unpark();
+    }
+
+    /** Ends those whose deadline has passed. @return how many. */
+    public int expireDue()
+    {
+        return runner.expireDue();
+    }
+
+    /** @return operations under way. */
+    public int active()
+    {
+        return runner.active();
+    }
+
+    /** @return operations that can be begun before one ends. */
+    public int freeSlots()
+    {
+        return runner.freeSlotCount();
+    }
+
+    /** @return running totals, live. */
+    public EngineCounters counters()
+    {
+        return runner.counters;
+    }
+
+    /** @return whether one waits for memory. */
+    public boolean wantMemory()
+    {
+        boolean wants = false;
+        for (final Operation op : operations)
+        {
+            wants |= op.step == Step.START && op.block.wantsMemory;
+        }
+        return wants;
+    }
+
+    /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
+    public long heldEpoch()
+    {
+        long oldest = Long.MAX_VALUE;
+        for (final Operation op : operations)
+        {
+            if (hasBegunToRead(op))
+            {
+                oldest = Math.min(oldest, op.beginEpoch);
+            }
+        }
+        return oldest;
+    }
+
+    /**
+     * One that waits for memory or for another writer has read nothing yet. It must not delay the very epoch it waits
+     * for.
+     */
+    private static boolean hasBegunToRead(final Operation op)
+    {
+        return op.step != Step.FREE && op.step != Step.COMBINED && op.step != Step.START;
+    }
+
+    /** Gives the blocks that operations hold of a memory node to a consumer. */
+    public void forEachHeld(final NodeLink link, final HeldConsumer consumer)
+    {
+        for (final Operation op : operations)
+        {
+            if (holdsBlock(op, link))
+            {
+                consumer.accept(HeldConsumer.IN_FLIGHT, op.block.offset, SizeClasses.lengthBytes(op.block.sizeClass));
+            }
+        }
+    }
+
+    /** @return bytes of those blocks; allocates nothing. */
+    public long heldBytes(final NodeLink link)
+    {
+        long bytes = 0;
+        for (final Operation op : operations)
+        {
+            bytes += holdsBlock(op, link) ? SizeClasses.lengthBytes(op.block.sizeClass) : 0;
+        }
+        return bytes;
+    }
+
+    private static boolean holdsBlock(final Operation op, final NodeLink link)
+    {
+        return op.step != Step.FREE && op.request.link == link && op.block.offset != BlockAllocator.NONE;
+    }
+
+    /** Ends every operation as if its connection had failed; its requests touch local memory no more. */
+    public void endAll()
+    {
+        for (final Operation op : operations)
+        {
+            if (op.step != Step.FREE && !op.reported)
+            {
+                runner.report(op, op.inFlight && Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN :
+                    Combiner.resultWithoutLeader(op, OperationResult.NODE_UNAVAILABLE));
+            }
+            op.inFlight = false;
+        }
+    }
+
+    /** What waits for the end of a group is not begun any more. */
+    public void close()
+    {
+        runner.batch.close();
+    }
+
+    @Override
+    public String toString()
+    {
+        final StringBuilder text = new StringBuilder("active=" + runner.active());
+        for (final Operation op : operations)
+        {
+            text.append(op.step == Step.FREE ? "" : " " + op);
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,59 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.KeyHash;
+
+/** What an operation was asked to do; its key stands in its own block. Owned by the operation. */
+final class Request
+{
+    /** Of the key. */
+    final KeyHash hash = new KeyHash();
+    /** One of {@link OperationKind}. */
+    int kind;
+    OpenTable table;
+    /** To the memory node of the key. */
+    NodeLink link;
+    int keyLength;
+    int valueLength;
+    /** APPEND: the bytes to append, the last ones of the own block's value, or behind it: {@link ComputedValues}. */
+    int suffixLength;
+    /** INCREMENT: what to add. */
+    long delta;
+    long expectedVersion;
+    long deadlineNs;
+    long correlationId;
+    long sequence;
+
+    /** Stored only where it changes: see {@link NodeLink} for what that saves. */
+    void takeTable(final OpenTable newTable)
+    {
+        if (table != newTable)
+        {
+            table = newTable;
+        }
+    }
+
+    /** As {@link #takeTable}. */
+    void takeLink(final NodeLink newLink)
+    {
+        if (link != newLink)
+        {
+            link = newLink;
+        }
+    }
+
+    /** @return index in the directory of the deepest subtable of the key that is known. */
+    int directoryEntry()
+    {
+        return KeyHash.suffix(hash.high(), table.directory.depth());
+    }
+
+    /** @return whether a slot lies in the deepest subtable of the key that is known. */
+    boolean isInPresentSubtable(final long slotOffset)
+    {
+        final long inSubtable = slotOffset - table.directory.groupsOffset(directoryEntry());
+        return inSubtable >= 0 && inSubtable < (long)table.groupCount * BucketDescriptor.GROUP_BYTES;
+    }
+}
