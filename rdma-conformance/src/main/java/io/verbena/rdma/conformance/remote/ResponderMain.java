@@ -182,21 +182,30 @@ public final class ResponderMain implements ValueCodec.References
         return true;
     }
 
-    /** The interfaces of the contract that an object has. */
+    /** The interfaces of the contract that an object has, by itself or through interfaces of its provider. */
     private static List<Class<?>> contracts(final Object object)
     {
         final List<Class<?>> found = new ArrayList<>();
         for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass())
         {
-            for (final Class<?> candidate : type.getInterfaces())
-            {
-                if (candidate.getPackage() == Fabric.class.getPackage() && !found.contains(candidate))
-                {
-                    found.add(candidate);
-                }
-            }
+            addContracts(type, found);
         }
         return found;
+    }
+
+    private static void addContracts(final Class<?> type, final List<Class<?>> found)
+    {
+        for (final Class<?> candidate : type.getInterfaces())
+        {
+            if (candidate.getPackage() != Fabric.class.getPackage())
+            {
+                addContracts(candidate, found);
+            }
+            else if (!found.contains(candidate))
+            {
+                found.add(candidate);
+            }
+        }
     }
 
     @Override
