@@ -3,6 +3,8 @@ package io.verbena.cli;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.BeforeAll;
@@ -14,6 +16,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -24,6 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
@@ -61,6 +65,15 @@ class ArchitectureTest
         "io.verbena.cli.cluster",
         // Threads of tests, which have no seed anyway.
         "io.verbena.test");
+
+    /** What is there to find faults: it plants some to show that it does. */
+    private static final DescribedPredicate<JavaClass> JUDGES =
+        resideInAnyPackage("io.verbena.test..", "io.verbena.rdma.conformance..", "io.verbena.rdma.sim..");
+
+    /** Setters that are not public, none of which takes away a check; each with its reason. */
+    private static final Set<String> SET_BY_TESTS = Set.of(
+        // Simulations have one thread, which makes checkpoints itself.
+        "MemoryNodeConfiguration.noCheckpointThread");
 
     /** A module, the package it owns, and the modules its POM names. */
     enum Module
@@ -319,6 +332,41 @@ class ArchitectureTest
             .orShould().haveSimpleNameEndingWith("Impl")
             .orShould().haveSimpleNameStartingWith("Simple")
             .orShould().haveSimpleNameStartingWith("Mock"));
+    }
+
+    /** A test that wants a protocol without one of its checks mutates the classes in its own process. */
+    @Test
+    void shouldHaveNoSwitchThatLeavesOutACheck()
+    {
+        final Pattern words = Pattern.compile("Guards?(?![a-z])|^guards?(?![a-z])|[dD]roppedChecks?|^leaveOut|" +
+            "[mM]utat|(drop|skip|disable|ignore|bypass)(Check|Step|Rule|Invariant)s?");
+        final List<String> found = new ArrayList<>();
+        for (final JavaClass type : production.that(DescribedPredicate.not(JUDGES)))
+        {
+            Stream.concat(Stream.of(type.getSimpleName()), type.getMembers().stream().map(JavaMember::getName))
+                .filter(name -> words.matcher(name).find()).forEach(name -> found.add(type.getName() + ": " + name));
+        }
+        assertThat(found).isEmpty();
+    }
+
+    /** What only tests of the same package can set is a switch of tests that ships. */
+    @Test
+    void shouldLetEverybodySetWhatTestsCanSet()
+    {
+        final Set<String> found = new TreeSet<>();
+        for (final JavaClass type : production.that(DescribedPredicate.not(JUDGES)))
+        {
+            if (type.getSimpleName().endsWith("Configuration") || type.getSimpleName().endsWith("Options"))
+            {
+                type.getMethods().stream()
+                    .filter(method -> method.getRawReturnType().equals(type))
+                    .filter(method -> !method.getModifiers().contains(JavaModifier.STATIC))
+                    .filter(method -> !method.getModifiers().contains(JavaModifier.PUBLIC) &&
+                        !method.getModifiers().contains(JavaModifier.PRIVATE))
+                    .forEach(method -> found.add(type.getSimpleName() + '.' + method.getName()));
+            }
+        }
+        assertThat(found).isEqualTo(SET_BY_TESTS);
     }
 
     private static void onlyIn(final String library, final Module... modules)

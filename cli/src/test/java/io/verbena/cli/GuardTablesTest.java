@@ -16,28 +16,25 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The tables of guards and traps in {@code docs/protocol} hold: each guard of the code stands in one, and each row
- * names a test that is there and, for a guard, leaves it out and asserts what then happens; and the code asks for each.
+ * The tables of steps and traps in {@code docs/protocol} hold: each step that a mutation leaves out stands in one, and
+ * each row names a test that is there and, for a step, leaves it out and asserts what then happens.
  */
 class GuardTablesTest
 {
     private static final Pattern ROW = Pattern.compile("^\\|(.+)\\|$", Pattern.MULTILINE);
-    private static final Pattern GUARD = Pattern.compile("`([A-Z][A-Z_]+)`");
-    private static final Pattern CONSTANT =
-        Pattern.compile("static final int ([A-Z_]+) =|^    ([A-Z][A-Z_]+)\\(", Pattern.MULTILINE);
+    private static final Pattern STEP = Pattern.compile("`([A-Z][A-Z_]+)`");
+    private static final Pattern CONSTANT = Pattern.compile("^    ([A-Z][A-Z_]+)\\(", Pattern.MULTILINE);
     private static final Pattern TEST = Pattern.compile("`(\\w+Test)(?:\\.(\\w+))?`");
     private static final Pattern COMMENT = Pattern.compile("//.*|/\\*(?s:.*?)\\*/");
     private static final Pattern TEST_METHOD =
         Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
-    /** How a test comes from the name of a guard, in its annotation, to the guard. */
-    private static final Pattern BY_NAME = Pattern.compile(
-        "Guards?\\.class(?:\\.get\\w*Field\\(|, )(?:guard|name)\\)|Flaw flaw|TableMutation\\.named\\(name\\)");
+    /** How a test comes from the name of a step, in its annotation, to the mutation. */
+    private static final Pattern BY_NAME =
+        Pattern.compile("\\bTableMutation\\.named\\(name\\)|\\bReclaimMutation left\\b|\\bFlaw flaw\\b");
     /** What makes a test fail, by itself or in the class that it hands its shape to. */
     private static final Pattern ASSERTION = Pattern.compile("assert|\\bMutationSearch\\.shouldShow\\(");
     /** Argued on their page; nobody has found a schedule that shows them. */
     private static final Set<String> ARGUED = Set.of();
-    /** Switches for tests, no guards. */
-    private static final Set<String> FAULTS = Set.of("SLOW_LOOKS", "SLOW_CATALOG", "WHOLE_CHUNKS");
 
     private static Map<String, String> tests()
     {
@@ -58,9 +55,8 @@ class GuardTablesTest
         final Matcher constant = CONSTANT.matcher(SourceTree.text(found));
         while (constant.find())
         {
-            names.add(constant.group(1) == null ? constant.group(2) : constant.group(1));
+            names.add(constant.group(1));
         }
-        names.removeAll(FAULTS);
         return names;
     }
 
@@ -82,12 +78,12 @@ class GuardTablesTest
         return text.substring(Math.max(0, text.lastIndexOf("\n    }\n", begin)), end < 0 ? text.length() : end);
     }
 
-    /** Whether a test, or one of several, leaves a guard out and asserts something then. */
-    private static boolean leavesOut(final String text, final String guard)
+    /** Whether a test, or one of several, leaves a step out and asserts something then. */
+    private static boolean leavesOut(final String text, final String step)
     {
         final Matcher test = TEST_METHOD.matcher(COMMENT.matcher(text).replaceAll("") + "\n    }\n");
-        final Pattern inCode = Pattern.compile("(?:TableMutation|Guard|Guards|Flaw|DurableNodes)\\." + guard + "\\b");
-        final Pattern inAnnotation = Pattern.compile("\"[^\"]*\\b" + guard + "\\b[^\"]*\"");
+        final Pattern inCode = Pattern.compile("(?:(?:Mutation|Flaw)\\.| _ = )" + step + "\\b");
+        final Pattern inAnnotation = Pattern.compile("\"[^\"]*\\b" + step + "\\b[^\"]*\"");
         while (test.find())
         {
             final String method = test.group();
@@ -101,23 +97,7 @@ class GuardTablesTest
         return false;
     }
 
-    /** A guard that no code asks for cannot be left out. */
-    private static void checkUse(final String file, final List<String> offences)
-    {
-        final String type = file.replace(".java", "");
-        final String code = SourceTree.files(".java").stream()
-            .filter((path) -> path.toString().contains("/src/main/") && !path.endsWith(file))
-            .map((path) -> COMMENT.matcher(SourceTree.text(path)).replaceAll("")).collect(Collectors.joining());
-        for (final String guard : constants(file))
-        {
-            if (!Pattern.compile("(?:isDropped\\(|& )" + type + "\\." + guard + "\\b").matcher(code).find())
-            {
-                offences.add(file + ": no code leaves out " + guard);
-            }
-        }
-    }
-
-    /** Guards named by the rows of a page or several, with the rows. */
+    /** Steps named by the rows of a page or several, with the rows. */
     private static Map<String, List<String>> rows(final String... pages)
     {
         final Map<String, List<String>> rows = new TreeMap<>();
@@ -126,65 +106,63 @@ class GuardTablesTest
         {
             final String firstCell = row.group(1).substring(0, row.group(1).indexOf('|') < 0 ?
                 row.group(1).length() : row.group(1).indexOf('|'));
-            final Matcher guard = GUARD.matcher(firstCell);
-            while (guard.find())
+            final Matcher step = STEP.matcher(firstCell);
+            while (step.find())
             {
-                rows.computeIfAbsent(guard.group(1), (key) -> new ArrayList<>()).add(row.group(1));
+                rows.computeIfAbsent(step.group(1), (key) -> new ArrayList<>()).add(row.group(1));
             }
         }
         return rows;
     }
 
-    private static void check(final Set<String> guards, final List<String> offences, final String... pages)
+    private static void check(final Set<String> steps, final List<String> offences, final String... pages)
     {
         final Map<String, String> tests = tests();
         final Map<String, List<String>> rows = rows(pages);
         final String page = String.join(", ", pages);
-        for (final String guard : guards)
+        for (final String step : steps)
         {
-            if (!rows.containsKey(guard))
+            if (!rows.containsKey(step))
             {
-                offences.add(page + ": no row for " + guard);
+                offences.add(page + ": no row for " + step);
                 continue;
             }
             int shown = 0;
-            for (final String row : rows.get(guard))
+            for (final String row : rows.get(step))
             {
                 final Matcher test = TEST.matcher(row);
                 while (test.find())
                 {
                     final String text = text(tests, test.group(1), test.group(2));
                     shown++;
-                    if (text == null || !leavesOut(text, guard))
+                    if (text == null || !leavesOut(text, step))
                     {
-                        offences.add(page + ": " + test.group() + " does not leave out " + guard);
+                        offences.add(page + ": " + test.group() + " does not leave out " + step);
                     }
                 }
             }
-            if (0 == shown && !ARGUED.contains(guard))
+            if (0 == shown && !ARGUED.contains(step))
             {
-                offences.add(page + ": no test is named for " + guard);
+                offences.add(page + ": no test is named for " + step);
             }
         }
     }
 
     @Test
-    void shouldNameATestForEachGuardThatLeavesItOut()
+    void shouldNameATestForEachStepThatLeavesItOut()
     {
         final List<String> offences = new ArrayList<>();
         final Set<String> mutations = constants("TableMutation.java");
         assertThat(mutations).hasSizeGreaterThan(40);
         check(mutations, offences, "point-operations-tests.md", "growth-tests.md");
-        check(constants("ReclaimGuard.java"), offences, "reclamation-tests.md");
-        checkUse("FenceGuard.java", offences);
-        check(constants("DurabilityGuard.java"), offences, "durability-tests.md");
-        List.of("ReclaimGuard.java", "DurabilityGuard.java").forEach((file) -> checkUse(file, offences));
+        check(constants("ReclaimMutation.java"), offences, "reclamation-tests.md");
+        check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
         assertThat(offences).isEmpty();
     }
 
-    /** The check itself: neither a comment nor a test that does not reach the guard is taken for one that does. */
+    /** The check itself: neither a comment nor a test that does not reach the step is taken for one that does. */
     @Test
-    void shouldTellTestsThatLeaveAGuardOut()
+    void shouldTellTestsThatLeaveAStepOut()
     {
         final String head = "class T\n{\n    @Test\n    void shouldX()\n    {\n        ";
         final String end = "\n    }\n}\n";

@@ -26,7 +26,7 @@ class AddedMemoryNodeSimTest
     @CsvSource({"1, 0", "2, 0", "3, 200000000", "4, 4000000000"})
     void shouldUseAMemoryNodeWithinASecondAfterItWasAdded(final long seed, final long idleBeforeNs)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS))
         {
             cluster.createTable("before", 50);
             cluster.runFor(1 + idleBeforeNs);
@@ -55,7 +55,7 @@ class AddedMemoryNodeSimTest
     @CsvSource({"1", "2", "3"})
     void shouldLearnOfAMemoryNodeWhenTheMetaServerIsBack(final long seed)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS))
         {
             cluster.addMemoryNode("added");
             cluster.moveMetaServer();

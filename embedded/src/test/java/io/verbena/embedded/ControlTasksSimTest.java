@@ -52,7 +52,7 @@ class ControlTasksSimTest
     void shouldCreateManyTablesAskedForAtOnce(final long seed)
     {
         final int count = 100;
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 2, 127, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 2, 127))
         {
             final List<Asked> creations = new ArrayList<>();
             for (int i = 0; i < count; i++)
@@ -75,7 +75,7 @@ class ControlTasksSimTest
     void shouldFailWhatItCannotBeginInTime()
     {
         final int count = 60;
-        try (SimCluster cluster = new SimCluster(7, new SimFabricOptions(), 2, 1, 127, 0))
+        try (SimCluster cluster = new SimCluster(7, new SimFabricOptions(), 2, 1, 127))
         {
             cluster.metaMachine().pause();
             final List<Asked> creations = new ArrayList<>();
@@ -98,7 +98,7 @@ class ControlTasksSimTest
     @Test
     void shouldFailRequestsAloneThatNobodyChecked()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS))
         {
             final KvTable table = cluster.createTable("t", 50);
             final int tableId = cluster.tables().getFirst().tableId();

@@ -120,7 +120,7 @@ class CreationMemorySimTest
 
     private static SimCluster cluster(final long seed)
     {
-        return new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS, 0);
+        return new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS);
     }
 
     private static List<ControlRequest> fill(final SimCluster cluster)

@@ -27,7 +27,7 @@ class DroppedTableSimTest
     @Test
     void shouldClearNoTombstoneOfATableThatIsDropped()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS, 0);
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS);
             ReturnedChunks returned = watch(cluster))
         {
             final KvTable dropped = cluster.createTable("dropped", 50);
@@ -49,7 +49,7 @@ class DroppedTableSimTest
     @Test
     void shouldEndAnOperationThatWaitsForMemoryWhenItsTableIsDropped()
     {
-        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions(), 1, 1, CHUNKS, 0);
+        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions(), 1, 1, CHUNKS);
             ReturnedChunks returned = watch(cluster))
         {
             final KvTable dropped = cluster.createTable("dropped", 50);

@@ -1,58 +1,59 @@
 package io.verbena.embedded;
 
-import io.verbena.compute.DroppedGuards;
-import io.verbena.memory.DurableNodes;
+import io.verbena.compute.ReclaimMutation;
+import io.verbena.memory.MemoryMutation;
+import io.verbena.test.Mutation;
 
 import java.util.function.Consumer;
 
-/** What {@code durability.md} and {@code reclamation.md} rely on, each left out alone by a mutation check. */
+/**
+ * What {@code durability.md} and {@code reclamation.md} rely on, each left out alone: a step of the protocol, or what a
+ * disk is to do.
+ */
 enum Flaw
 {
-    NONE(0, 0),
-    RESTORED(DroppedGuards.RESTORED, 0),
+    NONE(Mutation.NONE),
+    RESTORED(ReclaimMutation.RESTORED.mutation()),
     /** Both: a restoration that was cut short has no incarnation yet, so each of the two notices it. */
-    SUPERBLOCK_LAST(0, DurableNodes.SUPERBLOCK_LAST | DurableNodes.OUTDATED),
-    ORPHAN_UNLESS(0, DurableNodes.ORPHAN_UNLESS),
-    SUPERBLOCK_FIRST(0, DurableNodes.SUPERBLOCK_FIRST),
-    WALK(0, DurableNodes.WALK),
-    STATE_LAST(0, DurableNodes.STATE_LAST),
-    WHOLE_BLOCK(0, DurableNodes.WHOLE_BLOCK),
-    CLAIM(0, DurableNodes.CLAIM),
-    FOLLOW_FROZEN(0, DurableNodes.FOLLOW_FROZEN),
-    LOOK_AGAIN(0, DurableNodes.LOOK_AGAIN),
-    REMOVE_LAST(0, DurableNodes.REMOVE_LAST),
-    CUT_OFF(0, DurableNodes.CUT_OFF),
+    SUPERBLOCK_LAST(MemoryMutation.SUPERBLOCK_LAST.mutation().and(MemoryMutation.OUTDATED.mutation())),
+    ORPHAN_UNLESS(MemoryMutation.ORPHAN_UNLESS.mutation()),
+    SUPERBLOCK_FIRST(MemoryMutation.SUPERBLOCK_FIRST.mutation()),
+    WALK(MemoryMutation.WALK.mutation()),
+    STATE_LAST(MemoryMutation.STATE_LAST.mutation()),
+    WHOLE_BLOCK(MemoryMutation.WHOLE_BLOCK.mutation()),
+    CLAIM(MemoryMutation.CLAIM.mutation()),
+    FOLLOW_FROZEN(MemoryMutation.FOLLOW_FROZEN.mutation()),
+    LOOK_AGAIN(MemoryMutation.LOOK_AGAIN.mutation()),
+    REMOVE_LAST(MemoryMutation.REMOVE_LAST.mutation()),
+    CUT_OFF(MemoryMutation.CUT_OFF.mutation()),
     RENAME((host) -> host.disk().writeInPlace()),
     NAMES_SYNCED((host) -> host.disk().forgetNames()),
     BATCH_WHOLE((host) -> host.disk().database().splitBatches()),
     BATCH_SYNCED((host) -> host.disk().database().syncNever());
 
-    private final int computeGuards;
-    private final int memoryGuards;
+    private final Mutation mutation;
     private final Consumer<SimMemoryHost> disk;
 
-    Flaw(final int computeGuards, final int memoryGuards)
+    Flaw(final Mutation mutation)
     {
-        this.computeGuards = computeGuards;
-        this.memoryGuards = memoryGuards;
+        this.mutation = mutation;
         disk = (host) -> { };
     }
 
     Flaw(final Consumer<SimMemoryHost> disk)
     {
-        computeGuards = 0;
-        memoryGuards = 0;
+        mutation = Mutation.NONE;
         this.disk = disk;
     }
 
-    int computeGuards()
+    /** Of the whole cluster. */
+    Mutation mutation()
     {
-        return computeGuards;
+        return mutation;
     }
 
     void plant(final SimMemoryHost host)
     {
-        host.dropGuards(memoryGuards);
         disk.accept(host);
     }
 }

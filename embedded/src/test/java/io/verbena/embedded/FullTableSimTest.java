@@ -33,7 +33,7 @@ class FullTableSimTest
     @ValueSource(longs = {1, 2, 3, 4})
     void shouldSoonTellThatATableIsFull(final long seed)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2, CHUNKS))
         {
             final KvTable table = cluster.createTable("t", 50);
             int key = 0;

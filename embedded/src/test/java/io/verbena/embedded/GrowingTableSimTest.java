@@ -2,9 +2,11 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
-import io.verbena.compute.DroppedGuards;
+import io.verbena.compute.LateLookups;
+import io.verbena.compute.ReclaimMutation;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
+import io.verbena.test.Mutation;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -164,29 +166,29 @@ class GrowingTableSimTest
     @ValueSource(longs = 1)
     void shouldReachNothingThatWentBack(final long seed)
     {
-        assertThat(reached(seed, DroppedGuards.SLOW_CATALOG)).as("seed %d", seed).isEmpty();
+        assertThat(reached(seed, LateLookups.SLOW_CATALOG)).as("seed %d", seed).isEmpty();
     }
 
     /** Without taking over before an epoch is passed, or waiting for epochs, somebody looks where nothing is. */
     @ParameterizedTest(name = "{0}")
     @CsvSource({"CLOSE_DROPPED", "INDEX_WAIT"})
-    void shouldReachWhatWentBackWhenGuardIsDropped(final String guard) throws ReflectiveOperationException
+    void shouldReachWhatWentBackWhenMutated(final ReclaimMutation left)
     {
-        final int bits = (int)DroppedGuards.class.getDeclaredField(guard).get(null);
-        final int fault = DroppedGuards.CLOSE_DROPPED == bits ? DroppedGuards.SLOW_CATALOG : 0;
+        final Mutation fault =
+            ReclaimMutation.CLOSE_DROPPED == left ? LateLookups.SLOW_CATALOG : Mutation.NONE;
         List<String> found = List.of();
         long seed = 0;
         while (found.isEmpty() && ++seed <= MOST_MUTATION_SEEDS)
         {
-            found = reached(seed, bits | fault);
+            found = reached(seed, left.mutation().and(fault));
         }
-        System.out.println(guard + " seed " + seed + ": " + found);
-        assertThat(found).as("requests to memory that went back with %s dropped", guard).isNotEmpty();
+        System.out.println(left + " seed " + seed + ": " + found);
+        assertThat(found).as("requests to memory that went back, without %s", left).isNotEmpty();
     }
 
-    private static List<String> reached(final long seed, final int droppedGuards)
+    private static List<String> reached(final long seed, final Mutation mutation)
     {
-        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 1, 2, droppedGuards);
+        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), 1, 2, mutation);
             ReturnedChunks returned = ReturnedChunks.watchAtOnce(cluster))
         {
             final Filler filler = new Filler(cluster.createTable("t", 50));

@@ -85,7 +85,7 @@ class IndexReturnSimTest
     @Test
     void shouldLeaveSubtablesAloneThatWereReturnedWithTheirTable()
     {
-        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, CHUNKS))
         {
             final KvTable table = cluster.createTable("t", 50);
             final SimCluster.Compute other = cluster.addComputeNode();
@@ -147,7 +147,7 @@ class IndexReturnSimTest
 
     private static SimCluster cluster()
     {
-        return new SimCluster(3, new SimFabricOptions(), 1, 2, CHUNKS, 0);
+        return new SimCluster(3, new SimFabricOptions(), 1, 2, CHUNKS);
     }
 
     private static void dropAt(final SimCluster cluster)

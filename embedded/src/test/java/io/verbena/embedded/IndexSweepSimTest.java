@@ -1,10 +1,11 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.DroppedGuards;
+import io.verbena.compute.ReclaimMutation;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
+import io.verbena.test.Mutation;
 
 import org.junit.jupiter.api.Test;
 
@@ -34,9 +35,9 @@ class IndexSweepSimTest
     private SimCluster.Compute splitter;
     private KvTable table;
 
-    private SimCluster cluster(final int droppedGuards)
+    private SimCluster cluster(final Mutation mutation)
     {
-        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, CHUNKS, droppedGuards);
+        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, CHUNKS, mutation);
         splitter = cluster.computes().getFirst();
         cluster.forget(cluster.computes().getLast()); // by the client: it works on nothing
         table = cluster.createTable("t", 50);
@@ -61,7 +62,7 @@ class IndexSweepSimTest
     /** How many puts come before the first split is published. */
     private int putsBeforeASplit()
     {
-        try (SimCluster cluster = cluster(0))
+        try (SimCluster cluster = cluster(Mutation.NONE))
         {
             final int depth = cluster.tables().getFirst().depth();
             int puts = 0;
@@ -75,9 +76,9 @@ class IndexSweepSimTest
     }
 
     /** The only splitter dies after so many requests, of puts and of the split that they lead to. */
-    private StoreCheck dieSplitting(final int puts, final int requests, final int droppedGuards, final long[] swept)
+    private StoreCheck dieSplitting(final int puts, final int requests, final Mutation mutation, final long[] swept)
     {
-        try (SimCluster cluster = cluster(droppedGuards))
+        try (SimCluster cluster = cluster(mutation))
         {
             for (int i = 0; i < puts - PUTS_BEFORE; i++)
             {
@@ -110,7 +111,7 @@ class IndexSweepSimTest
         final long[] swept = {0};
         for (int requests = 0; requests < MOST_REQUESTS; requests += REQUEST_STEP)
         {
-            final StoreCheck check = dieSplitting(puts, requests, 0, swept);
+            final StoreCheck check = dieSplitting(puts, requests, Mutation.NONE, swept);
             assertThat(check.isSound()).as("after %d requests: %s", requests, check).isTrue();
             assertThat(check.lostBytes() + check.unreclaimedBytes()).as("after %d requests: %s", requests, check)
                 .isZero();
@@ -127,15 +128,15 @@ class IndexSweepSimTest
         int requests = 0;
         for (; isSound && requests < MOST_REQUESTS; requests += REQUEST_STEP)
         {
-            isSound = dieSplitting(puts, requests, DroppedGuards.FOLLOW_LINKS, new long[1]).isSound();
+            isSound = dieSplitting(
+                puts, requests, ReclaimMutation.FOLLOW_LINKS.mutation(), new long[1]).isSound();
         }
         assertThat(isSound).as("no subtable lies in a free chunk").isFalse();
     }
 
-    private static StoreCheck makeWhileSwept(final int droppedGuards)
+    private static StoreCheck makeWhileSwept(final Mutation mutation)
     {
-        try (SimCluster cluster =
-            new SimCluster(5, new SimFabricOptions(), 1, 1, LARGE_CHUNKS, droppedGuards))
+        try (SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 1, LARGE_CHUNKS, mutation))
         {
             final SimCluster.Compute maker = cluster.computes().getFirst();
             cluster.createTable("t", 50);
@@ -150,7 +151,7 @@ class IndexSweepSimTest
     @Test
     void shouldLeaveATableAloneThatIsBeingMade()
     {
-        final StoreCheck check = makeWhileSwept(0);
+        final StoreCheck check = makeWhileSwept(Mutation.NONE);
         assertThat(check.isSound()).as("%s", check).isTrue();
         assertThat(check.lostBytes()).as("%s", check).isZero();
     }
@@ -158,7 +159,7 @@ class IndexSweepSimTest
     @Test
     void shouldFreeATableThatIsBeingMadeWhenRequestsUnderWayDoNotCount()
     {
-        assertThat(makeWhileSwept(DroppedGuards.UNDER_WAY).isSound()).isFalse();
+        assertThat(makeWhileSwept(ReclaimMutation.UNDER_WAY.mutation()).isSound()).isFalse();
     }
 
     private static int taken(final SimCluster cluster)
@@ -188,9 +189,9 @@ class IndexSweepSimTest
      * A table whose maker has ended is about to go back: its chunks, more than half of all, have no owner. So those of
      * the next one are the last ones, and then the first ones.
      */
-    private static SimCluster dropped(final int droppedGuards)
+    private static SimCluster dropped(final Mutation mutation)
     {
-        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, LARGE_CHUNKS, droppedGuards);
+        final SimCluster cluster = new SimCluster(5, new SimFabricOptions(), 1, 2, LARGE_CHUNKS, mutation);
         cluster.createTable("t", LARGE_RECORDS);
         cluster.computes().getFirst().machine().kill();
         cluster.runFor(2 * SimCluster.LEASE_NS);
@@ -200,7 +201,7 @@ class IndexSweepSimTest
 
     private static long whenReturned()
     {
-        try (SimCluster cluster = dropped(0))
+        try (SimCluster cluster = dropped(Mutation.NONE))
         {
             cluster.world().runUntil(() -> 0 == taken(cluster), MAX_STEPS);
             return cluster.world().clock().nanoTime();
@@ -211,9 +212,9 @@ class IndexSweepSimTest
      * A node that joins stops after so many requests of its own. The memory node had stood still until then, so that
      * meanwhile a table goes back and its chunks are leased for another one.
      */
-    private static StoreCheck lookHalfway(final long returnedAtNs, final int requests, final int droppedGuards)
+    private static StoreCheck lookHalfway(final long returnedAtNs, final int requests, final Mutation mutation)
     {
-        try (SimCluster cluster = dropped(droppedGuards))
+        try (SimCluster cluster = dropped(mutation))
         {
             final SimCluster.Compute maker = cluster.computes().getLast();
             runUntil(cluster, returnedAtNs - BEFORE_RETURN_NS);
@@ -241,7 +242,7 @@ class IndexSweepSimTest
         final long returnedAtNs = whenReturned();
         for (int requests = 1; requests <= REQUESTS_OF_JOINING; requests++)
         {
-            final StoreCheck check = lookHalfway(returnedAtNs, requests, 0);
+            final StoreCheck check = lookHalfway(returnedAtNs, requests, Mutation.NONE);
             assertThat(check.isSound()).as("after %d requests: %s", requests, check).isTrue();
             assertThat(check.lostBytes()).as("after %d requests: %s", requests, check).isZero();
         }
@@ -255,7 +256,7 @@ class IndexSweepSimTest
         boolean isSound = true;
         for (int requests = 1; isSound && requests <= REQUESTS_OF_JOINING; requests++)
         {
-            isSound = lookHalfway(returnedAtNs, requests, DroppedGuards.SEEN_LEASE).isSound();
+            isSound = lookHalfway(returnedAtNs, requests, ReclaimMutation.SEEN_LEASE.mutation()).isSound();
         }
         assertThat(isSound).as("no subtable lies in a free chunk").isFalse();
     }

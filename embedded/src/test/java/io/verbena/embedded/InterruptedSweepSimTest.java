@@ -38,7 +38,7 @@ class InterruptedSweepSimTest
     @ValueSource(longs = {0, 300, 1_000, 3_000, 10_000})
     void shouldSweepAllChunksWhenTheConnectionBreaksDuringTheClaim(final long delayNs)
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS))
         {
             final SimCluster.Compute node = cluster.computes().getFirst();
             final SimDevice memory = cluster.memoryMachines().getFirst().device();
@@ -63,7 +63,7 @@ class InterruptedSweepSimTest
     @Test
     void shouldSweepOwnChunksBehindTheManyOfANodeThatEnded()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, MANY_CHUNKS + 4 * CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, MANY_CHUNKS + 4 * CHUNKS))
         {
             final SimCluster.Compute victim = cluster.computes().getFirst();
             final KvTable table = cluster.createTable("t", 2_000);

@@ -21,7 +21,7 @@ class ManyMemoryNodesSimTest
     @Test
     void shouldReachTwentyMemoryNodesFromEachComputeNode()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), MEMORY_NODES, 2, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), MEMORY_NODES, 2, CHUNKS))
         {
             cluster.computes().forEach((compute) ->
             {
@@ -40,7 +40,7 @@ class ManyMemoryNodesSimTest
     @Test
     void shouldNameTheSettingWhenThereIsOneMemoryNodeMoreThanItConnectsTo()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), MEMORY_NODES, 0, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), MEMORY_NODES, 0, CHUNKS))
         {
             cluster.maxMemoryNodes(MEMORY_NODES - 1);
             final SimCluster.Compute compute = cluster.addComputeNode();
@@ -59,7 +59,7 @@ class ManyMemoryNodesSimTest
     void shouldReachMoreMemoryNodesThanOneMessageLists()
     {
         final int many = 34;
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), many, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), many, 1, CHUNKS))
         {
             assertThat(cluster.computes().getFirst().node().reachedMemoryNodes()).isEqualTo(many);
         }

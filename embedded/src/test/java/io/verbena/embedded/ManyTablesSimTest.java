@@ -34,7 +34,7 @@ class ManyTablesSimTest
     @Test
     void shouldPassEpochsAndReuseBlocksWhenTheVersionHasChanged()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, TABLES + 8))
         {
             final KvTable table = createTables(cluster);
             cluster.forget(addComputeNode(cluster));
@@ -56,7 +56,7 @@ class ManyTablesSimTest
     @Test
     void shouldLeaveNoTableOutWhenSplitsAreFinished()
     {
-        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions(), 1, 1, TABLES + 8))
         {
             createTables(cluster);
             assertThat(openedFor(cluster, () -> { })).isEqualTo(TABLES);
@@ -66,7 +66,7 @@ class ManyTablesSimTest
     @Test
     void shouldLeaveNoTableOutWhenQuestionsTimeOut()
     {
-        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, TABLES + 8, 0))
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 1, 1, TABLES + 8))
         {
             createTables(cluster);
             assertThat(openedFor(cluster, () -> standStill(cluster))).isEqualTo(TABLES);
@@ -101,7 +101,7 @@ class ManyTablesSimTest
     @CsvSource({"81, 18400", "339, 21600", "1, 20000"})
     void shouldNotOpenWhatItHasHeardToBeDropped(final long seed, final long askingNs)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, TABLES, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, TABLES))
         {
             cluster.heartbeatNs(BUSY_HEARTBEAT_NS);
             final SimCluster.Compute late = addComputeNode(cluster);

@@ -2,9 +2,11 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
-import io.verbena.compute.DroppedGuards;
+import io.verbena.compute.LateLookups;
+import io.verbena.compute.ReclaimMutation;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
+import io.verbena.test.Mutation;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +48,7 @@ class ReclamationSimTest
     @Test
     void shouldReclaimWhatANodeThatLeftHadLeased()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 2, 24, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 2, 24))
         {
             final SimClients clients = start(cluster, 400);
             clients.finish(MAX_STEPS);
@@ -68,24 +70,24 @@ class ReclamationSimTest
     @MethodSource("seeds")
     void shouldLoseNoByteWhenNodesCrashAndPause(final long seed)
     {
-        run(seed, 0);
+        run(seed, Mutation.NONE);
     }
 
-    /** Each guard left out alone: some seed shows it. What keeps going wrong otherwise is in the text of the page. */
+    /** Each step left out alone: some seed shows it. What keeps going wrong otherwise is in the text of the page. */
     @ParameterizedTest
     @CsvSource({
         "LET_GO, two hands", "WAITS, two hands", "FRESH_LOOK, reclamation does not end",
         "LOOK_BEFORE_PASS, two hands" })
-    void shouldShowWhatAGuardIsForWhenItIsLeftOut(final String guard, final String symptom) throws Exception
+    void shouldShowWhatAStepIsForWhenItIsLeftOut(final ReclaimMutation left, final String symptom)
     {
-        final int bit = DroppedGuards.class.getField(guard).getInt(null);
-        final int fault = DroppedGuards.LOOK_BEFORE_PASS == bit ? DroppedGuards.SLOW_LOOKS : 0;
+        final Mutation fault =
+            ReclaimMutation.LOOK_BEFORE_PASS == left ? LateLookups.LATE_LOOKS : Mutation.NONE;
         final List<String> seen = new ArrayList<>();
         for (long seed = 1; seed <= 30 && seen.stream().noneMatch((text) -> text.contains(symptom)); seed++)
         {
             try
             {
-                run(seed, bit | fault);
+                run(seed, left.mutation().and(fault));
             }
             catch (final AssertionError ex)
             {
@@ -142,14 +144,14 @@ class ReclamationSimTest
     @ValueSource(longs = {1, 2})
     void shouldLoseNoByteWhenLooksAreLate(final long seed)
     {
-        run(seed, DroppedGuards.SLOW_LOOKS);
+        run(seed, LateLookups.SLOW_LOOKS);
     }
 
     /** Nothing is given away while nobody can tell what a table names; when it is gone, everything comes back. */
     @Test
     void shouldReclaimWhenATableThatNobodyCanReadIsDropped()
     {
-        try (SimCluster cluster = new SimCluster(9, new SimFabricOptions(), 1, 2, 24, 0))
+        try (SimCluster cluster = new SimCluster(9, new SimFabricOptions(), 1, 2, 24))
         {
             final KvTable table = cluster.createTable("t", 50);
             final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[100], TIMEOUT_NS);
@@ -172,7 +174,7 @@ class ReclamationSimTest
     @Test
     void shouldPutAtOnceWhenATableWasDroppedThatFilledTheMemory()
     {
-        try (SimCluster cluster = new SimCluster(10, new SimFabricOptions(), 1, 2, 24, 0))
+        try (SimCluster cluster = new SimCluster(10, new SimFabricOptions(), 1, 2, 24))
         {
             final KvTable full = cluster.createTable("full", 50);
             final KvTable other = cluster.createTable("other", 50);
@@ -201,7 +203,7 @@ class ReclamationSimTest
     {
         for (int requests = 0; requests <= 14; requests++)
         {
-            final StoreCheck check = dieInserting(requests, 0);
+            final StoreCheck check = dieInserting(requests, Mutation.NONE);
             assertThat(check.isSound()).as("after %d requests: %s", requests, check).isTrue();
             assertThat(check.tentative()).as("after %d requests: %s", requests, check).isZero();
             assertThat(check.lostBytes() + check.unreclaimedBytes()).as("after %d requests: %s", requests, check)
@@ -212,14 +214,14 @@ class ReclamationSimTest
     @Test
     void shouldLeaveTentativeWordsOfTheDeadWhenTheyAreNotKilled()
     {
+        final Mutation mutation = ReclaimMutation.KILL_TENTATIVE.mutation();
         assertThat(IntStream.rangeClosed(0, 14)
-            .mapToLong((requests) -> dieInserting(requests, DroppedGuards.KILL_TENTATIVE).tentative()).sum())
-            .isPositive();
+            .mapToLong((requests) -> dieInserting(requests, mutation).tentative()).sum()).isPositive();
     }
 
-    private static StoreCheck dieInserting(final int requests, final int droppedGuards)
+    private static StoreCheck dieInserting(final int requests, final Mutation mutation)
     {
-        try (SimCluster cluster = new SimCluster(7, new SimFabricOptions(), 1, 2, 24, droppedGuards))
+        try (SimCluster cluster = new SimCluster(7, new SimFabricOptions(), 1, 2, 24, mutation))
         {
             final SimCluster.Compute survivor = cluster.computes().getLast();
             final SimCluster.Compute victim = cluster.computes().getFirst();
@@ -251,7 +253,7 @@ class ReclamationSimTest
     {
         for (int requests = 0; requests <= 24; requests++)
         {
-            try (SimCluster cluster = new SimCluster(11, new SimFabricOptions(), 1, 3, 24, 0))
+            try (SimCluster cluster = new SimCluster(11, new SimFabricOptions(), 1, 3, 24))
             {
                 final SimClients clients = start(cluster, 200);
                 clients.finish(MAX_STEPS);
@@ -277,7 +279,7 @@ class ReclamationSimTest
     @Test
     void shouldReturnAllMemoryOfADroppedTable()
     {
-        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 2, 2, 24, 0))
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions(), 2, 2, 24))
         {
             final SimClients clients = start(cluster, 300);
             clients.finish(MAX_STEPS);
@@ -297,9 +299,9 @@ class ReclamationSimTest
         }
     }
 
-    private static void run(final long seed, final int droppedGuards)
+    private static void run(final long seed, final Mutation mutation)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 3, 24, droppedGuards))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 2, 3, 24, mutation))
         {
             run(cluster);
         }

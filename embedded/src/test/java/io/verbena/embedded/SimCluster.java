@@ -7,7 +7,6 @@ import io.verbena.client.routing.RemoteNodes;
 import io.verbena.client.routing.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.compute.DroppedGuards;
 import io.verbena.compute.NodeSpace;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
@@ -35,6 +34,7 @@ import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.test.Mutation;
 
 import org.agrona.concurrent.Agent;
 
@@ -82,7 +82,7 @@ final class SimCluster implements AutoCloseable
     private int metaClients = 1_024;
     private final long leaseNs;
     private final int chunksPerNode;
-    private final int droppedGuards;
+    private final Mutation.Opened mutation;
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final boolean isRemote;
@@ -97,7 +97,7 @@ final class SimCluster implements AutoCloseable
 
     SimCluster(final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, null, 127, 0, LEASE_NS);
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, 127, Mutation.NONE, LEASE_NS);
     }
 
     /** Memory nodes have folders on simulated disks. */
@@ -105,9 +105,7 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final Flaw flaw)
     {
-        return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, flaw, DURABLE_CHUNKS, flaw.computeGuards(),
-            LEASE_NS);
+        return durableGrowing(seed, options, memoryNodeCount, computeNodeCount, flaw, DURABLE_CHUNKS);
     }
 
     /** Memory nodes have folders on simulated disks, and memory for tables that grow. */
@@ -116,8 +114,7 @@ final class SimCluster implements AutoCloseable
         final Flaw flaw, final int chunksPerNode)
     {
         return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, flaw, chunksPerNode, flaw.computeGuards(),
-            LEASE_NS);
+            seed, options, memoryNodeCount, computeNodeCount, false, flaw, chunksPerNode, flaw.mutation(), LEASE_NS);
     }
 
     /** @param isRemote whether the client is on a machine of its own, and reaches compute nodes by messages. */
@@ -125,30 +122,37 @@ final class SimCluster implements AutoCloseable
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
         final boolean isRemote)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, null, 127, 0, LEASE_NS);
+        this(seed, options, memoryNodeCount, computeNodeCount, isRemote, null, 127, Mutation.NONE, LEASE_NS);
     }
 
     SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final int chunksPerNode, final int droppedGuards)
+        final int chunksPerNode)
     {
-        this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, droppedGuards, LEASE_NS);
+        this(seed, options, memoryNodeCount, computeNodeCount, chunksPerNode, Mutation.NONE);
+    }
+
+    /** All nodes are mutated until it is closed; so are those of other clusters. */
+    SimCluster(
+        final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
+        final int chunksPerNode, final Mutation mutation)
+    {
+        this(seed, options, memoryNodeCount, computeNodeCount, false, null, chunksPerNode, mutation, LEASE_NS);
     }
 
     /** With memory for tables that grow much. */
     static SimCluster growing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        return growing(seed, options, memoryNodeCount, computeNodeCount, 0);
+        return growing(seed, options, memoryNodeCount, computeNodeCount, Mutation.NONE);
     }
 
     static SimCluster growing(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final int droppedGuards)
+        final Mutation mutation)
     {
         return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS,
-            droppedGuards, LEASE_NS);
+            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS, mutation, LEASE_NS);
     }
 
     /** As {@link #growing}, with leases that last as long as is said. */
@@ -157,14 +161,14 @@ final class SimCluster implements AutoCloseable
         final long leaseNs)
     {
         return new SimCluster(
-            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS, 0, leaseNs);
+            seed, options, memoryNodeCount, computeNodeCount, false, null, GROWING_CHUNKS, Mutation.NONE, leaseNs);
     }
 
     /** As {@link #growing}, with nodes that look all the time for subtables to be merged. */
     static SimCluster shrinking(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount)
     {
-        return growing(seed, options, memoryNodeCount, 0, 0).lookingOften(computeNodeCount);
+        return growing(seed, options, memoryNodeCount, 0).lookingOften(computeNodeCount);
     }
 
     /** As {@link #durableGrowing}, with nodes that look all the time for subtables to be merged. */
@@ -188,32 +192,40 @@ final class SimCluster implements AutoCloseable
 
     private SimCluster(
         final long seed, final SimFabricOptions options, final int memoryNodeCount, final int computeNodeCount,
-        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final int droppedGuards, final long leaseNs)
+        final boolean isRemote, final Flaw flaw, final int chunksPerNode, final Mutation mutation, final long leaseNs)
     {
         this.leaseNs = leaseNs;
         this.isRemote = isRemote;
         this.flaw = flaw;
         this.chunksPerNode = chunksPerNode;
-        this.droppedGuards = droppedGuards | DroppedGuards.SHORT_SUBTABLES;
         world = new SimWorld(seed, options);
-        startMetaServer();
-        for (int i = 1; i <= memoryNodeCount; i++)
+        this.mutation = mutation.open();
+        try
         {
-            addMemoryNode("memory-" + i);
+            startMetaServer();
+            for (int i = 1; i <= memoryNodeCount; i++)
+            {
+                addMemoryNode("memory-" + i);
+            }
+            final KvClientOptions clientOptions = new KvClientOptions().completionExecutor(Runnable::run);
+            client = RoutedKvClient.openStepped(nodes, world.clock(), clientOptions);
+            clientMachine = world.addNode("client").addAgent(new Sweeper());
+            if (isRemote)
+            {
+                remoteNodes = new RemoteNodes(clientMachine.device(), locator(), nodes,
+                    new Waker(), LEASE_NS / 2, (error) -> {});
+                clientMachine.addAgent(remoteNodes);
+            }
+            for (int i = 0; i < computeNodeCount; i++)
+            {
+                final Compute compute = addComputeNode();
+                world.runUntil(compute::isServing, MAX_STEPS);
+            }
         }
-        client = RoutedKvClient.openStepped(
-            nodes, world.clock(), new KvClientOptions().completionExecutor(Runnable::run));
-        clientMachine = world.addNode("client").addAgent(new Sweeper());
-        if (isRemote)
+        catch (final RuntimeException | Error ex)
         {
-            remoteNodes = new RemoteNodes(clientMachine.device(), locator(), nodes,
-                new Waker(), LEASE_NS / 2, (error) -> {});
-            clientMachine.addAgent(remoteNodes);
-        }
-        for (int i = 0; i < computeNodeCount; i++)
-        {
-            final Compute compute = addComputeNode();
-            world.runUntil(compute::isServing, MAX_STEPS);
+            this.mutation.close();
+            throw ex;
         }
     }
 
@@ -228,9 +240,8 @@ final class SimCluster implements AutoCloseable
             {
                 return 0;
             }
-            final ComputeNodeSet set = nodes;
             computes.stream().filter((compute) -> ComputeNode.State.LEFT == compute.node.state())
-                .forEach((compute) -> set.remove(compute.node.endpoint()));
+                .forEach((compute) -> nodes.remove(compute.node.endpoint()));
             return 0;
         }
 
@@ -390,7 +401,7 @@ final class SimCluster implements AutoCloseable
         final SimNode machine = world.addNode(name);
         final ComputeNode node = new ComputeNode(
             computeDevices.apply(machine.device()), locator(),
-            DroppedGuards.drop(new ComputeNodeConfiguration(), droppedGuards).name(name)
+            new ComputeNodeConfiguration().fillsChunks(false).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
                 .fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
@@ -399,9 +410,7 @@ final class SimCluster implements AutoCloseable
         final Compute compute = new Compute(machine, node);
         if (isRemote)
         {
-            final RequestServer server =
-                RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, (error) -> {});
-            machine.addAgent(server);
+            machine.addAgent(RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, (error) -> {}));
             machine.addAgent(node);
             computes.add(compute);
             return compute;
@@ -586,5 +595,6 @@ final class SimCluster implements AutoCloseable
     public void close()
     {
         world.close();
+        mutation.close();
     }
 }

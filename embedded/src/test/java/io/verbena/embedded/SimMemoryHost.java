@@ -43,7 +43,6 @@ final class SimMemoryHost
     private String memoryName;
     private int nodeId;
     private int lives;
-    private int droppedGuards;
 
     /** @param disk null for a node without a folder. */
     SimMemoryHost(
@@ -85,12 +84,6 @@ final class SimMemoryHost
         return machine.device().isKilled();
     }
 
-    /** Leaves steps out, from the next life on, see {@link DurableNodes}. */
-    void dropGuards(final int guards)
-    {
-        droppedGuards = guards;
-    }
-
     /** Called once for each life, when the node is ready and nobody can have reached it yet. */
     void onReady(final Consumer<MemoryNode> newOnReady)
     {
@@ -107,7 +100,7 @@ final class SimMemoryHost
         {
             node = null == disk ?
                 MemoryNode.open(machine.device(), metaServer.get(), configuration.get()) :
-                DurableNodes.open(machine.device(), metaServer.get(), configuration.get(), disk, droppedGuards);
+                DurableNodes.open(machine.device(), metaServer.get(), configuration.get(), disk);
             memoryName = null == disk ? null : DurableNodes.memoryName(disk);
             machine.addAgent(new Watched(node, machine));
         }

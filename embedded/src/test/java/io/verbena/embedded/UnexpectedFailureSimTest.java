@@ -123,7 +123,7 @@ class UnexpectedFailureSimTest
     @Test
     void shouldFailScansForWhichNoMemoryCanBeRegistered()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 0, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 0, CHUNKS))
         {
             cluster.computeDevices(this::device);
             final ComputeNode node = cluster.addComputeNode().node();
@@ -151,7 +151,7 @@ class UnexpectedFailureSimTest
     @Test
     void shouldFailOperationsOnAMemoryNodeForWhichNoMemoryCanBeRegistered()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 0, 0, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 0, 0, CHUNKS))
         {
             final ComputeNode other = cluster.addComputeNode().node();
             cluster.world().runUntil(() -> ComputeNode.State.SERVING == other.state(), MAX_STEPS);
@@ -180,7 +180,7 @@ class UnexpectedFailureSimTest
     @Test
     void shouldJoinWhereATableCannotBeOpened()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, CHUNKS))
         {
             final KvTable served = cluster.createTable("t", 50);
             cluster.addMemoryNode("memory-2");

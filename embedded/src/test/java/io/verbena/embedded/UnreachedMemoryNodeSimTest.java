@@ -41,7 +41,7 @@ class UnreachedMemoryNodeSimTest
     @ValueSource(longs = {1, 2, 3})
     void shouldFailFastThereAndServeTheOthers(final long seed)
     {
-        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, CHUNKS, 0))
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, CHUNKS))
         {
             cluster.createTable("lost", 1);
             final SimMemoryHost second = cluster.newMemoryHost("memory-2", null);

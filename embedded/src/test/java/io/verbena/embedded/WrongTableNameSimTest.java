@@ -29,7 +29,7 @@ class WrongTableNameSimTest
     @Test
     void shouldRefuseOnlyTheRequestWithTheWrongName()
     {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 2, 24, 0))
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 2, 24))
         {
             cluster.createTable("t", 10);
             final int id = cluster.tables().getFirst().tableId();

@@ -15,14 +15,10 @@ import io.verbena.table.format.TableDescriptor;
  */
 final class CatalogWatch
 {
-    private static final long SLOW_NS = 100_000_000;
-
     private final MetaLink metaLink;
     private final UnexpectedFailures failures;
     private final TableRegistry tables;
     private final TableInquiry<OpenTable> inquiry;
-    private final long latenessNs;
-    private long dueNs;
     private boolean isLooking;
     private long heardVersion;
     private long heardEpoch;
@@ -33,16 +29,11 @@ final class CatalogWatch
     private long epoch;
     private long closedCount;
 
-    /**
-     * @param failures      counts descriptors that cannot be read for no reason that is foreseen.
-     * @param droppedGuards for {@link ReclaimGuard#SLOW_CATALOG} only.
-     */
+    /** @param failures counts descriptors that cannot be read for no reason that is foreseen. */
     CatalogWatch(
-        final MetaLink metaLink, final TableRegistry tables, final long timeoutNs,
-        final UnexpectedFailures failures, final int droppedGuards)
+        final MetaLink metaLink, final TableRegistry tables, final long timeoutNs, final UnexpectedFailures failures)
     {
         this.failures = failures;
-        latenessNs = 0 == (droppedGuards & ReclaimGuard.SLOW_CATALOG) ? 0 : SLOW_NS;
         this.metaLink = metaLink;
         this.tables = tables;
         inquiry = new TableInquiry<>(metaLink, tables, timeoutNs, this::onAnswer);
@@ -108,10 +99,6 @@ final class CatalogWatch
 
     int poll(final long nowNs)
     {
-        if (isBusy() && isLate(nowNs))
-        {
-            return 0;
-        }
         if (!isLooking)
         {
             if (version == heardVersion || !metaLink.isUsable())
@@ -135,19 +122,6 @@ final class CatalogWatch
         comingVersion = heardVersion;
         comingEpoch = heardEpoch;
         tables.openTables().forEach((table) -> inquiry.add(table, table.descriptor().name()));
-    }
-
-    /** A fault: each step of a look comes long after it became due. */
-    private boolean isLate(final long nowNs)
-    {
-        if (0 == latenessNs)
-        {
-            return false;
-        }
-        dueNs = 0 == dueNs ? nowNs : dueNs;
-        final boolean isLate = nowNs - dueNs < latenessNs;
-        dueNs = isLate ? dueNs : 0;
-        return isLate;
     }
 
     private boolean onAnswer(final OpenTable table, final TableEntry entry, final long askedNews)

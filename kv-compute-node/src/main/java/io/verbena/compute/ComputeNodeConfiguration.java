@@ -25,7 +25,7 @@ public final class ComputeNodeConfiguration
     private boolean reclaims = true;
     private boolean splitsSubtables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
-    private int droppedGuards;
+    private boolean fillsChunks = true;
     private EpochNanoClock versionClock;
 
     /** @return name of the node in messages and threads. */
@@ -254,15 +254,19 @@ public final class ComputeNodeConfiguration
         return this;
     }
 
-    int droppedGuards()
+    boolean fillsChunks()
     {
-        return droppedGuards;
+        return fillsChunks;
     }
 
-    /** For mutation checks in tests only: {@link ReclaimGuard} bits of steps to leave out. */
-    ComputeNodeConfiguration dropGuards(final int guards)
+    /**
+     * @param fills whether the subtables of a new table are as long as a chunk, where they may be split; default true.
+     *              Otherwise they are as short as the records ask for that are expected, and are split soon.
+     * @return this.
+     */
+    public ComputeNodeConfiguration fillsChunks(final boolean fills)
     {
-        droppedGuards = guards;
+        fillsChunks = fills;
         return this;
     }
 

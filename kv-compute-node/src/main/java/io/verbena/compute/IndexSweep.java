@@ -178,7 +178,7 @@ final class IndexSweep
     private boolean isOwnAndIdle(final int index)
     {
         return view.isOwned(index, ChunkDescriptor.STATE_INDEX, identity.nodeId(), identity.incarnation()) &&
-            (session.isDropped(ReclaimGuard.UNDER_WAY) || !session.numbers().isUnderWay(view.requestId(index)));
+            !session.numbers().isUnderWay(view.requestId(index));
     }
 
     private void list()
@@ -204,8 +204,7 @@ final class IndexSweep
         {
             return 1;
         }
-        walk = new IndexWalk(access.get(), port, memoryNodeId, view, lister.tables(),
-            !session.isDropped(ReclaimGuard.FOLLOW_LINKS));
+        walk = new IndexWalk(access.get(), port, memoryNodeId, view, lister.tables());
         step = Step.WALKING;
         return 1;
     }
@@ -242,11 +241,15 @@ final class IndexSweep
         {
             chunks.set(i, !walk.isInUse(i));
         }
-        // Others learn by then that a table was dropped, or split, before it was listed; see IndexReturns for the rest.
-        waitEpoch = session.isDropped(ReclaimGuard.INDEX_WAIT) ? -EpochTracker.REUSE_DISTANCE :
-            engine.epoch() + EpochTracker.REPEAT_EPOCHS;
+        waitEpoch = returnEpoch();
         step = chunks.isEmpty() ? Step.IDLE : Step.WAITING;
         return 1;
+    }
+
+    /** Others learn by then that a table was dropped, or split, before it was listed; {@link IndexReturns} the rest. */
+    private long returnEpoch()
+    {
+        return engine.epoch() + EpochTracker.REPEAT_EPOCHS;
     }
 
     private void endUnjudged()
@@ -278,7 +281,7 @@ final class IndexSweep
      */
     private long leaseOf(final int index)
     {
-        return session.isDropped(ReclaimGuard.SEEN_LEASE) ? view.newestLease() : view.leaseNumber(index);
+        return view.leaseNumber(index);
     }
 
     private int pollReturning()

@@ -41,9 +41,6 @@ final class MemoryLink implements AutoCloseable
     private static final long MAX_PAUSE_NS = 128_000_000;
     /** How long operations wait for the first attempt: 20 ms. */
     private static final long FIRST_WAIT_NS = 20_000_000;
-    private static final long SLOW_LOOK_NS = 20_000_000;
-    /** Where epochs go on without looks: later than a reaper needs to take a chunk over and use it. */
-    private static final long LATE_LOOK_NS = 20 * SLOW_LOOK_NS;
     /** Cookie of an observer's batches. */
     private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
 
@@ -67,7 +64,6 @@ final class MemoryLink implements AutoCloseable
     private boolean isUnreachable;
     private String failure = "";
     private VirtualQpPort port;
-    private long lookAtNs;
     private boolean isRestored;
 
     /** @param refusal why it is never connected; empty for one that is. */
@@ -85,8 +81,7 @@ final class MemoryLink implements AutoCloseable
             engine.epochs(),
             engine.allocator(memoryNodeId),
             raas.protectionDomain(),
-            raas.device().attributes(),
-            !session.isDropped(ReclaimGuard.LET_GO));
+            raas.device().attributes());
         maintenance = openMaintenance();
         engine.suspend(memoryNodeId, true);
         if (refusal.isEmpty())
@@ -208,7 +203,7 @@ final class MemoryLink implements AutoCloseable
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);
             case VIEWING -> pollView(nowNs);
-            case READY -> pollWatch(nowNs) + pollMaintenance() + pollFailed(nowNs);
+            case READY -> watch.poll() + pollMaintenance() + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
@@ -262,19 +257,6 @@ final class MemoryLink implements AutoCloseable
         return pollFailed(nowNs);
     }
 
-    private int pollWatch(final long nowNs)
-    {
-        if (session.isDropped(ReclaimGuard.SLOW_LOOKS) && watch.isIdle())
-        {
-            if (nowNs - lookAtNs < 0)
-            {
-                return 0;
-            }
-            lookAtNs = nowNs + (session.isDropped(ReclaimGuard.LOOK_BEFORE_PASS) ? LATE_LOOK_NS : SLOW_LOOK_NS);
-        }
-        return watch.poll();
-    }
-
     /** Nothing is done here before it is known which chunks are closed. */
     private int pollView(final long nowNs)
     {
@@ -284,7 +266,7 @@ final class MemoryLink implements AutoCloseable
             giveUp(nowNs, watch.failure());
             return 1;
         }
-        if (watch.isRestoredSince(session.identity().incarnation()) && !session.isDropped(ReclaimGuard.RESTORED))
+        if (watch.isRestoredSince(session.identity().incarnation()))
         {
             isRestored = true;
             giveUp(nowNs, "memory node " + memoryNodeId + " was restored from a checkpoint: this node registers anew");

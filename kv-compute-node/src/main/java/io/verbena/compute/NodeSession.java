@@ -99,8 +99,7 @@ final class NodeSession implements AutoCloseable
         engine = openEngine();
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
         desk.open(engine, tables);
-        catalog = new CatalogWatch(
-            metaLink, tables, configuration.callTimeoutNs(), failures, configuration.droppedGuards());
+        catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs(), failures);
         catalog.onHeard(registration.epoch(), registration.membershipVersion());
         memoryNodes = new MemoryNodeWatch(
             metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(), this::connect, failures);
@@ -112,8 +111,7 @@ final class NodeSession implements AutoCloseable
             reclaimCounters,
             this::holdsLease,
             configuration.callTimeoutNs(),
-            configuration.reclaims(),
-            configuration.droppedGuards());
+            configuration.reclaims());
         splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, desk::answeredCount,
             this::passedEpoch, this::wantsEpochs);
@@ -261,19 +259,22 @@ final class NodeSession implements AutoCloseable
 
     private void returnIndex(final String table, final List<Subtable> subtables, final IntToLongFunction newestLease)
     {
-        indexReturns.addUsed(table, subtables, newestLease, parts.isDropped(ReclaimGuard.INDEX_WAIT) ?
-            engine.epoch() - EpochTracker.REUSE_DISTANCE - 1 : engine.epoch() + EpochTracker.REPEAT_EPOCHS);
+        indexReturns.addUsed(table, subtables, newestLease, returnEpoch());
+    }
+
+    /** @return what all must have passed before an index that was used until now goes back. */
+    private long returnEpoch()
+    {
+        return engine.epoch() + EpochTracker.REPEAT_EPOCHS;
     }
 
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
     private long passedEpoch()
     {
-        final boolean closesTables = !parts.isDropped(ReclaimGuard.CLOSE_DROPPED);
-        long passed = Math.min(engine.passedEpoch(), closesTables ? catalog.epoch() : Long.MAX_VALUE);
+        long passed = Math.min(engine.passedEpoch(), catalog.epoch());
         for (final MemoryLink link : memoryLinks.all())
         {
-            passed = parts.isDropped(ReclaimGuard.LOOK_BEFORE_PASS) ?
-                passed : Math.min(passed, link.passableEpoch());
+            passed = Math.min(passed, link.passableEpoch());
         }
         return passed;
     }
@@ -463,7 +464,7 @@ final class NodeSession implements AutoCloseable
                 request, parts, tables, indexReturns, creationSlot,
                 () -> memoryLinks.all().stream().filter(MemoryLink::isReady).toList(),
                 new LinkedChunks(memoryLinks.byId(), indexReturns)::mayFindMemory, random,
-                configuration.splitsSubtables() && !parts.isDropped(ReclaimGuard.WHOLE_CHUNKS), nowNs);
+                configuration.splitsSubtables() && configuration.fillsChunks(), nowNs);
             case DROP_TABLE -> new DropTableTask(
                 request, metaLink, tables, IndexReturns.newestLeases(memoryLinks.all()), this::returnIndex, nowNs);
             case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);

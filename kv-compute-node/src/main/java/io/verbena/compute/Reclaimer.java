@@ -9,7 +9,6 @@ import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.allocation.ChunkWatch;
-import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.check.OrphanScan;
 
 import java.util.BitSet;
@@ -217,11 +216,16 @@ final class Reclaimer
             endRound();
             return 1;
         }
-        // Some node may know the next epoch already, so it counts from there; the distance has one to spare.
-        waitEpoch = session.isDropped(ReclaimGuard.WAITS) ? -EpochTracker.REUSE_DISTANCE : engine.epoch();
+        waitEpoch = settledEpoch();
         step = Step.CLOSING;
         counters.rounds++;
         return 1;
+    }
+
+    /** Some node may know the next epoch already, so it counts from there; the distance has one to spare. */
+    private long settledEpoch()
+    {
+        return engine.epoch();
     }
 
     /** Whether the chunks were closed is unknown; without this, nobody would sweep those that were not. */
@@ -251,7 +255,7 @@ final class Reclaimer
                 watch.view(),
                 chunks,
                 lister.tables(),
-                session.isDropped(ReclaimGuard.KILL_TENTATIVE) ? null : this::mayKill);
+                this::mayKill);
         }
         return 1;
     }
@@ -282,7 +286,7 @@ final class Reclaimer
             list();
             return 1;
         }
-        waitEpoch = session.isDropped(ReclaimGuard.WAITS) ? -EpochTracker.REUSE_DISTANCE : engine.epoch();
+        waitEpoch = settledEpoch();
         step = Step.SETTLING;
         return 1;
     }
@@ -381,7 +385,12 @@ final class Reclaimer
     private void endRound()
     {
         step = Step.IDLE;
-        freshEpoch = session.isDropped(ReclaimGuard.FRESH_LOOK) ? 0 : engine.epoch() + 1;
+        freshEpoch = nextEpoch();
+    }
+
+    private long nextEpoch()
+    {
+        return engine.epoch() + 1;
     }
 
     private List<ChunkRun> runs(final boolean isUnnamed)

@@ -20,7 +20,6 @@ import java.util.function.BooleanSupplier;
  * @param holdsLease    whether this registration may still touch memory, now.
  * @param timeoutNs     of a control call.
  * @param reclaims      whether chunks of ended nodes are taken over.
- * @param droppedGuards see {@link ReclaimGuard}.
  */
 record SessionParts(
     RaasContext raas,
@@ -32,11 +31,6 @@ record SessionParts(
     ReclaimCounters counters,
     BooleanSupplier holdsLease,
     long timeoutNs,
-    boolean reclaims,
-    int droppedGuards)
+    boolean reclaims)
 {
-    boolean isDropped(final int guard)
-    {
-        return 0 != (droppedGuards & guard);
-    }
 }

@@ -32,7 +32,7 @@ class CatalogWatchTest
             new TableEngineConfiguration().operationSlots(4).writerNumber(1).clientId(3).initialEpoch(10)
                 .operationListener((operation) -> {}).chunkSource((memoryNodeId) -> {}));
         tables = new TableRegistry(rig.link, engine::openTable, this::news, MetaRig.TIMEOUT_NS, failures);
-        catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures, 0);
+        catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures);
         rig.answer("table", (arguments) ->
         {
             if (null == known)

@@ -28,7 +28,7 @@ class MemoryNodeWatchTest
         rig.registered();
         final TableRegistry tables =
             new TableRegistry(rig.link, (descriptor) -> null, () -> 0, MetaRig.TIMEOUT_NS, failures);
-        catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures, 0);
+        catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures);
         catalog.onHeard(10, 20);
         rig.answer("nodes", (arguments) -> 0 == (int)arguments[0] ?
             page(true, node(2, NodeRole.MEMORY_NODE), node(3, NodeRole.COMPUTE_NODE)) :

@@ -33,7 +33,6 @@ public final class Checkpointer implements AutoCloseable
     private final long periodNs;
     private final NanoClock clock;
     private final EpochClock wallClock;
-    private final int droppedGuards;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
     private long nextNs;
     private volatile boolean isCancelled;
@@ -49,10 +48,8 @@ public final class Checkpointer implements AutoCloseable
         final MemorySegment region,
         final long periodNs,
         final NanoClock clock,
-        final EpochClock wallClock,
-        final int droppedGuards)
+        final EpochClock wallClock)
     {
-        this.droppedGuards = droppedGuards;
         this.folder = folder;
         this.region = region;
         this.periodNs = periodNs;
@@ -201,15 +198,7 @@ public final class Checkpointer implements AutoCloseable
         try (Arena arena = Arena.ofConfined(); CheckpointStore store = folder.openCheckpoint())
         {
             new CheckpointWriter(
-                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
-                .leaveOut(
-                    0 != (droppedGuards & DurabilityGuard.STATE_LAST),
-                    0 != (droppedGuards & DurabilityGuard.WHOLE_BLOCK))
-                .leaveOut(
-                    0 != (droppedGuards & DurabilityGuard.FOLLOW_FROZEN),
-                    0 != (droppedGuards & DurabilityGuard.LOOK_AGAIN),
-                    0 != (droppedGuards & DurabilityGuard.REMOVE_LAST))
-                .run(state);
+                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled).run(state);
             state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }
     }

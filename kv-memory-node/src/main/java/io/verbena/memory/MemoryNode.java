@@ -79,8 +79,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         this.region = region;
         clock = device.clock();
         final Kind kind = RegionAdoption.look(
-            region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0),
-            configuration.droppedGuards());
+            region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
         isMemoryEmpty = Kind.FOUND != kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
@@ -107,11 +106,6 @@ public final class MemoryNode implements Agent, AutoCloseable
             null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
             gate.readTarget());
-    }
-
-    private boolean isDropped(final int guard)
-    {
-        return 0 != (configuration.droppedGuards() & guard);
     }
 
     private ChunkTable chunks(final boolean isFound)
@@ -375,7 +369,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             {
                 fail("the meta server refused it: " + done.failure(), nowNs);
             }
-            else if (done.failure().isEmpty() || isDropped(DurabilityGuard.WALK))
+            else if (done.isWhole())
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
                 done.acceptDamage();
@@ -461,13 +455,13 @@ public final class MemoryNode implements Agent, AutoCloseable
         isMemoryEmpty = false;
         RegionAdoption.announce(
             region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation), configuration.folder(),
-            membership.clusterId(), isDropped(DurabilityGuard.SUPERBLOCK_FIRST));
+            membership.clusterId());
 
         if (null != configuration.folder() && null == checkpointer)
         {
             checkpointer = new Checkpointer(
                 configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock,
-                configuration.epochClock(), configuration.droppedGuards());
+                configuration.epochClock());
 
             if (configuration.hasCheckpointThread())
             {
@@ -478,7 +472,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         final ComputeAdmission admission = new ComputeAdmission(incarnation, membership.membersAtStart());
         gate.admit(admission);
         // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
-        chunks.orphanUnless((node) -> admission.admits(node) || isDropped(DurabilityGuard.ORPHAN_UNLESS));
+        chunks.orphanUnless(admission::admits);
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;
@@ -539,7 +533,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     private void fence(final PeerIdentity identity)
     {
-        final int closedCount = isDropped(FenceGuard.CUT_OFF) ? 0 : gate.fence(identity);
+        final int closedCount = gate.fence(identity);
         LOGGER.info("fenced {}: connections closed={}", identity, closedCount);
     }
 

@@ -16,7 +16,6 @@ public final class MemoryNodeConfiguration
     private int maxPeers = 128;
     private MemoryFolder folder;
     private boolean hasCheckpointThread = true;
-    private int droppedGuards;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
     private boolean acceptsDamage;
     private EpochClock epochClock = SystemEpochClock.INSTANCE;
@@ -139,18 +138,6 @@ public final class MemoryNodeConfiguration
     public MemoryNodeConfiguration epochClock(final EpochClock clock)
     {
         epochClock = clock;
-        return this;
-    }
-
-    int droppedGuards()
-    {
-        return droppedGuards;
-    }
-
-    /** For mutation checks in tests only: {@link DurabilityGuard} bits of steps to leave out. */
-    MemoryNodeConfiguration dropGuards(final int guards)
-    {
-        droppedGuards = guards;
         return this;
     }
 

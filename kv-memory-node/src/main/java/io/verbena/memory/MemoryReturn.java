@@ -51,9 +51,15 @@ final class MemoryReturn
         this.chunks = chunks;
         this.membership = membership;
         final boolean restores = Kind.TO_RESTORE == kind;
-        isClaiming = restores && 0 == (configuration.droppedGuards() & DurabilityGuard.CLAIM);
+        isClaiming = registersFirst(kind);
         check = new AdoptionCheck(
             metaLink, reader, configuration, restores ? this::restore : (tables) -> { }, nowNs);
+    }
+
+    /** Who has lost the memory is another incarnation before it asks for the tables: none is made known for it then. */
+    private static boolean registersFirst(final Kind kind)
+    {
+        return Kind.TO_RESTORE == kind;
     }
 
     /** @return whether it is over; {@link #failure} says with which result. */
@@ -66,6 +72,12 @@ final class MemoryReturn
     String failure()
     {
         return isClaiming ? membership.failure() : check.failure();
+    }
+
+    /** @return whether the walk over the memory met no damage; once it is over. */
+    boolean isWhole()
+    {
+        return failure().isEmpty();
     }
 
     /** @return what was found, for people. */
@@ -129,7 +141,7 @@ final class MemoryReturn
     {
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
         final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
-            tables, 0 != (configuration.droppedGuards() & DurabilityGuard.SUPERBLOCK_LAST));
+            tables);
         hasRestored = true;
         LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
             records);

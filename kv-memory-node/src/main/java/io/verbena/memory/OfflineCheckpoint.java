@@ -56,7 +56,7 @@ public final class OfflineCheckpoint
 
             new ChunkHeaders(region.segment(), superblock.chunkHeadersOffset(), superblock.chunkCount()).redo();
             final Checkpointer checkpointer =
-                new Checkpointer(folder, region.segment(), 0, device.clock(), SystemEpochClock.INSTANCE, 0);
+                new Checkpointer(folder, region.segment(), 0, device.clock(), SystemEpochClock.INSTANCE);
             checkpointer.make();
 
             if (!checkpointer.failure().isEmpty())

@@ -35,13 +35,11 @@ final class RegionAdoption
      * @param region   from its first byte; used by nobody.
      * @param folder   says who the node is; null: the region is new.
      * @param expected what the superblock must say, but for id and incarnation.
-     * @param droppedGuards of {@link DurabilityGuard}, for mutation checks only.
      * @return what is to be done with it.
      * @throws FormatException     when it is damaged, or another node's.
      * @throws MemoryNodeException when it is new, and should not be, and there is no checkpoint.
      */
-    static Kind look(
-        final MemorySegment region, final MemoryFolder folder, final Superblock expected, final int droppedGuards)
+    static Kind look(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
     {
         if (null == folder || 0 == folder.nodeId())
         {
@@ -51,7 +49,7 @@ final class RegionAdoption
 
         final Superblock found = SuperblockDescriptor.recover(region);
 
-        if (null == found || (droppedGuards & DurabilityGuard.OUTDATED) == 0 && isOutdated(found, folder))
+        if (null == found || isOutdated(found, folder))
         {
             if (!folder.hasCheckpoint())
             {
@@ -98,27 +96,17 @@ final class RegionAdoption
      * Says who the node is now: in the region, and then in its folder, because a node with an id and no superblock has
      * lost its records. Before anybody is let in.
      *
-     * @param region      from its first byte.
-     * @param superblock  of the registered node.
-     * @param folder      of the node, or null.
-     * @param clusterId   that it is a member of.
-     * @param folderFirst for mutation checks only: the other way round.
+     * @param region     from its first byte.
+     * @param superblock of the registered node.
+     * @param folder     of the node, or null.
+     * @param clusterId  that it is a member of.
      */
     static void announce(
-        final MemorySegment region,
-        final Superblock superblock,
-        final MemoryFolder folder,
-        final long clusterId,
-        final boolean folderFirst)
+        final MemorySegment region, final Superblock superblock, final MemoryFolder folder, final long clusterId)
     {
         if (SuperblockDescriptor.RESTORED_NOW == SuperblockDescriptor.restored(region))
         {
             SuperblockDescriptor.writeRestored(region, superblock.incarnation());
-        }
-
-        if (null != folder && folderFirst)
-        {
-            folder.joined(superblock.nodeId(), clusterId, superblock.incarnation());
         }
 
         SuperblockDescriptor.writeBoth(region, superblock);
@@ -132,12 +120,11 @@ final class RegionAdoption
     /**
      * Restores the last checkpoint.
      *
-     * @param region          from its first byte; chunks are zeroed.
-     * @param superblock      what it says in the end.
-     * @param folder          of the node.
-     * @param chunks          all free.
-     * @param tables          of the cluster.
-     * @param superblockFirst for mutation checks only: it says so from the beginning.
+     * @param region     from its first byte; chunks are zeroed.
+     * @param superblock what it says in the end.
+     * @param folder     of the node.
+     * @param chunks     all free.
+     * @param tables     of the cluster.
      * @return records restored.
      */
     static long restore(
@@ -145,26 +132,20 @@ final class RegionAdoption
         final Superblock superblock,
         final MemoryFolder folder,
         final ChunkTable chunks,
-        final List<TableDescriptor> tables,
-        final boolean superblockFirst)
+        final List<TableDescriptor> tables)
     {
         SuperblockDescriptor.writeRestored(region, SuperblockDescriptor.RESTORED_NOW);
         region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
             .fill((byte)0);
 
-        if (superblockFirst)
-        {
-            SuperblockDescriptor.writeBoth(region, superblock);
-        }
-
-        final long records = restore(region, superblock, folder, chunks, tables);
+        final long records = restoreRecords(region, superblock, folder, chunks, tables);
         folder.keepLength();
         // Last: whoever finds it finds everything.
         SuperblockDescriptor.writeBoth(region, superblock);
         return records;
     }
 
-    private static long restore(
+    private static long restoreRecords(
         final MemorySegment region,
         final Superblock superblock,
         final MemoryFolder folder,

@@ -57,7 +57,7 @@ class CheckpointerTest
 
     private Checkpointer checkpointer(final long periodNs)
     {
-        return new Checkpointer(folder, region, periodNs, nowNs::get, nowMs::incrementAndGet, 0);
+        return new Checkpointer(folder, region, periodNs, nowNs::get, nowMs::incrementAndGet);
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.test.Mutation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -43,6 +44,9 @@ class HalfMergedCheckpointTest
     private static final int BLOCK_BYTES = 256;
     private static final int RECORDS = 6;
     private static final int SLOTS = BucketDescriptor.SLOTS_PER_GROUP;
+    /** As MemoryMutation of the tests of whole clusters. */
+    private static final Mutation FOLLOW_FROZEN =
+        Mutation.returning(Mutation.type("io.verbena.memory.checkpoint.SplitTrail"), "isMoved", false);
 
     @TempDir
     private Path directory;
@@ -140,15 +144,14 @@ class HalfMergedCheckpointTest
         return word;
     }
 
-    private long recordsInCheckpoint(final int initialised, final int droppedGuards)
+    private long recordsInCheckpoint(final int initialised)
     {
         merge(initialised);
         final Properties state = new Properties();
-        try (CheckpointStore store = CheckpointStore.open(directory.resolve(initialised + " " + droppedGuards)))
+        try (CheckpointStore store = CheckpointStore.open(directory.resolve("" + initialised)))
         {
             new CheckpointWriter(region, new MappedLoads(region), store,
-                arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> false)
-                .leaveOut((droppedGuards & DurabilityGuard.FOLLOW_FROZEN) != 0, false, false).run(state);
+                arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> false).run(state);
         }
         assertThat(state.getProperty("damaged_records")).isEqualTo("0");
         return Long.parseLong(state.getProperty("records"));
@@ -159,15 +162,18 @@ class HalfMergedCheckpointTest
     {
         for (int initialised = 0; initialised <= SLOTS; initialised++)
         {
-            assertThat(recordsInCheckpoint(initialised, 0)).as("initialised=%d", initialised).isEqualTo(RECORDS);
+            assertThat(recordsInCheckpoint(initialised)).as("initialised=%d", initialised).isEqualTo(RECORDS);
         }
     }
 
     @Test
     void shouldLoseWhatIsFrozenWhenItIsNotFollowed()
     {
-        assertThat(recordsInCheckpoint(0, DurabilityGuard.FOLLOW_FROZEN)).isZero();
-        assertThat(recordsInCheckpoint(SLOTS / 2, DurabilityGuard.FOLLOW_FROZEN)).isBetween(1L, RECORDS - 1L);
-        assertThat(recordsInCheckpoint(SLOTS, DurabilityGuard.FOLLOW_FROZEN)).isEqualTo(RECORDS);
+        try (Mutation.Opened _ = FOLLOW_FROZEN.open())
+        {
+            assertThat(recordsInCheckpoint(0)).isZero();
+            assertThat(recordsInCheckpoint(SLOTS / 2)).isBetween(1L, RECORDS - 1L);
+            assertThat(recordsInCheckpoint(SLOTS)).isEqualTo(RECORDS);
+        }
     }
 }

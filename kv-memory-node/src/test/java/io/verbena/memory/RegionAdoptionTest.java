@@ -8,6 +8,7 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.test.Mutation;
 import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +37,8 @@ class RegionAdoptionTest
     private static final Superblock SUPERBLOCK =
         new Superblock(3, 7, LENGTH, SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS);
     private static final PeerIdentity OWNER = new PeerIdentity(5, 6);
+    /** As MemoryMutation of the tests of whole clusters. */
+    private static final Mutation OUTDATED = Mutation.returning(RegionAdoption.class, "isOutdated", false);
 
     @TempDir
     private Path directory;
@@ -57,7 +60,7 @@ class RegionAdoptionTest
     {
         try (MemoryFolder folder = folder())
         {
-            return RegionAdoption.Kind.FOUND == RegionAdoption.look(region, folder, SUPERBLOCK, 0);
+            return RegionAdoption.Kind.FOUND == RegionAdoption.look(region, folder, SUPERBLOCK);
         }
     }
 
@@ -183,11 +186,13 @@ class RegionAdoptionTest
         try (MemoryFolder folder = folder())
         {
             newTable();
-            new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE, 0).make();
+            new Checkpointer(folder, region, 0, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE).make();
             assertThat(folder.hasCheckpoint()).isTrue();
-            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, 0)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
-            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, DurabilityGuard.OUTDATED))
-                .isEqualTo(RegionAdoption.Kind.FOUND);
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+            try (Mutation.Opened _ = OUTDATED.open())
+            {
+                assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.FOUND);
+            }
         }
     }
 
@@ -197,7 +202,7 @@ class RegionAdoptionTest
         SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
         try (MemoryFolder folder = folder())
         {
-            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK, 0)).isEqualTo(RegionAdoption.Kind.NEW);
+            assertThat(RegionAdoption.look(region, folder, SUPERBLOCK)).isEqualTo(RegionAdoption.Kind.NEW);
         }
     }
 

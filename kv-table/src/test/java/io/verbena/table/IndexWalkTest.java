@@ -69,7 +69,7 @@ class IndexWalkTest
     {
         final ChunkView view =
             new ChunkView(new Superblock(NODE, 1, REGION_BYTES, CHUNKS_AT, CHUNK_BYTES, CHUNKS, 64));
-        final IndexWalk walk = new IndexWalk(access, port, NODE, view, List.of(table), true);
+        final IndexWalk walk = new IndexWalk(access, port, NODE, view, List.of(table));
         for (int i = 0; i < 1000 && !walk.isDone(); i++)
         {
             walk.poll();

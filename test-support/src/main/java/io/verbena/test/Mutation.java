@@ -174,10 +174,11 @@ public final class Mutation
     }
 
     /**
-     * Makes a method that returns nothing call another one first, which tells whether that was all.
+     * Makes a method call another one first, which tells whether that was all.
      *
      * @param bodies      as for {@link #calling}.
-     * @param replacement as for {@link #calling}, but it returns whether the method is done; if not, it goes on.
+     * @param replacement as for {@link #calling}, but it returns whether the method is done, which then returns
+     *                    nothing, 0, false or null; if not, it goes on.
      */
     public static Mutation callingFirst(
         final Class<?> type, final String method, final Class<?> bodies, final String replacement)
@@ -187,10 +188,24 @@ public final class Mutation
             final Label original = code.newLabel();
             call(code, target, type, bodies, replacement, ConstantDescs.CD_boolean);
             code.ifeq(original);
-            code.return_(TypeKind.from(target.methodTypeSymbol().returnType()));
+            returnZero(code, TypeKind.from(target.methodTypeSymbol().returnType()));
             code.labelBinding(original);
         };
         return new Mutation(List.of(new Change(type, method, body, true, ALWAYS)));
+    }
+
+    private static void returnZero(final CodeBuilder code, final TypeKind kind)
+    {
+        switch (kind.asLoadable())
+        {
+            case VOID -> { }
+            case REFERENCE -> code.aconst_null();
+            case LONG -> code.lconst_0();
+            case DOUBLE -> code.dconst_0();
+            case FLOAT -> code.fconst_0();
+            default -> code.iconst_0();
+        }
+        code.return_(kind);
     }
 
     private static void call(
@@ -236,6 +251,19 @@ public final class Mutation
         catch (final NoSuchMethodException ex)
         {
             throw new IllegalArgumentException("no replacement " + name, ex);
+        }
+    }
+
+    /** @return the class of a name that the test cannot write, because the class is another package's. */
+    public static Class<?> type(final String name)
+    {
+        try
+        {
+            return Class.forName(name, false, Mutation.class.getClassLoader());
+        }
+        catch (final ClassNotFoundException ex)
+        {
+            throw new IllegalArgumentException("no class " + name + " to mutate", ex);
         }
     }
 

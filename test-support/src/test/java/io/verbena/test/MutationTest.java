@@ -64,6 +64,21 @@ class MutationTest
             return amount > 10;
         }
 
+        static boolean isPrime(final Account account, final int amount)
+        {
+            return amount == 7;
+        }
+
+        static boolean isAnonymous(final Account account, final String name, final int year)
+        {
+            return name.isEmpty();
+        }
+
+        static boolean isFree(final long amount)
+        {
+            return amount < 1000;
+        }
+
         static long doubleFee(final long amount)
         {
             return amount / 50;
@@ -143,6 +158,24 @@ class MutationTest
     }
 
     @Test
+    void shouldReturnNothingOrZeroWhenTheOtherMethodWasAll()
+    {
+        final Mutation mutation = Mutation.callingFirst(Account.class, "mayPay", Bodies.class, "isPrime")
+            .and(Mutation.callingFirst(Account.class, "owner", Bodies.class, "isAnonymous"))
+            .and(Mutation.callingFirst(Account.class, "fee(J)J", Bodies.class, "isFree"));
+        account.cents = 10;
+        try (Mutation.Opened _ = mutation.open())
+        {
+            assertThat(account.mayPay(7)).isFalse();
+            assertThat(account.mayPay(8)).isTrue();
+            assertThat(account.owner("", 1)).isNull();
+            assertThat(account.owner("x", 1)).isEqualTo("x 1");
+            assertThat(Account.fee(999L)).isZero();
+            assertThat(Account.fee(1000L)).isEqualTo(10);
+        }
+    }
+
+    @Test
     void shouldMutateOnlyWhileAConditionHolds()
     {
         final AtomicBoolean isOn = new AtomicBoolean();
@@ -186,6 +219,14 @@ class MutationTest
         assertThatThrownBy(mutation::open).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining(Account.class.getName() + '.' + method);
         assertThat(account.mayPay(1)).isFalse();
+    }
+
+    @Test
+    void shouldFailWhereThereIsNoSuchClass()
+    {
+        assertThat(Mutation.type(Account.class.getName())).isSameAs(Account.class);
+        assertThatThrownBy(() -> Mutation.type("io.verbena.test.NoSuch"))
+            .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("io.verbena.test.NoSuch");
     }
 
     @Test

@@ -57,11 +57,6 @@ public final class CheckpointWriter
     private long records;
     private long changed;
     private long damaged;
-    private boolean writesStateFirst;
-    private boolean takesTornBlocks;
-    private boolean losesFrozen;
-    private boolean looksOnce;
-    private boolean removesAtOnce;
 
     /**
      * @param region      from its first byte; mapped until the writer is not used any more.
@@ -85,36 +80,6 @@ public final class CheckpointWriter
     }
 
     /**
-     * For mutation checks in tests only: leaves out what makes it right.
-     *
-     * @param stateLast  saying what it is of when everything else is written.
-     * @param wholeBlock looking whether a block is what its word published.
-     * @return this.
-     */
-    public CheckpointWriter leaveOut(final boolean stateLast, final boolean wholeBlock)
-    {
-        writesStateFirst = stateLast;
-        takesTornBlocks = wholeBlock;
-        return this;
-    }
-
-    /**
-     * For mutation checks in tests only: leaves out what makes it right where subtables are split.
-     *
-     * @param followFrozen frozen words are followed.
-     * @param lookAgain    at indexes that changed since they were looked at.
-     * @param removeLast   what may have moved goes when everything else is written.
-     * @return this.
-     */
-    public CheckpointWriter leaveOut(final boolean followFrozen, final boolean lookAgain, final boolean removeLast)
-    {
-        losesFrozen = followFrozen;
-        looksOnce = lookAgain;
-        removesAtOnce = removeLast;
-        return this;
-    }
-
-    /**
      * Makes a checkpoint.
      *
      * @param state says what it is of; what is found is added.
@@ -129,12 +94,8 @@ public final class CheckpointWriter
         try
         {
             chunks = new IndexChunks(loads, SuperblockDescriptor.read(region));
-            trail = new SplitTrail(loads, chunks, losesFrozen);
+            trail = new SplitTrail(loads, chunks);
             restored = SuperblockDescriptor.restored(region);
-            if (writesStateFirst)
-            {
-                store.finish(state);
-            }
             pages = store.pages();
             pagesOfNow.clear();
             lookAtAll();
@@ -176,7 +137,7 @@ public final class CheckpointWriter
                 throw new CheckpointException("no checkpoint: subtables are split faster than they can be read", null);
             }
         }
-        while (!chunks.isSettled() && !looksOnce);
+        while (!chunks.isSettled());
     }
 
     private void look()
@@ -342,9 +303,14 @@ public final class CheckpointWriter
             return 0;
         }
         loads.copy(offset, block, length);
-        final boolean isTaken = takesTornBlocks || BlockDescriptor.isValid(block, 0, length, word) &&
+        return isCurrent(word, slot, wordThere) ? block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
+    }
+
+    /** Whether the block in the scratch memory is what a word published that still counts. */
+    private boolean isCurrent(final long word, final long slot, final long wordThere)
+    {
+        return BlockDescriptor.isValid(block, 0, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), word) &&
             loads.word(slot) == wordThere && trail.counting(slot, wordThere) == word;
-        return isTaken ? block.getLong(BlockDescriptor.CHECKSUM_OFFSET, LITTLE_ENDIAN) : 0;
     }
 
     /**
@@ -382,13 +348,19 @@ public final class CheckpointWriter
         }
     }
 
+    /** Whether what was in a slot cannot have been moved. */
+    private boolean isNowhereElse(final int at)
+    {
+        return isBeforeOfSameUse && !mayHaveMoved.get(at);
+    }
+
     private void writePage()
     {
         for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
         {
             final boolean isGone = before.word(at) != 0 && page.checksum(at) != before.checksum(at);
             changed += isGone || isNew(at) ? 1 : 0;
-            if (isGone && (removesAtOnce || isBeforeOfSameUse && !mayHaveMoved.get(at)))
+            if (isGone && isNowhereElse(at))
             {
                 store.removeRecord(pageOffset + at, before.checksum(at));
             }

@@ -22,7 +22,6 @@ final class SplitTrail
 {
     private final RegionLoads loads;
     private final IndexChunks chunks;
-    private final boolean losesFrozen;
     private final UnsafeBuffer wanted = new UnsafeBuffer(ByteBuffer.allocateDirect(SubtableDescriptor.HEADER_BYTES));
     private long subtable;
     private int tableId;
@@ -33,12 +32,10 @@ final class SplitTrail
     private boolean isLeft;
     private final long[] old = new long[2 * MergePlacement.SLOTS];
 
-    /** @param losesFrozen for mutation checks only. */
-    SplitTrail(final RegionLoads loads, final IndexChunks chunks, final boolean losesFrozen)
+    SplitTrail(final RegionLoads loads, final IndexChunks chunks)
     {
         this.loads = loads;
         this.chunks = chunks;
-        this.losesFrozen = losesFrozen;
     }
 
     /** Begins with a subtable: where it lies, and its header line. */
@@ -74,6 +71,12 @@ final class SplitTrail
         return loads.word(subtable + SubtableDescriptor.SPLIT_OFFSET);
     }
 
+    /** Whether the record of a word counts where a split or merge moves it. */
+    private static boolean isMoved(final long word)
+    {
+        return SlotWord.isFrozen(word) && SlotWord.namesBlock(word);
+    }
+
     /**
      * What counts of a slot.
      *
@@ -87,7 +90,7 @@ final class SplitTrail
         {
             return word;
         }
-        if (!SlotWord.isFrozen(word) || !SlotWord.namesBlock(word) || losesFrozen)
+        if (!isMoved(word))
         {
             return SlotWord.EMPTY;
         }

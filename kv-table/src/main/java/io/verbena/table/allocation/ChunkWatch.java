@@ -31,7 +31,6 @@ public final class ChunkWatch implements AutoCloseable
     private final EpochTracker epochs;
     private final BlockAllocator allocator;
     private final RegionAccess access;
-    private final boolean letsGo;
     private OneSidedPort port;
     private Step step = Step.IDLE;
     private Superblock superblock;
@@ -51,18 +50,15 @@ public final class ChunkWatch implements AutoCloseable
      * @param allocator        of the engine there, which is told.
      * @param protectionDomain that the ports' queue pairs belong to.
      * @param attributes       of the device.
-     * @param letsGo           whether the allocator is told; false in mutation checks only.
      */
     public ChunkWatch(
         final EpochTracker epochs,
         final BlockAllocator allocator,
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
-        final boolean letsGo)
+        final DeviceAttributes attributes)
     {
         this.epochs = epochs;
         this.allocator = allocator;
-        this.letsGo = letsGo;
         access = new RegionAccess(protectionDomain, attributes, COOKIE);
     }
 
@@ -229,12 +225,15 @@ public final class ChunkWatch implements AutoCloseable
         }
         version = comingVersion;
         view = coming;
-        if (letsGo)
-        {
-            allocator.onView(view);
-        }
+        letGo();
         finish();
         return 1;
+    }
+
+    /** Nothing of a chunk that is closed by now is held on to. */
+    private void letGo()
+    {
+        allocator.onView(view);
     }
 
     private void finish()

@@ -31,7 +31,6 @@ public final class IndexWalk
     private final RegionAccess access;
     private final OneSidedPort port;
     private final ChunkView view;
-    private final boolean followsLinks;
     private final BitSet inUse = new BitSet();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
     private Part part;
@@ -43,20 +42,17 @@ public final class IndexWalk
      * @param memoryNodeId of the node.
      * @param view         for the places of chunks.
      * @param tables       all tables there are.
-     * @param followsLinks whether what splits have made counts; false in mutation checks only.
      */
     public IndexWalk(
         final RegionAccess access,
         final OneSidedPort port,
         final int memoryNodeId,
         final ChunkView view,
-        final List<TableDescriptor> tables,
-        final boolean followsLinks)
+        final List<TableDescriptor> tables)
     {
         this.access = access;
         this.port = port;
         this.view = view;
-        this.followsLinks = followsLinks;
         for (final TableDescriptor table : tables)
         {
             for (final Subtable subtable : Subtable.of(table))
@@ -125,10 +121,7 @@ public final class IndexWalk
             markOne(SubtableDescriptor.predecessor(buffer, 0));
             markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
         }
-        if (followsLinks)
-        {
-            follow(read, buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN));
-        }
+        follow(read, buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN));
     }
 
     private void follow(final Part from, final long link)

@@ -60,7 +60,7 @@ public final class OrphanScan
      * @param mayKill      asked before each tentative word is killed: whether no table was dropped, and no subtable
      *                     replaced, since they were listed, as far as this node knows. If so it does not pass the
      *                     epoch that it knows now while {@link #isKilling}: what looked like a word stands in memory
-     *                     that is the table's still. If not, the scan fails. Null in mutation checks: none is killed.
+     *                     that is the table's still. If not, the scan fails.
      */
     public OrphanScan(
         final RegionAccess access,
@@ -234,16 +234,18 @@ public final class OrphanScan
         }
         if (SlotWord.isTentative(word))
         {
-            if (mayKill != null)
-            {
-                kills.addLong(slotOffset);
-                kills.addLong(word);
-            }
+            noteTentative(slotOffset, word);
             return;
         }
         words++;
         final int first = granule(SlotWord.blockOffset(word));
         granules.set(first, first + SizeClasses.lengthBytes(SlotWord.sizeClass(word)) / GRANULE_BYTES);
+    }
+
+    private void noteTentative(final long slotOffset, final long word)
+    {
+        kills.addLong(slotOffset);
+        kills.addLong(word);
     }
 
     /** @return whether no word names anything in a chunk; once complete. */

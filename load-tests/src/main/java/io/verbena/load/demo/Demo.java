@@ -94,7 +94,7 @@ public final class Demo
      */
     public DemoReport run() throws InterruptedException
     {
-        try (ClusterGuard guard = new ClusterGuard(progress))
+        try (ClusterKeeper guard = new ClusterKeeper(progress))
         {
             try
             {

@@ -6,14 +6,14 @@ import io.verbena.load.report.Progress;
  * Closes a cluster exactly once: when the run ends, or at Ctrl-C, also while the cluster
  * is only being started.
  */
-final class ClusterGuard implements AutoCloseable
+final class ClusterKeeper implements AutoCloseable
 {
     private final Thread hook = new Thread(this::onProcessEnd, "verbena-interrupted");
     private final Progress progress;
     private volatile boolean isEnding;
     private DemoCluster cluster;
 
-    ClusterGuard(final Progress progress)
+    ClusterKeeper(final Progress progress)
     {
         this.progress = progress;
         Runtime.getRuntime().addShutdownHook(hook);
