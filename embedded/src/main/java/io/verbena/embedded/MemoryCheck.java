@@ -21,7 +21,7 @@ import java.util.function.ToLongFunction;
  * @param heldFreeBytes    free at compute nodes.
  * @param quarantinedBytes retired, waiting for the epoch.
  * @param inFlightBytes    blocks of operations under way.
- * @param lostBytes        in no hand, with the indexes of dropped tables: found by the next sweep.
+ * @param lostBytes        owned by nobody, with the indexes of dropped tables: found by the next sweep.
  * @param unreclaimedBytes in chunks of ended nodes, to be found by a reaper.
  * @param problems         broken invariants, one line each; the first hundred.
  */
@@ -72,7 +72,7 @@ public record MemoryCheck(
         return problems.isEmpty();
     }
 
-    /** @return whether besides not one byte is in no hand. */
+    /** @return whether besides not one byte is lost. */
     public boolean isComplete()
     {
         return isSound() && 0 == lostBytes + unreclaimedBytes + tentative &&

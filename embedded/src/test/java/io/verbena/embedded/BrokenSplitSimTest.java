@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.DeskFigures;
+import io.verbena.compute.SplitFigures;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
 
@@ -42,10 +42,10 @@ class BrokenSplitSimTest
             final SimCluster.Compute compute = cluster.computes().getFirst();
             final SimFiller filler = new SimFiller(cluster.world(), table, KEYS, FILLER_PAUSE_NS);
             filler.start();
-            cluster.world().runUntil(() -> DeskFigures.isWorking(compute.node()), MAX_STEPS);
+            cluster.world().runUntil(() -> SplitFigures.isWorking(compute.node()), MAX_STEPS);
             final int[] left = {steps};
-            cluster.world().runUntil(() -> left[0]-- <= 0 || !DeskFigures.isWorking(compute.node()), MAX_STEPS);
-            final boolean isBroken = DeskFigures.isWorking(compute.node());
+            cluster.world().runUntil(() -> left[0]-- <= 0 || !SplitFigures.isWorking(compute.node()), MAX_STEPS);
+            final boolean isBroken = SplitFigures.isWorking(compute.node());
             compute.machine().device().breakConnections(cluster.memoryMachines().getFirst().device());
 
             cluster.world().runUntil(filler::isFinished, MAX_STEPS);
@@ -54,7 +54,7 @@ class BrokenSplitSimTest
             cluster.settle();
             cluster.sweep();
             assertThat(compute.isServing()).isTrue();
-            assertThat(DeskFigures.splitCount(compute.node())).isPositive();
+            assertThat(SplitFigures.splitCount(compute.node())).isPositive();
             final StoreCheck check = cluster.check(cluster.tables());
             assertThat(check.problems()).as("steps %d", steps).isEmpty();
             assertThat(check.tables().get("t").problems()).as("steps %d", steps).isEmpty();

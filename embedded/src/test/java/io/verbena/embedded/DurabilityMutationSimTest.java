@@ -20,7 +20,7 @@ class DurabilityMutationSimTest
 
     @ParameterizedTest
     @CsvSource({
-        "RESTORED, which is free|CORRUPT|two hands|NOT linearizable", "SUPERBLOCK_LAST, found again is damaged",
+        "RESTORED, which is free|CORRUPT|doubly owned|NOT linearizable", "SUPERBLOCK_LAST, found again is damaged",
         "BATCH_SYNCED, NOT linearizable", "NAMES_SYNCED, has become node" })
     void shouldShowInARestorationWhatAGuardIsFor(final Flaw flaw, final String symptom)
     {

@@ -82,7 +82,7 @@ final class EventLog
         cuts.add(new Cut(began, position(), states));
     }
 
-    /** One history for each stretch between two restorations. */
+    /** One history for each range between two restorations. */
     List<History> histories()
     {
         final List<History> histories = new ArrayList<>();
@@ -101,7 +101,7 @@ final class EventLog
     private History history(
         final int number, final int from, final Cut before, final Cut after, final Map<Integer, Event> open)
     {
-        final HistoryBuilder history = new HistoryBuilder(name + ", stretch " + number);
+        final HistoryBuilder history = new HistoryBuilder(name + ", range " + number);
         if (before != null)
         {
             before.states.forEach((key, state) -> write(history, key, state));

@@ -95,7 +95,7 @@ class GrowingTableSimTest
         }
     }
 
-    /** Every operation succeeds; in the end no memory is in no hand. */
+    /** Every operation succeeds; in the end no memory is lost. */
     @ParameterizedTest
     @MethodSource("seeds")
     void shouldGrowWithoutAnError(final long seed)

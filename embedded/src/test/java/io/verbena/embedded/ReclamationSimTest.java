@@ -24,8 +24,8 @@ import java.util.stream.LongStream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Memory of compute nodes that end comes back, whatever ends, pauses or breaks while it does: no byte is ever in two
- * hands, and once all is quiet, a sweep of every chunk leaves none in no hand.
+ * Memory of compute nodes that end comes back, whatever ends, pauses or breaks while it does: no byte is ever
+ * doubly owned, and once all is quiet, a sweep of every chunk leaves none lost.
  */
 class ReclamationSimTest
 {
@@ -76,8 +76,8 @@ class ReclamationSimTest
     /** Each step left out alone: some seed shows it. What keeps going wrong otherwise is in the text of the page. */
     @ParameterizedTest
     @CsvSource({
-        "LET_GO, two hands", "WAITS, two hands", "FRESH_LOOK, reclamation does not end",
-        "LOOK_BEFORE_PASS, two hands" })
+        "LET_GO, doubly owned", "WAITS, doubly owned", "FRESH_LOOK, reclamation does not end",
+        "LOOK_BEFORE_PASS, doubly owned" })
     void shouldShowWhatAStepIsForWhenItIsLeftOut(final ReclaimMutation left, final String symptom)
     {
         final Mutation fault =
@@ -109,7 +109,7 @@ class ReclamationSimTest
     void shouldShowMemoryInTwoHandsWhenTheEndedAreNotCutOff()
     {
         assertThat(LongStream.rangeClosed(1, LATE_RUNS).mapToObj((run) -> late(run, Flaw.CUT_OFF))
-            .flatMap((check) -> check.problems().stream())).anyMatch((problem) -> problem.contains("two hands"));
+            .flatMap((check) -> check.problems().stream())).anyMatch((problem) -> problem.contains("doubly owned"));
     }
 
     private static StoreCheck late(final long run, final Flaw flaw)

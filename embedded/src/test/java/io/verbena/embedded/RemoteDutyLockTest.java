@@ -40,7 +40,7 @@ class RemoteDutyLockTest
             final byte[] key = "key".getBytes(UTF_8);
             table.put(key, key);
             // Handed over, each call would have kept the client's thread awake for longer than this one. On a busy
-            // machine some are, as a caller gives up when its answer takes long: so there are stretches without.
+            // machine some are, as a caller gives up when its answer takes long: so there are ranges without.
             double leastShare = Double.MAX_VALUE;
             for (int i = 0; i < ROUNDS / STRETCH && leastShare >= 1.0 / 3; i++)
             {

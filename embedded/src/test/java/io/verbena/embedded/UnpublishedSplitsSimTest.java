@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.DeskFigures;
+import io.verbena.compute.SplitFigures;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.TableDescriptor;
@@ -46,8 +46,8 @@ class UnpublishedSplitsSimTest
             assertThat(subtables(cluster)).isEqualTo(named);
             // One at a node, if each waited until it is known.
             assertThat(splits(cluster) - splitsBefore).as("splits meanwhile, seed %d", seed).isGreaterThan(2 * 2);
-            cluster.computes().forEach((compute) -> assertThat(DeskFigures.unpublished(compute.node()))
-                .isBetween(1, DeskFigures.MOST_UNPUBLISHED));
+            cluster.computes().forEach((compute) -> assertThat(SplitFigures.unpublished(compute.node()))
+                .isBetween(1, SplitFigures.MOST_UNPUBLISHED));
             cluster.metaMachine().resume();
             finish(cluster, filler, seed);
         }
@@ -64,7 +64,7 @@ class UnpublishedSplitsSimTest
             final SimCluster.Compute victim = cluster.computes().getFirst();
 
             cluster.metaMachine().pause();
-            cluster.world().runUntil(() -> DeskFigures.unpublished(victim.node()) >= SEVERAL, MAX_STEPS);
+            cluster.world().runUntil(() -> SplitFigures.unpublished(victim.node()) >= SEVERAL, MAX_STEPS);
             victim.machine().kill();
             cluster.forget(victim);
             cluster.runFor(STANDSTILL_NS / 4);
@@ -84,7 +84,7 @@ class UnpublishedSplitsSimTest
 
             cluster.metaMachine().pause();
             cluster.world().runUntil(() -> cluster.computes().stream()
-                .allMatch((compute) -> DeskFigures.unpublished(compute.node()) >= SEVERAL), MAX_STEPS);
+                .allMatch((compute) -> SplitFigures.unpublished(compute.node()) >= SEVERAL), MAX_STEPS);
             cluster.computes().forEach((compute) ->
             {
                 compute.machine().kill();
@@ -112,7 +112,7 @@ class UnpublishedSplitsSimTest
         cluster.world().runUntil(filler::isFinished, MAX_STEPS);
         filler.assertComplete(MAX_STEPS);
         cluster.world().runUntil(() -> cluster.computes().stream().filter(SimCluster.Compute::isServing)
-            .allMatch((compute) -> 0 == DeskFigures.unpublished(compute.node())), MAX_STEPS);
+            .allMatch((compute) -> 0 == SplitFigures.unpublished(compute.node())), MAX_STEPS);
         // Whoever met a split leaves it to who began it, for a while.
         cluster.runFor(2 * STANDSTILL_NS);
         cluster.settle();
@@ -131,6 +131,6 @@ class UnpublishedSplitsSimTest
 
     private static long splits(final SimCluster cluster)
     {
-        return cluster.computes().stream().mapToLong((compute) -> DeskFigures.splitCount(compute.node())).sum();
+        return cluster.computes().stream().mapToLong((compute) -> SplitFigures.splitCount(compute.node())).sum();
     }
 }

@@ -67,7 +67,7 @@ public final class ComputeNode implements Agent
     private final QueueEndpoint endpoint;
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
-    private final OperationDesk desk;
+    private final OperationDispatcher dispatcher;
     private final VerbCounters closedCounters = new VerbCounters();
     private final AtomicLong operationCount = new AtomicLong();
     private NodeSession session;
@@ -106,7 +106,7 @@ public final class ComputeNode implements Agent
         endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name());
         timeline = new JoinTimeline(beganNs);
         failures = new UnexpectedFailures(clock);
-        desk = new OperationDesk(configuration.operationSlots(), clock, timeline, failures);
+        dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures);
         joining = new Joining(device, metaServer, configuration, timeline, failures);
     }
 
@@ -236,9 +236,9 @@ public final class ComputeNode implements Agent
             workCount += refuseAll(State.LEAVING == state ? "node leaves" : "node joins");
         }
         lastCycleNs = nowNs;
-        if (desk.answeredCount() != operationCount.getPlain())
+        if (dispatcher.answeredCount() != operationCount.getPlain())
         {
-            operationCount.lazySet(desk.answeredCount());
+            operationCount.lazySet(dispatcher.answeredCount());
         }
         return workCount;
     }
@@ -282,7 +282,7 @@ public final class ComputeNode implements Agent
         }
         if (joining.isRegistered())
         {
-            session = joining.begin(desk);
+            session = joining.begin(dispatcher);
         }
         else if (!joining.failure().isEmpty())
         {
@@ -381,17 +381,17 @@ public final class ComputeNode implements Agent
         }
         if (nowNs - lastCycleNs > STALE_NS)
         {
-            desk.tellTime(nowNs);
+            dispatcher.tellTime(nowNs);
         }
         // What has gathered in the queue goes out together.
-        desk.beginGroup();
+        dispatcher.beginGroup();
         try
         {
             return acceptRequests(nowNs);
         }
         finally
         {
-            desk.endGroup();
+            dispatcher.endGroup();
         }
     }
 
@@ -399,11 +399,11 @@ public final class ComputeNode implements Agent
     {
         int taken = 0;
         NodeRequest request;
-        while (taken < MAX_ACCEPTS && desk.hasRoom() && null != (request = queue.poll()))
+        while (taken < MAX_ACCEPTS && dispatcher.hasRoom() && null != (request = queue.poll()))
         {
             if (request instanceof final OperationRequest operation)
             {
-                desk.accept(operation, nowNs);
+                dispatcher.accept(operation, nowNs);
             }
             else
             {
@@ -442,7 +442,7 @@ public final class ComputeNode implements Agent
         {
             if (request instanceof final OperationRequest operation)
             {
-                OperationDesk.refuse(operation, OperationAnswer.NOT_SERVING, detail);
+                OperationDispatcher.refuse(operation, OperationAnswer.NOT_SERVING, detail);
             }
             else if (request.start() && !answerCounters((ControlRequest)request))
             {
@@ -480,7 +480,7 @@ public final class ComputeNode implements Agent
         {
             // the queue is closed, so this ends
         }
-        operationCount.lazySet(desk.answeredCount());
+        operationCount.lazySet(dispatcher.answeredCount());
         state = end;
     }
 
@@ -560,8 +560,8 @@ public final class ComputeNode implements Agent
     /** @return true if operations were answered since the last call of this, or somebody waits for the node now. */
     boolean hasWorkedForCallers()
     {
-        final boolean answered = answeredAtLastLook != desk.answeredCount();
-        answeredAtLastLook = desk.answeredCount();
+        final boolean answered = answeredAtLastLook != dispatcher.answeredCount();
+        answeredAtLastLook = dispatcher.answeredCount();
         return answered || isBusy();
     }
 

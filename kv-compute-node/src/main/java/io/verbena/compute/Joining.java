@@ -71,9 +71,9 @@ final class Joining implements AutoCloseable
     }
 
     /** @return the session, once {@link #isRegistered()}. */
-    NodeSession begin(final OperationDesk desk)
+    NodeSession begin(final OperationDispatcher dispatcher)
     {
-        final NodeSession session = start.begin(desk, timeline, failures);
+        final NodeSession session = start.begin(dispatcher, timeline, failures);
         start = null;
         return session;
     }

@@ -2,7 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.session.Heartbeats;
 import io.verbena.protocol.session.MetaLink;
@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Sends heartbeats and knows how long this registration may act. At work it beats often, and so hears of epochs; at
- * rest a few times in a lease, and the meta server says when it should sooner ({@link NewsRequest}). The lease counts
- * from before the request that renewed it was sent, on the local clock, so it ends here before it ends at the meta
- * server. Owned by the node's thread.
+ * Sends heartbeats and knows how long this registration may act. A busy node sends them often, and so learns of epochs; an
+ * idle one sends a few in each lease, and the meta server says when one is needed earlier ({@link NotificationRequest}).
+ * The lease counts from before the request that renewed it was sent, on the local clock, so it ends here before it ends
+ * at the meta server. Owned by the node's thread.
  */
 final class LeaseKeeper
 {
@@ -125,8 +125,8 @@ final class LeaseKeeper
         if (null == news && isResting && !heartbeats.isUnderWay() && metaLink.isUsable() &&
             (!hasNothingToTell() || nowNs - lastAtNs - waitingIntervalNs >= 0))
         {
-            news = metaLink.client().awaitNews(
-                new NewsRequest(heartbeats.nodeId(), heartbeats.incarnation(), heardEpoch, heardVersion),
+            news = metaLink.client().awaitChange(
+                new NotificationRequest(heartbeats.nodeId(), heartbeats.incarnation(), heardEpoch, heardVersion),
                 NEWS_TIMEOUT_NS);
             return 1;
         }

@@ -46,7 +46,7 @@ final class NodeSession implements AutoCloseable
     private static final long INDEX_RETURN_NS = 3_000_000_000L;
 
     private final ComputeNodeConfiguration configuration;
-    private final OperationDesk desk;
+    private final OperationDispatcher dispatcher;
     private final JoinTimeline timeline;
     private final RaasContext raas;
     private final MetaLink metaLink;
@@ -63,7 +63,7 @@ final class NodeSession implements AutoCloseable
     private final MemoryNodeWatch memoryNodes;
     private final FirstTables firstTables;
     private final IndexReturns indexReturns = new IndexReturns();
-    private final SplitDesk splits;
+    private final SplitScheduler splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private final LeaseKeeper lease;
     private Step step = Step.DISCOVERING;
@@ -81,24 +81,24 @@ final class NodeSession implements AutoCloseable
      */
     NodeSession(
         final RaasContext raas, final MetaLink metaLink, final ControlCall<Registration> registered,
-        final ComputeNodeConfiguration configuration, final OperationDesk desk, final JoinTimeline timeline,
+        final ComputeNodeConfiguration configuration, final OperationDispatcher dispatcher, final JoinTimeline timeline,
         final UnexpectedFailures failures, final SplittableRandom random)
     {
         this.raas = raas;
         this.metaLink = metaLink;
         this.failures = failures;
         this.configuration = configuration;
-        this.desk = desk;
+        this.dispatcher = dispatcher;
         this.timeline = timeline;
         this.random = random;
         registration = registered.result();
         raas.identity(registration.identity());
         tasks = new ControlTasks(this::begin, failures);
         memoryLinks = new MemoryLinks(configuration);
-        splits = new SplitDesk(memoryLinks.byId(), indexReturns, this::returnIndex);
+        splits = new SplitScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
         engine = openEngine();
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
-        desk.open(engine, tables);
+        dispatcher.open(engine, tables);
         catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs(), failures);
         catalog.onHeard(registration.epoch(), registration.membershipVersion());
         memoryNodes = new MemoryNodeWatch(
@@ -113,7 +113,7 @@ final class NodeSession implements AutoCloseable
             configuration.callTimeoutNs(),
             configuration.reclaims());
         splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
-        lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, desk::answeredCount,
+        lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
             this::passedEpoch, this::wantsEpochs);
         timeline.registered(raas.clock().nanoTime());
         LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
@@ -133,7 +133,7 @@ final class NodeSession implements AutoCloseable
             .seed(random.nextLong())
             .repeatsLostOutcomes(true)
             .splitSource(splits)
-            .operationListener(desk)
+            .operationListener(dispatcher)
             .chunkSource(new LinkedChunks(memoryLinks.byId(), indexReturns));
         if (null != configuration.versionClock())
         {
@@ -227,7 +227,7 @@ final class NodeSession implements AutoCloseable
         return raas.transports();
     }
 
-    SplitDesk splits()
+    SplitScheduler splits()
     {
         return splits;
     }
@@ -296,7 +296,7 @@ final class NodeSession implements AutoCloseable
     /** @return true if somebody waits for something that may go on at any moment. */
     boolean isBusy()
     {
-        return Step.SERVING != step || desk.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
+        return Step.SERVING != step || dispatcher.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
             tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || splits.isBusy();
     }
 
@@ -419,7 +419,7 @@ final class NodeSession implements AutoCloseable
 
     private int pollServing(final long nowNs)
     {
-        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(desk) + desk.poll() + tasks.poll(nowNs) +
+        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
             catalog.poll(nowNs) + memoryNodes.poll(nowNs) + splits.poll(nowNs) +
             indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
@@ -526,7 +526,7 @@ final class NodeSession implements AutoCloseable
         final int workCount = pollServing(nowNs);
         final boolean owesIndexes = (!indexReturns.isEmpty() || splits.isBusy()) &&
             nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
-        if (0 == desk.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
+        if (0 == dispatcher.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
         {
             leaving = metaLink.client().leave(
                 registration.nodeId(), registration.incarnation(), configuration.callTimeoutNs());
@@ -551,7 +551,7 @@ final class NodeSession implements AutoCloseable
         raas.close();
         final String why = failure.isEmpty() ? "node stopped" : failure;
         tasks.close();
-        tables.close(desk);
-        desk.close(why);
+        tables.close(dispatcher);
+        dispatcher.close(why);
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * Memory that a compute node holds at all memory nodes, at one instant.
  *
- * @param held         every stretch.
+ * @param held         every range.
  * @param isReclaiming whether it reclaims chunks, or will at once.
  * @param unknownBytes blocks of which it does not know whether a word names them, in its present registration.
  * @param leftBytes    blocks it let go of because their chunks were closed, in its present registration.

@@ -68,10 +68,11 @@ final class SessionStart implements AutoCloseable
     }
 
     /** @return the session, which owns the connections from now on; once it is registered. */
-    NodeSession begin(final OperationDesk desk, final JoinTimeline timeline, final UnexpectedFailures failures)
+    NodeSession begin(
+        final OperationDispatcher dispatcher, final JoinTimeline timeline, final UnexpectedFailures failures)
     {
         final NodeSession session =
-            new NodeSession(raas, metaLink, registering, configuration, desk, timeline, failures, random);
+            new NodeSession(raas, metaLink, registering, configuration, dispatcher, timeline, failures, random);
         isHandedOver = true;
         return session;
     }

@@ -4,7 +4,7 @@ package io.verbena.compute;
  * How much memory a compute node holds at all memory nodes, at one instant: the sums over a {@link NodeSpace}, of
  * counters, so that who looks often costs the node nothing that grows with what it holds.
  *
- * @param heldBytes    of every stretch.
+ * @param heldBytes    of every range.
  * @param isReclaiming whether it reclaims chunks, or will at once.
  * @param unknownBytes blocks of which it does not know whether a word names them, in its present registration.
  * @param sweepsAsked  sweeps of all chunks of this node that requests asked for, in its present registration.

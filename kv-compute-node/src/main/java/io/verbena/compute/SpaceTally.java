@@ -6,14 +6,14 @@ import io.verbena.table.allocation.HeldRange;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a session holds at memory nodes, stretch by stretch or in sum. Stateless; used by the node's thread. */
+/** What a session holds at memory nodes, range by range or in sum. Stateless; used by the node's thread. */
 final class SpaceTally
 {
     private SpaceTally()
     {
     }
 
-    /** @return every stretch, each an object: for checks only, there may be millions. */
+    /** @return every range, each an object: for checks only, there may be millions. */
     static NodeSpace list(
         final TableEngine engine, final List<MemoryLink> links, final boolean isReclaiming, final String reclaimed)
     {

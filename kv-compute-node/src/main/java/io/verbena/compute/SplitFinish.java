@@ -5,18 +5,18 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.TableDescriptor;
 
 /**
- * Ends the splits of all tables that nobody goes on with: opens each table, has the desk look at all of its subtables.
- * Not done before it has had each of them that is not dropped meanwhile. Owned by the node's thread.
+ * Ends the splits of all tables that nobody goes on with: opens each table, and has the scheduler examine all of its
+ * subtables. Not done before each table that is not dropped meanwhile was examined. Owned by the node's thread.
  */
 final class SplitFinish
 {
     private final TableRegistry tables;
-    private final SplitDesk splits;
+    private final SplitScheduler splits;
     private final TableLister lister;
     private final TableInquiry<TableDescriptor> inquiry;
     private boolean isListed;
 
-    SplitFinish(final SessionParts session, final TableRegistry tables, final SplitDesk splits)
+    SplitFinish(final SessionParts session, final TableRegistry tables, final SplitScheduler splits)
     {
         this.tables = tables;
         this.splits = splits;

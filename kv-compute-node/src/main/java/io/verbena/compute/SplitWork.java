@@ -5,7 +5,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
 
 /**
- * Something that a {@link SplitDesk} is to do to a subtable.
+ * Something that a {@link SplitScheduler} is to do to a subtable.
  *
  * @param table          that it belongs to.
  * @param subtable       of it.

@@ -209,7 +209,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public int finishSplits(final List<String> problems)
     {
-        final SplitDesk splits = session.splits();
+        final SplitScheduler splits = session.splits();
         final int before = splits.finishedCount();
         final long deadlineNs = clock.nanoTime() + FINISH_TIMEOUT_NS;
         splits.finishAll();

@@ -103,17 +103,17 @@ class LeaseKeeperTest
         final long before = rig.count("heartbeat");
         rig.runFor(4 * MetaRig.LEASE_NS);
         assertThat(rig.count("heartbeat") - before).isBetween(4L, 4L * 6);
-        assertThat(rig.count("awaitNews")).as("once, until it is answered").isEqualTo(1);
+        assertThat(rig.count("awaitChange")).as("once, until it is answered").isEqualTo(1);
     }
 
     @Test
     void shouldBeatSoonWhenNewsCome()
     {
         isWorking = false;
-        rig.runUntil(() -> !rig.awaitingNews.isEmpty());
+        rig.runUntil(() -> !rig.awaitingChanges.isEmpty());
         final long before = rig.count("heartbeat");
         final long newsAtNs = rig.nowNs();
-        assertThat(rig.awaitingNews.removeFirst().give()).isTrue();
+        assertThat(rig.awaitingChanges.removeFirst().give()).isTrue();
         rig.runUntil(() -> rig.count("heartbeat") > before);
         assertThat(rig.nowNs() - newsAtNs).isLessThan(2 * INTERVAL_NS);
     }

@@ -4,7 +4,7 @@ import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.protocol.control.MetaService;
-import io.verbena.protocol.control.NewsAnswer;
+import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
@@ -43,7 +43,7 @@ final class MetaRig implements AutoCloseable
     final MetaLink link;
     /** What each method was asked, in order. */
     final List<String> asked = new ArrayList<>();
-    final List<NewsAnswer> awaitingNews = new ArrayList<>();
+    final List<PendingNotification> awaitingChanges = new ArrayList<>();
     private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
     private final SimNode node;
     private final RaasContext server;
@@ -94,9 +94,9 @@ final class MetaRig implements AutoCloseable
             MetaService.class.getClassLoader(), new Class<?>[]{MetaService.class}, (proxy, method, arguments) ->
             {
                 asked.add(method.getName());
-                if ("awaitNews".equals(method.getName()))
+                if ("awaitChange".equals(method.getName()))
                 {
-                    awaitingNews.add((NewsAnswer)arguments[1]);
+                    awaitingChanges.add((PendingNotification)arguments[1]);
                     return null;
                 }
                 final Function<Object[], Object> answer = answers.get(method.getName());

@@ -54,7 +54,7 @@ class ControlPlaneFaultSimTest
         });
         SimRepetition.check(() ->
             new ControlPlaneSimTest().shouldBounceLateWritesWhenAPausedNodeWakesUpAfterItsFence(1));
-        SimRepetition.check(() -> new NewsSimTest().shouldTellWhenSomebodyWaitsForTheNode());
+        SimRepetition.check(() -> new NotificationSimTest().shouldTellWhenSomebodyWaitsForTheNode());
     }
 
     private static int run(final SimControlPlane plane)

@@ -8,7 +8,7 @@ import io.verbena.table.operation.LocationCache;
 /**
  * The memory of an engine outside of the heap: scratch memory of its operations, and its location cache. Both or none.
  *
- * @param scratch registered, one stretch for each operation slot.
+ * @param scratch registered, one range for each operation slot.
  * @param cache   of this process alone.
  */
 public record EngineMemory(Scratch scratch, LocationCache cache) implements AutoCloseable

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import org.agrona.DirectBuffer;
 
 /**
- * A walk over a whole table in stretches of a record each, every one from where the last one ended. Keys are 8 bytes,
+ * A walk over a whole table in ranges of a record each, every one from where the last one ended. Keys are 8 bytes,
  * of values the last word counts.
  */
 public final class RacedWalk
@@ -30,10 +30,10 @@ public final class RacedWalk
     {
         scan = engine.scan();
         this.table = table;
-        stretch();
+        range();
     }
 
-    private void stretch()
+    private void range()
     {
         left = 1;
         scan.begin(table, position, NEVER_NS, this::take);
@@ -53,7 +53,7 @@ public final class RacedWalk
         return false;
     }
 
-    /** Begins the next stretch when one has ended. @return whether it did. */
+    /** Begins the next range when one has ended. @return whether it did. */
     boolean goOn()
     {
         if (isOver() || scan.isBusy())
@@ -64,7 +64,7 @@ public final class RacedWalk
         failure = scan.result() == OperationResult.FOUND ? null : OperationResult.name(scan.result());
         if (!isOver())
         {
-            stretch();
+            range();
         }
         return !isOver();
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Walks over a table that has been split and whose subtables are merged by another engine meanwhile, in stretches of
+ * Walks over a table that has been split and whose subtables are merged by another engine meanwhile, in ranges of
  * any length.
  */
 class TableScanMergeTest
@@ -137,7 +137,7 @@ class TableScanMergeTest
             while (from != TableScan.END)
             {
                 final boolean isStale = random.nextInt(3) == 0;
-                from = stretch(isStale ? stale : fixture, isStale ? staleTable : table, from, random,
+                from = range(isStale ? stale : fixture, isStale ? staleTable : table, from, random,
                     () -> goOnMerging(merger, mergersTable, random));
             }
             final Set<String> missed = new TreeSet<>();
@@ -148,7 +148,7 @@ class TableScanMergeTest
             met.clear();
             for (long at = 0; at != TableScan.END;)
             {
-                at = stretch(fixture, table, at, random, () -> { });
+                at = range(fixture, table, at, random, () -> { });
             }
             assertThat(mergersTable.subtableCount()).isLessThan(1 << DEPTH);
             assertThat(met).as("once each, when nothing is merged").hasSize(KEYS).doesNotHaveDuplicates();
@@ -171,7 +171,7 @@ class TableScanMergeTest
         }
     }
 
-    private long stretch(
+    private long range(
         final EngineFixture at, final OpenTable table, final long from, final Random random, final Runnable meanwhile)
     {
         final TableScan scan = at.engine.scan();

@@ -85,7 +85,7 @@ class TableScanMovedKeyTest
         return met.size() < most && met.add(new String(key, StandardCharsets.UTF_8));
     }
 
-    private long stretch(final EngineFixture fixture, final OpenTable table, final long from)
+    private long range(final EngineFixture fixture, final OpenTable table, final long from)
     {
         final TableScan scan = fixture.engine.scan();
         final int most = met.size() + 1;
@@ -121,7 +121,7 @@ class TableScanMovedKeyTest
                 assertThat(fixture.run(OperationKind.DELETE, table, key, null, 0).result())
                     .isEqualTo(OperationResult.DELETED);
             }
-            long from = stretch(fixture, table, stretch(fixture, table, 0));
+            long from = range(fixture, table, range(fixture, table, 0));
             assertThat(met).hasSize(2).first().isEqualTo(first.get(2));
             merge(fixture, table, MEMORY_AT + 2 * bytes);
             if (isSplitAgain)
@@ -130,7 +130,7 @@ class TableScanMovedKeyTest
             }
             while (from != TableScan.END)
             {
-                from = stretch(fixture, table, from);
+                from = range(fixture, table, from);
             }
             return List.of(first.get(2), second.get(1), second.get(2));
         }

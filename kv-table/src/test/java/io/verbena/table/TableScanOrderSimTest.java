@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Walks in stretches of one to three records, at nodes that know different splits and merges, over tiny subtables that
- * others split and merge again and again between the stretches and during them, so that records change places within
+ * Walks in ranges of one to three records, at nodes that know different splits and merges, over tiny subtables that
+ * others split and merge again and again between the ranges and during them, so that records change places within
  * their groups all the time. Some keys have equal fingerprints.
  */
 class TableScanOrderSimTest
@@ -48,7 +48,7 @@ class TableScanOrderSimTest
     private static final int SHORT_ORDER_BITS = SlotWord.FINGERPRINT_BITS + 2;
     private static final List<String> TIED_KEYS = TiedKeys.find("", TIED, SEED_OF_HASH);
 
-    /** What happens between stretches and during them. */
+    /** What happens between ranges and during them. */
     private record Changes(boolean areSplits, boolean areMerges, boolean areRecords)
     {
     }
@@ -244,7 +244,7 @@ class TableScanOrderSimTest
         return true;
     }
 
-    private long stretch(final int walker, final long from, final Changes changes)
+    private long range(final int walker, final long from, final Changes changes)
     {
         final EngineFixture at = walkers[walker];
         final TableScan scan = at.engine.scan();
@@ -266,7 +266,7 @@ class TableScanOrderSimTest
         {
             return scan.position();
         }
-        // As if only some of the stretch had been used: on behind one of its records.
+        // As if only some of the range had been used: on behind one of its records.
         final int used = 1 + random.nextInt(positions.size());
         met.subList(before + used, met.size()).clear();
         return positions.get(used - 1);
@@ -279,7 +279,7 @@ class TableScanOrderSimTest
         long from = 0;
         for (int i = 0; from != TableScan.END; i++)
         {
-            from = stretch(random.nextInt(3) == 0 ? 0 : 1, from, changes);
+            from = range(random.nextInt(3) == 0 ? 0 : 1, from, changes);
             changeBetweenStretches(changes);
             assertThat(i).as("the walk gets on").isLessThan(1_000);
         }

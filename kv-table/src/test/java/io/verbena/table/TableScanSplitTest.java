@@ -18,7 +18,7 @@ import org.agrona.DirectBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Walks over a table whose subtables are split by another engine meanwhile, in stretches of any length. */
+/** Walks over a table whose subtables are split by another engine meanwhile, in ranges of any length. */
 class TableScanSplitTest
 {
     private static final int GROUPS = 4;
@@ -82,7 +82,7 @@ class TableScanSplitTest
             while (from != TableScan.END)
             {
                 final boolean isStale = random.nextInt(3) == 0;
-                from = stretch(isStale ? stale : fixture, isStale ? staleTable : table, from, random,
+                from = range(isStale ? stale : fixture, isStale ? staleTable : table, from, random,
                     () -> goOnSplitting(splitter, splittersTable, random));
             }
             final Map<String, Integer> times = new HashMap<>();
@@ -94,7 +94,7 @@ class TableScanSplitTest
             met.clear();
             for (long at = 0; at != TableScan.END;)
             {
-                at = stretch(fixture, table, at, random, () -> { });
+                at = range(fixture, table, at, random, () -> { });
             }
             assertThat(met).as("once each, when nothing is split").hasSize(KEYS).doesNotHaveDuplicates();
         }
@@ -115,7 +115,7 @@ class TableScanSplitTest
         }
     }
 
-    private long stretch(
+    private long range(
         final EngineFixture at, final OpenTable table, final long from, final Random random, final Runnable meanwhile)
     {
         final TableScan scan = at.engine.scan();
@@ -136,7 +136,7 @@ class TableScanSplitTest
         {
             return scan.position();
         }
-        // As if only some of the stretch had been used: on behind one of its records.
+        // As if only some of the range had been used: on behind one of its records.
         final int used = 1 + random.nextInt(positions.size());
         met.subList(before + used, met.size()).clear();
         return positions.get(used - 1);

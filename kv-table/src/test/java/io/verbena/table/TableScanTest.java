@@ -94,7 +94,7 @@ class TableScanTest
             finish(fixture);
             assertThat(scan.result()).isEqualTo(OperationResult.FOUND);
             assertThat(scan.recordCount()).isEqualTo(met.size());
-            assertThat(met.size()).as("a stretch gets on").isPositive();
+            assertThat(met.size()).as("a range gets on").isPositive();
             for (final String record : met)
             {
                 final String[] parts = record.split("=");

@@ -57,7 +57,7 @@ final class TableScenario implements SimExplorer.Scenario
     static final int MERGE = -5;
     /** The same, where somebody has frozen all slots before, and initialised all but a few. */
     static final int MERGE_PLACING = -6;
-    /** In the place of an operation: all of the table is walked, a record in each stretch. */
+    /** In the place of an operation: all of the table is walked, a record in each range. */
     static final int WALK = -7;
     /** As {@link #SPLIT}, of the sibling of the subtable that is split then; one with the key, if that is merged. */
     static final int SPLIT_SIBLING = -8;

@@ -10,12 +10,12 @@ import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.control.MetaService;
-import io.verbena.protocol.control.NewsAnswer;
+import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -46,7 +46,7 @@ final class MetaAnswers implements MetaService
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
     private final NodeDirectory directory;
-    private final NewsDesk news;
+    private final ChangeNotifier news;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -55,7 +55,7 @@ final class MetaAnswers implements MetaService
         final MembershipConductor conductor,
         final TableCatalog catalog,
         final NodeDirectory directory,
-        final NewsDesk news)
+        final ChangeNotifier news)
     {
         this.news = news;
         this.clock = clock;
@@ -118,7 +118,7 @@ final class MetaAnswers implements MetaService
     }
 
     @Override
-    public void awaitNews(final NewsRequest request, final NewsAnswer answer)
+    public void awaitChange(final NotificationRequest request, final PendingNotification answer)
     {
         news.await(request, answer);
     }

@@ -53,7 +53,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
-    private final NewsDesk news;
+    private final ChangeNotifier news;
     private final MetaAnswers answers;
     private final FenceLinks fenceLinks;
     private final LinkPlaces places;
@@ -85,7 +85,7 @@ public final class MetaServer implements Agent, AutoCloseable
         ledger = MembershipConductor.openLedger(store, state, device.random().nextLong(1, Long.MAX_VALUE));
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
-        news = new NewsDesk(conductor);
+        news = new ChangeNotifier(conductor);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, directory, news);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());

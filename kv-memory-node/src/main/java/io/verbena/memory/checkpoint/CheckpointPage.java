@@ -6,12 +6,12 @@ import java.util.Arrays;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * What a checkpoint found in a stretch of an index: the words of its slots that have records, the checksums of their
- * blocks, and whose index it was. Slots go by their place in the stretch, in bytes. One thread.
+ * What a checkpoint found in a range of an index: the words of its slots that have records, the checksums of their
+ * blocks, and whose index it was. Slots go by their place in the range, in bytes. One thread.
  */
 final class CheckpointPage
 {
-    /** Stretch of an index, bytes. */
+    /** Range of an index, bytes. */
     static final int STRETCH_BYTES = CheckpointStore.PAGE_BYTES;
     private static final int RESTORED_AT = 0;
     private static final int LEASE_AT = RESTORED_AT + Long.BYTES;

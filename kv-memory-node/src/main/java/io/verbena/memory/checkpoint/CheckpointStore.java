@@ -15,7 +15,7 @@ import java.util.TreeSet;
 
 /**
  * The database of a memory node's checkpoints, {@code docs/format/checkpoint.md}: one entry for each record, one page
- * for each stretch of an index that has records, so that the next checkpoint knows them, and what it is a checkpoint
+ * for each range of an index that has records, so that the next checkpoint knows them, and what it is a checkpoint
  * of. One thread. Closed by its opener.
  */
 public final class CheckpointStore implements AutoCloseable

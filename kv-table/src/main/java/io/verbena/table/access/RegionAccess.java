@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * Reads long stretches of a memory node's region piece by piece, and swaps single words: what maintenance needs beside
+ * Reads long ranges of a memory node's region piece by piece, and swaps single words: what maintenance needs beside
  * operations. One request under way at a time. Owner thread only; closed by its creator when nothing is under way, or
  * after the port.
  */

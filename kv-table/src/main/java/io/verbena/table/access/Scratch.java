@@ -17,7 +17,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Registered memory of all operation slots, one stretch each. Only the owner thread and the device touch it; the device
+ * Registered memory of all operation slots, one range each. Only the owner thread and the device touch it; the device
  * only between posting and completion.
  *
  * <pre>

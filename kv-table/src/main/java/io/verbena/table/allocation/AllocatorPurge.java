@@ -34,7 +34,7 @@ final class AllocatorPurge
     }
 
     /** @return bytes removed from a queue of starts and ends. */
-    static long stretches(final LongArrayQueue queue, final ChunkView view, final LongConsumer left)
+    static long ranges(final LongArrayQueue queue, final ChunkView view, final LongConsumer left)
     {
         long removed = 0;
         for (int i = queue.size(); i > 0; i -= 2)

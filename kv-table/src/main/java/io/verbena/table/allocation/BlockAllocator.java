@@ -27,7 +27,7 @@ public final class BlockAllocator
     private final long[] slabEnd = new long[SizeClasses.COUNT];
     private final LongArrayQueue retiredWords = new LongArrayQueue(1024, Long.MIN_VALUE);
     private final LongArrayQueue retiredEpochs = new LongArrayQueue(1024, Long.MIN_VALUE);
-    /** Uncut stretches by the largest class that fits them. */
+    /** Uncut ranges by the largest class that fits them. */
     private final LongArrayQueue[] regions = new LongArrayQueue[SizeClasses.COUNT];
     private final LongArrayQueue waitingRegions = new LongArrayQueue(Long.MIN_VALUE);
     private final IntHashSet openedSinceLook = new IntHashSet();
@@ -291,7 +291,7 @@ public final class BlockAllocator
         for (int i = 0; i < SizeClasses.COUNT; i++)
         {
             freeBytes -= AllocatorPurge.offsets(free[i], newView, SizeClasses.lengthBytes(i), this::leave);
-            regionBytes -= AllocatorPurge.stretches(regions[i], newView, this::leave);
+            regionBytes -= AllocatorPurge.ranges(regions[i], newView, this::leave);
             if (slabEnd[i] > slabNext[i] && newView.isClosed(slabNext[i]))
             {
                 leftBytes += slabEnd[i] - slabNext[i];
@@ -307,7 +307,7 @@ public final class BlockAllocator
         leftBytes += lengthBytes;
     }
 
-    /** Takes a stretch over that no word names: usable again when no one can hold a word that did. */
+    /** Takes a range over that no word names: usable again when no one can hold a word that did. */
     public void takeOver(final long start, final long end)
     {
         opened(start, end - start);
@@ -318,7 +318,7 @@ public final class BlockAllocator
         largestChunkBytes = Math.max(largestChunkBytes, end - start);
     }
 
-    /** Gives each stretch that is held here, and not by an operation, to a consumer. */
+    /** Gives each range that is held here, and not by an operation, to a consumer. */
     public void forEachHeld(final HeldConsumer consumer)
     {
         for (int i = 0; i < SizeClasses.COUNT; i++)
@@ -357,7 +357,7 @@ public final class BlockAllocator
         return view != null && view.isClosed(offset);
     }
 
-    /** Takes a slab from a stretch that is long enough; what is left of it stays for other blocks. */
+    /** Takes a slab from a range that is long enough; what is left of it stays for other blocks. */
     private boolean cutSlab(final int sizeClass, final int length)
     {
         for (int i = sizeClass; i < SizeClasses.COUNT; i++)

@@ -1,6 +1,6 @@
 package io.verbena.table.allocation;
 
-/** Takes stretches of a memory node's region that an engine holds: for checks and figures. */
+/** Takes ranges of a memory node's region that an engine holds: for checks and figures. */
 @FunctionalInterface
 public interface HeldConsumer
 {
@@ -8,13 +8,13 @@ public interface HeldConsumer
     int FREE = 0;
     /** Not cut into blocks yet. */
     int UNCUT = 1;
-    /** A retired block, or a stretch taken over, that waits for the epoch. */
+    /** A retired block, or a range taken over, that waits for the epoch. */
     int QUARANTINED = 2;
     /** A block of an operation under way. */
     int IN_FLIGHT = 3;
 
     /**
-     * Takes one stretch.
+     * Takes one range.
      *
      * @param kind        one of the above.
      * @param offset      of its first byte in the region.

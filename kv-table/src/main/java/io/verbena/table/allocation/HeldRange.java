@@ -1,7 +1,7 @@
 package io.verbena.table.allocation;
 
 /**
- * A stretch of a memory node's region that an engine said it holds.
+ * A range of a memory node's region that an engine said it holds.
  *
  * @param memoryNodeId of the memory node.
  * @param kind         see {@link HeldConsumer}.

@@ -133,37 +133,37 @@ final class CheckedNode
         });
     }
 
-    void noteHeld(final HeldRange stretch, final StoreCheck check)
+    void noteHeld(final HeldRange range, final StoreCheck check)
     {
-        if (!isInside(stretch.offset(), stretch.lengthBytes()))
+        if (!isInside(range.offset(), range.lengthBytes()))
         {
-            check.problem(stretch + " is outside of a chunk");
+            check.problem(range + " is outside of a chunk");
             return;
         }
-        final long first = granule(stretch.offset());
-        final long end = first + stretch.lengthBytes() / GRANULE_BYTES;
-        final int state = view.state(view.index(stretch.offset()));
+        final long first = granule(range.offset());
+        final long end = first + range.lengthBytes() / GRANULE_BYTES;
+        final int state = view.state(view.index(range.offset()));
         if (state != ChunkDescriptor.STATE_BLOCKS)
         {
-            check.problem(stretch + " lies in a chunk that is " + ChunkDescriptor.stateName(state));
+            check.problem(range + " lies in a chunk that is " + ChunkDescriptor.stateName(state));
         }
         // An operation under way may have published its block already.
         heldGranules = heldGranules == null ? new GranuleSet(Arena.ofAuto(), granulesCount) : heldGranules;
         if (heldGranules.isAnyTaken(first, end) ||
-            stretch.kind() != HeldConsumer.IN_FLIGHT && named.isAnyTaken(first, end))
+            range.kind() != HeldConsumer.IN_FLIGHT && named.isAnyTaken(first, end))
         {
-            check.problem(stretch + " is in two hands");
+            check.problem(range + " is doubly owned");
         }
         heldGranules.add(first, end);
-        switch (stretch.kind())
+        switch (range.kind())
         {
-            case HeldConsumer.QUARANTINED -> space.quarantinedBytes += stretch.lengthBytes();
-            case HeldConsumer.IN_FLIGHT -> space.inFlightBytes += stretch.lengthBytes();
-            default -> space.heldFreeBytes += stretch.lengthBytes();
+            case HeldConsumer.QUARANTINED -> space.quarantinedBytes += range.lengthBytes();
+            case HeldConsumer.IN_FLIGHT -> space.inFlightBytes += range.lengthBytes();
+            default -> space.heldFreeBytes += range.lengthBytes();
         }
     }
 
-    /** Adds up; what is in no hand is lost only where it is known what hands there are. */
+    /** Adds up; what nobody owns counts as lost only where every owner is known. */
     void sum(final boolean areHandsKnown)
     {
         final int length = view.chunkLengthBytes();

@@ -254,7 +254,7 @@ public final class OrphanScan
         return named.get(chunkIndex).isEmpty();
     }
 
-    /** Gives the stretches of a chunk that no word names to the engine; once complete. */
+    /** Gives the ranges of a chunk that no word names to the engine; once complete. */
     public long takeOver(final int chunkIndex, final TableEngine engine, final int memoryNodeId)
     {
         final BitSet granules = named.get(chunkIndex);

@@ -29,7 +29,7 @@ public final class SpaceReport
     public final BitSet quarantinedIndexes = new BitSet();
     /** Bytes of {@link #quarantinedChunks}. */
     public long quarantinedChunkBytes;
-    /** Free blocks and stretches not cut yet. */
+    /** Free blocks and ranges not cut yet. */
     public long heldFreeBytes;
     /** Blocks that wait for the epoch. */
     public long quarantinedBytes;

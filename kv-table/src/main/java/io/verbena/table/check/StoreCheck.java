@@ -10,7 +10,7 @@ import java.util.TreeMap;
  *
  * @param tables    by name.
  * @param spaces    of each memory node.
- * @param problems  one line each: memory in two hands, damaged superblocks and headers.
+ * @param problems  one line each: doubly owned memory, damaged superblocks and headers.
  * @param leftovers undecided inserts that nobody will decide, and remains of deletes; the first 100,000.
  * @param unjudged  one line each: what could not be found out.
  * @param quarantined one line each: chunks whose headers were damaged; no violation, since what is in them was checked.

@@ -24,8 +24,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Checks all tables of a store and the memory they live in: each {@link TableChecker table} for itself, and that each
- * byte of a chunk leased for blocks is in exactly one hand: named by one committed word, or held by one node. A byte in
- * two hands will be overwritten under somebody; one in none is lost until the chunk is swept.
+ * byte of a chunk leased for blocks has exactly one owner: one committed word that names it, or one node that holds it.
+ * A doubly owned byte will be overwritten while it is used; one without an owner is lost until the chunk is swept.
  *
  * <p>Beside writers, all words of a memory node are read while the store holds, and its chunk headers after them: then
  * no block has two words unless it had them at one instant, and no chunk can have changed its state under a word. A
@@ -120,9 +120,9 @@ public final class StoreChecker
                 .forStore(onlyNodeId, this::regionLengthBytes)
                 .check());
         }
-        for (final HeldRange stretch : held)
+        for (final HeldRange range : held)
         {
-            noteHeld(nodes.get(stretch.memoryNodeId()), stretch);
+            noteHeld(nodes.get(range.memoryNodeId()), range);
         }
         nodes.values().forEach((node) -> node.sum(!store.isLive()));
         nodes.values().forEach(this::listQuarantined);
@@ -347,14 +347,14 @@ public final class StoreChecker
         }
     }
 
-    private void noteHeld(final CheckedNode node, final HeldRange stretch)
+    private void noteHeld(final CheckedNode node, final HeldRange range)
     {
         if (node == null)
         {
-            check.problem(stretch + " is outside of a chunk");
+            check.problem(range + " is outside of a chunk");
             return;
         }
-        node.noteHeld(stretch, check);
+        node.noteHeld(range, check);
     }
 
     /** An undecided insert that outlives everything begun before it was seen has nobody who will decide it. */

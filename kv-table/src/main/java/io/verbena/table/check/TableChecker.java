@@ -25,7 +25,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * Walks a table and verifies what must always be true: headers name this table; each committed word names a whole block
  * of this table whose key belongs to that slot; no key twice; no two words one block.
  *
- * <p>Also beside writers, without telling of what they are doing: a stretch of slots and their blocks are read while
+ * <p>Also beside writers, without telling of what they are doing: a range of slots and their blocks are read while
  * the store {@link CheckedStore#hold holds}, so that no word comes back and no block is used again meanwhile. Whatever
  * looks wrong then is looked at again, slot first: it is told only if the word is still the same, so that the block was
  * read while the word stood. Of two slots with one key both must have stood at one instant.

@@ -14,7 +14,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * The requests of a split or merge behind one doorbell, their memory, and what they have cost. Owner thread of the
- * engine only; the memory is that of one split at a time: first what all of it shares, then a stretch for each of the
+ * engine only; the memory is that of one split at a time: first what all of it shares, then a range for each of the
  * groups under way, which have batches of their own.
  */
 public final class GrowthBatch implements MergeUnit.Requests

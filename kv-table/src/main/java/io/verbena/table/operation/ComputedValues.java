@@ -17,9 +17,9 @@ final class ComputedValues
     /** There is no block for it; {@link Operation#blockClass} says which class is needed. */
     static final int NO_BLOCK = -2;
 
-    private final Starts starts;
+    private final StartStep starts;
 
-    ComputedValues(final Starts starts)
+    ComputedValues(final StartStep starts)
     {
         this.starts = starts;
     }

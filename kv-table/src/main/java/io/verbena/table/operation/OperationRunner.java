@@ -11,7 +11,7 @@ import org.agrona.collections.IntArrayQueue;
 
 /**
  * Drives operations from step to step: posts a step's batch, takes its completion, parks an operation that has to wait,
- * ends it. What a step does stands in {@link Starts}, {@link Lookups}, {@link Swaps}, {@link Inserts} and {@link
+ * ends it. What a step does stands in {@link StartStep}, {@link Lookups}, {@link SwapStep}, {@link Inserts} and {@link
  * ComputedValues}. An operation has at most one batch under way; whenever none is, its outcome so far is known.
  */
 public final class OperationRunner
@@ -26,7 +26,7 @@ public final class OperationRunner
     final Combiner combiner;
     private final boolean controlsContention;
     private final boolean repeatsLost;
-    final Repeats repeats;
+    final RepeatStep repeats;
     private final Tombstones tombstones;
     private final OperationListener listener;
     private final IntArrayQueue parked;
@@ -35,9 +35,9 @@ public final class OperationRunner
     private int freeSlotCount;
     private final Operation[] operations;
     private final Lookups lookups = new Lookups(this);
-    private final Swaps swaps = new Swaps(this);
+    private final SwapStep swaps = new SwapStep(this);
     private final Inserts inserts;
-    final Starts starts;
+    final StartStep starts;
     private final ComputedValues computedValues;
     public long nowNs;
     private long earliestDeadlineNs = Long.MAX_VALUE;
@@ -63,9 +63,9 @@ public final class OperationRunner
         inserts = new Inserts(this, configuration.splitSource());
         listener = configuration.operationListener();
         repeatsLost = configuration.repeatsLostOutcomes();
-        repeats = new Repeats(this);
+        repeats = new RepeatStep(this);
         tombstones = new Tombstones(this);
-        starts = new Starts(this, configuration.chunkSource());
+        starts = new StartStep(this, configuration.chunkSource());
         computedValues = new ComputedValues(starts);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
         freeSlots = new int[operations.length];
@@ -564,7 +564,7 @@ public final class OperationRunner
 
     void release(final Operation op)
     {
-        Starts.giveBack(op);
+        StartStep.giveBack(op);
         if (op.pause.isAdmitted)
         {
             contention.ended(op.cost.retries);

@@ -3,7 +3,7 @@ package io.verbena.table.scan;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 
-/** What a stretch of a walk over words alone has counted. Owner thread only. */
+/** What a range of a walk over words alone has counted. Owner thread only. */
 final class ScanCounts
 {
     private final Cursor cursor;

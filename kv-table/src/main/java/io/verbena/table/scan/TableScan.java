@@ -21,20 +21,20 @@ import io.verbena.table.operation.OperationResult;
 import org.agrona.DirectBuffer;
 
 /**
- * Walks the records of a table, a stretch at a time: one READ for many groups, then one doorbell for many of the blocks
+ * Walks the records of a table, a range at a time: one READ for many groups, then one doorbell for many of the blocks
  * that their words name. Groups come in the order in which they lie in memory, the records of a group in that of their
  * hashes, see {@link Cursor}.
  *
  * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met at least
- * once, with a value that it had at some instant of that stretch's turn, and once only unless its subtable was split
+ * once, with a value that it had at some instant of that range's turn, and once only unless its subtable was split
  * after the walk had come to it and before it had left it; a key that is never there is never met. A key that is
  * written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
  * group and its hash as long as it is present, an update swaps the word in its slot, a split moves it to the same slot
  * and a merge to another one of the same group, whose words are all read at a time and none of which is passed by
- * because of its slot; and the scan belongs to the epoch in which its stretch began, so that no block named by a word
+ * because of its slot; and the scan belongs to the epoch in which its range began, so that no block named by a word
  * it has read is used again before it has read the block.
  *
- * <p>Owner thread of the engine only; one stretch at a time. Made by {@code TableEngine.scan()}.
+ * <p>Owner thread of the engine only; one range at a time. Made by {@code TableEngine.scan()}.
  */
 public final class TableScan
 {
@@ -47,8 +47,8 @@ public final class TableScan
          *
          * @param block       a whole block from the given offset on, see {@link BlockDescriptor}; for this call only.
          * @param blockOffset of its first byte.
-         * @param behind      position from which a stretch goes on behind this record, or {@link TableScan#END}.
-         * @return false if there is no room for it: then the stretch ends before it.
+         * @param behind      position from which a range goes on behind this record, or {@link TableScan#END}.
+         * @return false if there is no room for it: then the range ends before it.
          */
         boolean onRecord(DirectBuffer block, int blockOffset, long behind);
     }
@@ -57,7 +57,7 @@ public final class TableScan
     public static final long END = -1;
     /** Cookie of its batches. */
     public static final int COOKIE = BatchCookies.SCAN;
-    /** READs of groups in one stretch, so that a walk over an empty table lets others have their turn. */
+    /** READs of groups in one range, so that a walk over an empty table lets others have their turn. */
     private static final int MAX_GROUP_READS = 64;
     private static final int MAX_DAMAGED_LOOKS = 3;
 
@@ -111,10 +111,10 @@ public final class TableScan
     }
 
     /**
-     * Begins a stretch; {@link #isRunning()} until it has ended, by the engine's polls.
+     * Begins a range; {@link #isRunning()} until it has ended, by the engine's polls.
      *
      * @param scanned    opened by the engine.
-     * @param from       where it begins: 0, {@link #position()} of the stretch before, or what the sink was told; any
+     * @param from       where it begins: 0, {@link #position()} of the range before, or what the sink was told; any
      *                   other one that the table does not have is its end.
      * @param deadline   instant of the engine's clock at which it ends at the latest.
      * @param records    takes records, or null: then words are counted, and no block is read.
@@ -123,7 +123,7 @@ public final class TableScan
     {
         if (isBusy())
         {
-            throw new IllegalStateException("one stretch at a time: " + this);
+            throw new IllegalStateException("one range at a time: " + this);
         }
         if (scratch == null)
         {
@@ -148,31 +148,31 @@ public final class TableScan
         doorbells = 0;
     }
 
-    /** @return whether the stretch has not ended. */
+    /** @return whether the range has not ended. */
     public boolean isRunning()
     {
         return isRunning;
     }
 
-    /** @return whether nothing can begin: a stretch runs, or a request of one that ended is still under way. */
+    /** @return whether nothing can begin: a range runs, or a request of one that ended is still under way. */
     public boolean isBusy()
     {
         return isRunning || inFlight;
     }
 
-    /** @return how the stretch ended: FOUND, or what {@link OperationResult} calls the failure. */
+    /** @return how the range ended: FOUND, or what {@link OperationResult} calls the failure. */
     public int result()
     {
         return result;
     }
 
-    /** @return where the next stretch begins, or {@link #END}; everything before was met. */
+    /** @return where the next range begins, or {@link #END}; everything before was met. */
     public long position()
     {
         return position;
     }
 
-    /** @return committed words met in the stretch; when records were asked for, records taken. */
+    /** @return committed words met in the range; when records were asked for, records taken. */
     public long recordCount()
     {
         return counts.records;
@@ -184,13 +184,13 @@ public final class TableScan
         return counts.blockBytes;
     }
 
-    /** @return undecided inserts, and remains of deletes, met in a stretch that counts words; as all that follow. */
+    /** @return undecided inserts, and remains of deletes, met in a range that counts words; as all that follow. */
     public long tentativeCount()
     {
         return counts.tentative;
     }
 
-    /** @return splits and merges not known to be complete, of which the first slots were met in the stretch. */
+    /** @return splits and merges not known to be complete, of which the first slots were met in the range. */
     public long splitCount()
     {
         return counts.splits;
@@ -208,7 +208,7 @@ public final class TableScan
         return counts.frozen;
     }
 
-    /** @return requests posted for the stretch. */
+    /** @return requests posted for the range. */
     public int verbs()
     {
         return verbs;
@@ -239,7 +239,7 @@ public final class TableScan
         }
         if (nowNs - deadlineNs >= 0)
         {
-            // What was met counts: the next stretch goes on behind it.
+            // What was met counts: the next range goes on behind it.
             end(position != begunAt ? OperationResult.FOUND : OperationResult.TIMED_OUT_NOT_APPLIED);
             return 1;
         }

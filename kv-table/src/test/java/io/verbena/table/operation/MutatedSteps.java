@@ -50,13 +50,13 @@ public final class MutatedSteps
         return isCommit;
     }
 
-    public static void stageSwap(final Swaps swaps, final Operation op)
+    public static void stageSwap(final SwapStep swaps, final Operation op)
     {
         swaps.stageWords(op);
         swaps.stageBlock(op);
     }
 
-    public static boolean swapReturnedWord(final Swaps swaps, final Operation op, final long returned)
+    public static boolean swapReturnedWord(final SwapStep swaps, final Operation op, final long returned)
     {
         if (!SlotWord.isCommitted(returned))
         {
@@ -77,7 +77,7 @@ public final class MutatedSteps
         return op.step != Step.FREE && op.step != Step.COMBINED;
     }
 
-    public static void startRepeat(final Repeats repeats, final Operation op)
+    public static void startRepeat(final RepeatStep repeats, final Operation op)
     {
         repeats.goOn(op);
     }

@@ -41,11 +41,11 @@ public enum TableMutation
     /** Without waiting for the commit before an insert is acknowledged. */
     COMMIT(callingFirst(OperationRunner.class, "onRing", MutatedSteps.class, "reportBeforeCommit")),
     /** The WRITE of the block stands behind the CAS that publishes it. */
-    WRITE_BEFORE_CAS(body(Swaps.class, "stageSwap")),
+    WRITE_BEFORE_CAS(body(SwapStep.class, "stageSwap")),
     /** Without killing rival tentative words at higher slots. */
     KILL(returning(Inserts.class, "hasVictims", false)),
     /** Takes the word that a lost CAS returned as the next expected value. */
-    NEVER_RETURNED_WORD(callingFirst(Swaps.class, "goOnFrom", MutatedSteps.class, "swapReturnedWord")),
+    NEVER_RETURNED_WORD(callingFirst(SwapStep.class, "goOnFrom", MutatedSteps.class, "swapReturnedWord")),
     /** Without killing a tentative word that is seen again. */
     KILL_SEEN_AGAIN(returning(Inserts.class, "rivalStands", false)),
     /** Without killing a tentative word when the pair is full. */
@@ -63,11 +63,11 @@ public enum TableMutation
     /** An operation that waits for memory delays the epoch. */
     WAIT_OUTSIDE_EPOCH(body(PointOperations.class, "hasBegunToRead")),
     /** A repeated operation goes on without looking for the effect of its first attempt. */
-    REPEAT_LOOKS(calling(Repeats.class, "start", MutatedSteps.class, "startRepeat")),
+    REPEAT_LOOKS(calling(RepeatStep.class, "start", MutatedSteps.class, "startRepeat")),
     /** A delete leaves an empty slot instead of a word that names the last block and itself. */
     TOMBSTONE(returning(Records.class, "tombstone", 0L)),
     /** An attempt whose answer was lost may have taken away a word that another one of its engine took away. */
-    ONE_TAKER(doingNothing(Swaps.class, "noteTaken").and(returning(Repeats.class, "leavesOwnWord", true))),
+    ONE_TAKER(doingNothing(SwapStep.class, "noteTaken").and(returning(RepeatStep.class, "leavesOwnWord", true))),
     /** A scan belongs to no epoch. */
     SCAN_IN_EPOCH(returning(TableScan.class, "heldEpoch", Long.MAX_VALUE)),
     /** A scan leaves out a record whose block is not what its word published, instead of reading the slot again. */

@@ -7,7 +7,7 @@ import java.util.Map;
  *
  * @param records      in the tables.
  * @param violations   of what must always be true.
- * @param lostBytes    in no hand; -1 where it is not known what all nodes hold.
+ * @param lostBytes    owned by nobody; -1 where it is not known what all nodes hold.
  * @param leftBehind   undecided inserts of nodes that ended, and tombstones.
  * @param firstProblem one line, or null.
  */

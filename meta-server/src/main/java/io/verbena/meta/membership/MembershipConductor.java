@@ -259,7 +259,7 @@ public final class MembershipConductor
      * @param knownVersion heard with it.
      * @return whether there are news for it.
      */
-    public boolean hasNews(final int nodeId, final int incarnation, final long knownEpoch, final long knownVersion)
+    public boolean hasChanges(final int nodeId, final int incarnation, final long knownEpoch, final long knownVersion)
     {
         final Member member = table.member(nodeId);
         return null == member || member.incarnation() != incarnation || !member.isLive() ||

@@ -12,7 +12,7 @@ final class ControlMethod
     static final int TABLES = 7;
     static final int DROP_TABLE = 8;
     static final int NODES = 9;
-    static final int AWAIT_NEWS = 10;
+    static final int AWAIT_CHANGE = 10;
     static final int GROW_TABLE = 11;
     static final int FORGET_NODE = 14;
     static final int DROP_THIS_TABLE = 15;
@@ -41,7 +41,7 @@ final class ControlMethod
             case TABLES -> "tables";
             case DROP_TABLE -> "dropTable";
             case NODES -> "nodes";
-            case AWAIT_NEWS -> "awaitNews";
+            case AWAIT_CHANGE -> "awaitChange";
             case GROW_TABLE -> "growTable";
             case FORGET_NODE -> "forgetNode";
             case DROP_THIS_TABLE -> "dropThisTable";

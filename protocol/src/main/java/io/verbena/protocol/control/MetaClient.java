@@ -2,7 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -73,17 +73,17 @@ public final class MetaClient
     }
 
     /**
-     * Asks to hear of news; see {@link MetaService#awaitNews}. One such call of a node at a time is awaited.
+     * Asks to hear of news; see {@link MetaService#awaitChange}. One such call of a node at a time is awaited.
      *
      * @param request   what this node knows.
      * @param timeoutNs deadline; may be long.
      * @return the call, which ends when there are news.
      */
-    public ControlCall<Void> awaitNews(final NewsRequest request, final long timeoutNs)
+    public ControlCall<Void> awaitChange(final NotificationRequest request, final long timeoutNs)
     {
         return proxy.call(
-            ControlMethod.AWAIT_NEWS,
-            (buffer, offset) -> NewsDescriptor.encode(request, buffer, offset),
+            ControlMethod.AWAIT_CHANGE,
+            (buffer, offset) -> NotificationDescriptor.encode(request, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

@@ -2,7 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
@@ -59,14 +59,14 @@ public final class MetaDispatcher extends ControlDispatcher
     @Override
     boolean isPutOff(final int method)
     {
-        return ControlMethod.AWAIT_NEWS == method;
+        return ControlMethod.AWAIT_CHANGE == method;
     }
 
     @Override
     void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
-        final NewsRequest news = NewsDescriptor.decode(request, offset, lengthBytes);
-        service.awaitNews(news, new NewsAnswer(reply.defer()));
+        final NotificationRequest news = NotificationDescriptor.decode(request, offset, lengthBytes);
+        service.awaitChange(news, new PendingNotification(reply.defer()));
     }
 
     private int heartbeat(

@@ -3,7 +3,7 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
- * once, but for {@link #awaitNews}. Says no by {@link ControlException}; any other exception reaches the caller as a
+ * once, but for {@link #awaitChange}. Says no by {@link ControlException}; any other exception reaches the caller as a
  * refusal.
  */
 public interface MetaService
@@ -47,7 +47,7 @@ public interface MetaService
      * @param request what it knows.
      * @param answer  given when there are news, or the node asks anew; not before this returns.
      */
-    void awaitNews(NewsRequest request, NewsAnswer answer);
+    void awaitChange(NotificationRequest request, PendingNotification answer);
 
     /**
      * A node leaves for good and will touch no memory any more.

@@ -18,7 +18,7 @@ public abstract class ControlRequest extends NodeRequest
         FORGET_TABLE,
         /** What this node has posted on the fabric, a {@link io.verbena.rdma.verbs.VerbCounters}. */
         VERB_COUNTERS,
-        /** Every stretch of memory that this node holds, a {@code NodeSpace}: for checks, it may be long. */
+        /** Every range of memory that this node holds, a {@code NodeSpace}: for checks, it may be long. */
         SPACE,
         /** Begins to reclaim what no word names in this node's own chunks. */
         SWEEP,

@@ -5,8 +5,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What is in a stretch of a table, as the value of the answer FOUND to {@link RequestKind#COUNT}; the answer's version
- * is the position at which the next stretch begins, or {@link RecordPage#END}. Little-endian, 8 bytes each.
+ * What is in a range of a table, as the value of the answer FOUND to {@link RequestKind#COUNT}; the answer's version
+ * is the position at which the next range begins, or {@link RecordPage#END}. Little-endian, 8 bytes each.
  *
  * @param records       present.
  * @param tentative     inserts that are not decided, and remains of deletes.
@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
  * @param slots         of the whole table.
  * @param subtables     of the whole table.
  * @param depth         of the deepest subtable of the whole table.
- * @param splits        and merges under way, of which the first slots are in the stretch.
+ * @param splits        and merges under way, of which the first slots are in the range.
  * @param frozen        slots whose content belongs elsewhere by now.
  * @param uninitialised slots that wait for their content.
  * @param falseMatches  blocks of this table that the node read in vain for a fingerprint, since it opened it.

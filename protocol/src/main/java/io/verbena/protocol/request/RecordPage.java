@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Records of a stretch of a table, as the value of the answer FOUND to {@link RequestKind#SCAN}; the answer's version
- * is the position at which the next stretch begins, or {@link #END}. Little-endian, one record after the other:
+ * Records of a range of a table, as the value of the answer FOUND to {@link RequestKind#SCAN}; the answer's version
+ * is the position at which the next range begins, or {@link #END}. Little-endian, one record after the other:
  *
  * <pre>
  *   0 +-------------------------------+
@@ -30,7 +30,7 @@ import java.util.Arrays;
  */
 public final class RecordPage
 {
-    /** The version of an answer when there is no further stretch. */
+    /** The version of an answer when there is no further range. */
     public static final long END = -1;
     /** Where the key's length is in a record, 4 bytes. */
     public static final int KEY_LENGTH_OFFSET = 0;
@@ -38,7 +38,7 @@ public final class RecordPage
     public static final int VALUE_LENGTH_OFFSET = KEY_LENGTH_OFFSET + Integer.BYTES;
     /** Where the version is, 8 bytes. */
     public static final int VERSION_OFFSET = VALUE_LENGTH_OFFSET + Integer.BYTES;
-    /** Where the position behind the record is, 8 bytes: a stretch that begins there goes on with the next record. */
+    /** Where the position behind the record is, 8 bytes: a range that begins there goes on with the next record. */
     public static final int BEHIND_OFFSET = VERSION_OFFSET + Long.BYTES;
     /** Where the key begins; the value follows. */
     public static final int KEY_OFFSET = BEHIND_OFFSET + Long.BYTES;
@@ -68,7 +68,7 @@ public final class RecordPage
      * @param keyLength   1 to 64 KiB.
      * @param valueLength 0 to 16 KiB.
      * @param version     of the record.
-     * @param behind      position from which a stretch goes on behind it, or {@link #END}.
+     * @param behind      position from which a range goes on behind it, or {@link #END}.
      * @return false if there is no room for it.
      */
     public boolean add(

@@ -8,7 +8,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -148,12 +148,12 @@ class ControlClientsTest
     @Test
     void shouldTellOfNewsWhenThereAreSome()
     {
-        final ControlCall<Void> news = meta.awaitNews(new NewsRequest(7, 2, 42, 3), TIMEOUT_NS);
+        final ControlCall<Void> news = meta.awaitChange(new NotificationRequest(7, 2, 42, 3), TIMEOUT_NS);
         await(meta.heartbeat(7, 2, 41, false, TIMEOUT_NS));
         assertThat(news.isDone()).as("told when there are some").isFalse();
         assertThat(metaService.asked).containsExactly(
-            "NewsRequest[nodeId=7, incarnation=2, epoch=42, membershipVersion=3]", "heartbeat 7 2 41");
-        final NewsAnswer answer = metaService.awaited.getFirst();
+            "NotificationRequest[nodeId=7, incarnation=2, epoch=42, membershipVersion=3]", "heartbeat 7 2 41");
+        final PendingNotification answer = metaService.awaited.getFirst();
         assertThat(answer.isOver()).isFalse();
         assertThat(answer.give()).isTrue();
         assertThat(await(news).status()).isEqualTo(ControlStatus.OK);

@@ -8,7 +8,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -86,10 +86,10 @@ class ControlMessagesTest
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000");
         assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 40)).isEqualTo(reply);
-        final NewsRequest news = new NewsRequest(3, 9, 0x0102L, 0x0304L);
-        assertThat(hex(to -> NewsDescriptor.encode(news, to, AT))).isEqualTo(
+        final NotificationRequest news = new NotificationRequest(3, 9, 0x0102L, 0x0304L);
+        assertThat(hex(to -> NotificationDescriptor.encode(news, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
-        assertThat(NewsDescriptor.decode(buffer, AT, 32)).isEqualTo(news);
+        assertThat(NotificationDescriptor.decode(buffer, AT, 32)).isEqualTo(news);
         final PeerIdentity identity = new PeerIdentity(65_535, 2);
         assertThat(hex(to -> IdentityDescriptor.encode(identity, to, AT))).isEqualTo(HEADER + "ffff000002000000");
         assertThat(IdentityDescriptor.decode(buffer, AT, 16)).isEqualTo(identity);
@@ -211,7 +211,8 @@ class ControlMessagesTest
             NodesDescriptor.encodeReply(new NodePage(1, List.of(record), false), buffer, 0),
             NodesDescriptor::decodeReply);
         refuseTruncations(
-            NewsDescriptor.encode(new NewsRequest(1, 1, 1, 1), buffer, 0), NewsDescriptor::decode);
+            NotificationDescriptor.encode(new NotificationRequest(1, 1, 1, 1), buffer, 0),
+            NotificationDescriptor::decode);
         refuseTruncations(HeartbeatDescriptor.encodeReply(new Heartbeat(1, 1, 1, 1), buffer, 0),
             HeartbeatDescriptor::decodeReply);
         refuseTruncations(StatDescriptor.encode(new MemoryNodeStat(1, 1, 1, 1, 1, 1, 1), buffer, 0),
@@ -263,7 +264,7 @@ class ControlMessagesTest
             ControlHeaderDescriptor.class,
             RegisterDescriptor.class,
             HeartbeatDescriptor.class,
-            NewsDescriptor.class,
+            NotificationDescriptor.class,
             IdentityDescriptor.class,
             ForgetNodeDescriptor.class,
             NodesDescriptor.class,

@@ -4,7 +4,7 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -23,7 +23,7 @@ final class RecordingMetaService implements MetaService
     static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000, 99);
 
     final List<String> asked = new ArrayList<>();
-    final List<NewsAnswer> awaited = new ArrayList<>();
+    final List<PendingNotification> awaited = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();
     private final TreeMap<String, TableEntry> tables = new TreeMap<>();
     boolean isBroken;
@@ -45,7 +45,7 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
-    public void awaitNews(final NewsRequest request, final NewsAnswer answer)
+    public void awaitChange(final NotificationRequest request, final PendingNotification answer)
     {
         asked.add(request.toString());
         awaited.add(answer);

@@ -1,7 +1,7 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  *  32 +-------------------------------+
  * </pre>
  */
-final class NewsDescriptor
+final class NotificationDescriptor
 {
     static final int NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
@@ -32,11 +32,11 @@ final class NewsDescriptor
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
-    private NewsDescriptor()
+    private NotificationDescriptor()
     {
     }
 
-    static int encode(final NewsRequest request, final MutableDirectBuffer buffer, final int offset)
+    static int encode(final NotificationRequest request, final MutableDirectBuffer buffer, final int offset)
     {
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
         buffer.putInt(offset + NODE_ID_OFFSET, request.nodeId(), ORDER);
@@ -46,10 +46,10 @@ final class NewsDescriptor
         return REQUEST_LENGTH_BYTES;
     }
 
-    static NewsRequest decode(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    static NotificationRequest decode(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
         ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "request for news");
-        return new NewsRequest(
+        return new NotificationRequest(
             buffer.getInt(offset + NODE_ID_OFFSET, ORDER),
             buffer.getInt(offset + INCARNATION_OFFSET, ORDER),
             buffer.getLong(offset + EPOCH_OFFSET, ORDER),

@@ -1,8 +1,8 @@
 package io.verbena.meta;
 
 import io.verbena.meta.membership.MembershipConductor;
-import io.verbena.protocol.control.NewsAnswer;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.control.PendingNotification;
+import io.verbena.protocol.message.NotificationRequest;
 import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayDeque;
@@ -14,28 +14,28 @@ import java.util.function.Predicate;
  * Who rests and would hear of news: at most one request of each node. A request holds nothing up and says nothing of
  * the node; it only lets this server have its next heartbeat sooner. Used by the server's thread.
  */
-final class NewsDesk
+final class ChangeNotifier
 {
-    private record Waiting(NewsRequest request, NewsAnswer answer)
+    private record Waiting(NotificationRequest request, PendingNotification answer)
     {
     }
 
     private final MembershipConductor conductor;
     private final Int2ObjectHashMap<Waiting> waiting = new Int2ObjectHashMap<>();
     private final List<Waiting> looked = new ArrayList<>();
-    private final ArrayDeque<NewsAnswer> due = new ArrayDeque<>();
+    private final ArrayDeque<PendingNotification> due = new ArrayDeque<>();
     private boolean isNew;
     private long seenEpoch;
     private long seenVersion;
     private boolean seenWanted;
 
-    NewsDesk(final MembershipConductor conductor)
+    ChangeNotifier(final MembershipConductor conductor)
     {
         this.conductor = conductor;
     }
 
     /** Takes a request; a node's earlier one is over, and its answer gives back what it holds of the connection. */
-    void await(final NewsRequest request, final NewsAnswer answer)
+    void await(final NotificationRequest request, final PendingNotification answer)
     {
         final Waiting earlier = waiting.put(request.nodeId(), new Waiting(request, answer));
         if (null != earlier)
@@ -62,7 +62,7 @@ final class NewsDesk
             seenWanted = conductor.isEpochWanted();
             lookThrough();
         }
-        return give(due, NewsAnswer::give);
+        return give(due, PendingNotification::give);
     }
 
     /**
@@ -102,9 +102,9 @@ final class NewsDesk
         looked.addAll(waiting.values());
         for (final Waiting each : looked)
         {
-            final NewsRequest request = each.request;
+            final NotificationRequest request = each.request;
             final boolean isOver = each.answer.isOver();
-            if (isOver || conductor.hasNews(
+            if (isOver || conductor.hasChanges(
                 request.nodeId(), request.incarnation(), request.epoch(), request.membershipVersion()))
             {
                 waiting.remove(request.nodeId());

@@ -8,6 +8,6 @@ package io.verbena.protocol.message;
  * @param epoch             the newest that it has heard of.
  * @param membershipVersion heard with it.
  */
-public record NewsRequest(int nodeId, int incarnation, long epoch, long membershipVersion)
+public record NotificationRequest(int nodeId, int incarnation, long epoch, long membershipVersion)
 {
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * The tables of steps and traps in {@code docs/protocol} hold: each step that a mutation leaves out stands in one, and
  * each row names a test that is there and, for a step, leaves it out and asserts what then happens.
  */
-class GuardTablesTest
+class MutationTablesTest
 {
     private static final Pattern ROW = Pattern.compile("^\\|(.+)\\|$", Pattern.MULTILINE);
     private static final Pattern STEP = Pattern.compile("`([A-Z][A-Z_]+)`");
@@ -101,7 +101,8 @@ class GuardTablesTest
     private static Map<String, List<String>> rows(final String... pages)
     {
         final Map<String, List<String>> rows = new TreeMap<>();
-        final Matcher row = ROW.matcher(Arrays.stream(pages).map(GuardTablesTest::page).collect(Collectors.joining()));
+        final Matcher row =
+            ROW.matcher(Arrays.stream(pages).map(MutationTablesTest::page).collect(Collectors.joining()));
         while (row.find())
         {
             final String firstCell = row.group(1).substring(0, row.group(1).indexOf('|') < 0 ?

@@ -23,9 +23,9 @@ import java.util.List;
  * to name it, and the old memory goes back when nobody can look there any more. Also ends what others began, if nobody
  * has after a while: whoever met it looks. Owned by the node's thread.
  */
-final class SplitDesk implements GrowthSource
+final class SplitScheduler implements GrowthSource
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(SplitDesk.class);
+    private static final Logger LOGGER = LoggerFactory.getLogger(SplitScheduler.class);
     /** How long a split or merge that was met is left to who began it: 250 ms. */
     private static final long FINISH_AFTER_NS = 250_000_000;
     private static final long RETRY_PAUSE_NS = 5_000_000;
@@ -62,7 +62,7 @@ final class SplitDesk implements GrowthSource
     private SplitFinish finishing;
     private int finishedCount;
 
-    SplitDesk(
+    SplitScheduler(
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
         final Retirement retirement)
     {

@@ -8,7 +8,7 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class NewsDeskTest
+class ChangeNotifierTest
 {
     @Test
     void shouldAnswerOthersWhenThereIsNoRoomOnOneConnection()
@@ -16,11 +16,11 @@ class NewsDeskTest
         final ArrayDeque<String> due = new ArrayDeque<>(List.of("full", "first", "full too", "second"));
         final List<String> given = new ArrayList<>();
 
-        assertThat(NewsDesk.give(due, (answer) -> !answer.startsWith("full") && given.add(answer))).isEqualTo(2);
+        assertThat(ChangeNotifier.give(due, (answer) -> !answer.startsWith("full") && given.add(answer))).isEqualTo(2);
         assertThat(given).containsExactly("first", "second");
         assertThat(due).containsExactly("full", "full too");
 
-        assertThat(NewsDesk.give(due, given::add)).isEqualTo(2);
+        assertThat(ChangeNotifier.give(due, given::add)).isEqualTo(2);
         assertThat(given).endsWith("full", "full too");
         assertThat(due).isEmpty();
     }

@@ -18,10 +18,10 @@ import org.agrona.concurrent.NanoClock;
 import java.util.ArrayDeque;
 
 /**
- * Requests for stretches of tables: one at a time goes to the engine's scan, others wait in their order. Owned by the
+ * Requests for ranges of tables: one at a time goes to the engine's scan, others wait in their order. Owned by the
  * node's thread.
  */
-final class ScanDesk
+final class ScanDispatcher
 {
     private record Waiting(OperationRequest request, OpenTable table)
     {
@@ -35,7 +35,7 @@ final class ScanDesk
     private TableRegistry tables;
     private Waiting current;
 
-    ScanDesk(final NanoClock clock, final UnexpectedFailures failures)
+    ScanDispatcher(final NanoClock clock, final UnexpectedFailures failures)
     {
         this.failures = failures;
         this.clock = clock;
@@ -59,7 +59,7 @@ final class ScanDesk
         poll();
     }
 
-    /** @return stretches begun or ended. */
+    /** @return ranges begun or ended. */
     int poll()
     {
         int workCount = 0;
@@ -84,12 +84,12 @@ final class ScanDesk
         final OperationRequest request = next.request();
         if (request.deadlineNs() - clock.nanoTime() <= 0)
         {
-            OperationDesk.refuse(request, OperationAnswer.TIMED_OUT, null);
+            OperationDispatcher.refuse(request, OperationAnswer.TIMED_OUT, null);
         }
         else if (next.table().isClosed())
         {
             final String why = tables.whyUnreadable(request.table().id());
-            OperationDesk.refuse(
+            OperationDispatcher.refuse(
                 request, null == why ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.UNREACHABLE, why);
         }
         else if (request.start())
@@ -100,7 +100,7 @@ final class ScanDesk
         }
     }
 
-    /** A stretch that cannot begin has changed nothing in the engine: its request fails alone. */
+    /** A range that cannot begin has changed nothing in the engine: its request fails alone. */
     private void begin(final OperationRequest request, final OpenTable table)
     {
         try
@@ -136,10 +136,10 @@ final class ScanDesk
 
     private void answer(final OperationRequest request, final OpenTable table)
     {
-        final OperationAnswer answer = OperationDesk.answerOf(scan.result());
+        final OperationAnswer answer = OperationDispatcher.answerOf(scan.result());
         if (OperationResult.FOUND != scan.result())
         {
-            request.answer(answer, null, 0, OperationDesk.detailOf(scan.result()));
+            request.answer(answer, null, 0, OperationDispatcher.detailOf(scan.result()));
         }
         else
         {
@@ -163,7 +163,7 @@ final class ScanDesk
             }
             current = null;
         }
-        waiting.forEach((left) -> OperationDesk.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
+        waiting.forEach((left) -> OperationDispatcher.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
         waiting.clear();
     }
 }

@@ -4,11 +4,11 @@ import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.format.SlotWord;
 
 /** Update and delete: one compare-and-swap from the word of the key's block to the own block's word, or a tombstone. */
-final class Swaps
+final class SwapStep
 {
     private final OperationRunner runner;
 
-    Swaps(final OperationRunner runner)
+    SwapStep(final OperationRunner runner)
     {
         this.runner = runner;
     }

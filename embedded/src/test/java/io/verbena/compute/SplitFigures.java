@@ -1,12 +1,12 @@
 package io.verbena.compute;
 
 /** Lets tests of a whole cluster see what a node has split. */
-public final class DeskFigures
+public final class SplitFigures
 {
     /** Most splits and merges of a node that are complete and not made known. */
     public static final int MOST_UNPUBLISHED = Publications.MOST;
 
-    private DeskFigures()
+    private SplitFigures()
     {
     }
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each step left out alone: a run must show what it prevents. So the runs of {@link TableRaceSimTest} can fail. */
-class GuardMutationSimTest
+class TableMutationSimTest
 {
     private static final int MOST_SEEDS = 3000;
 

@@ -6,7 +6,7 @@ import io.verbena.table.allocation.ChunkSource;
 import io.verbena.table.format.BucketDescriptor;
 
 /** The first step: gets a block where one is needed, then goes by the cached location or without one. */
-final class Starts
+final class StartStep
 {
     /** After so many operations in a row without a current location, the next is taken to have none either. */
     private static final int COLD_STREAK = 4;
@@ -15,7 +15,7 @@ final class Starts
     private final ChunkSource chunkSource;
     private int coldInARow;
 
-    Starts(final OperationRunner runner, final ChunkSource chunkSource)
+    StartStep(final OperationRunner runner, final ChunkSource chunkSource)
     {
         this.runner = runner;
         this.chunkSource = chunkSource;

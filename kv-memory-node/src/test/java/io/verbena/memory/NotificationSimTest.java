@@ -3,13 +3,13 @@ package io.verbena.memory;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NewsRequest;
+import io.verbena.protocol.message.NotificationRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** When a node that rests hears of news: at once when somebody waits, and not before. */
-class NewsSimTest
+class NotificationSimTest
 {
     private static final long TIMEOUT_NS = 1_000_000_000;
 
@@ -63,8 +63,8 @@ class NewsSimTest
             assertThat(first.status()).isEqualTo(ControlStatus.OK);
             assertThat(second.isDone()).isFalse();
 
-            final ControlCall<Void> ofNobody = resting.meta.awaitNews(
-                new NewsRequest(resting.registration.nodeId(), 99, resting.epoch, resting.version), TIMEOUT_NS);
+            final ControlCall<Void> ofNobody = resting.meta.awaitChange(
+                new NotificationRequest(resting.registration.nodeId(), 99, resting.epoch, resting.version), TIMEOUT_NS);
             plane.runUntil(ofNobody::isDone);
             assertThat(ofNobody.status()).as("hears the rest by its heartbeat").isEqualTo(ControlStatus.OK);
         }
@@ -82,7 +82,7 @@ class NewsSimTest
 
     private static ControlCall<Void> ask(final SimComputeNode node)
     {
-        return node.meta.awaitNews(new NewsRequest(
+        return node.meta.awaitChange(new NotificationRequest(
             node.registration.nodeId(), node.registration.incarnation(), node.epoch, node.version), TIMEOUT_NS);
     }
 

@@ -7,11 +7,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  * The answer that a node awaits which would hear of news; it says only that there are some. Belongs to the thread of
  * the meta server, and is given outside the handler of the request.
  */
-public final class NewsAnswer
+public final class PendingNotification
 {
     private final DeferredReply reply;
 
-    NewsAnswer(final DeferredReply reply)
+    PendingNotification(final DeferredReply reply)
     {
         this.reply = reply;
     }

@@ -9,12 +9,12 @@ import io.verbena.table.format.SlotWord;
  * and only if that had no effect lets it go on. What cannot be found out stays unknown. See
  * {@code docs/protocol/retries.md}.
  */
-final class Repeats
+final class RepeatStep
 {
     private final OperationRunner runner;
     private final Attempts attempts;
 
-    Repeats(final OperationRunner runner)
+    RepeatStep(final OperationRunner runner)
     {
         this.runner = runner;
         attempts = runner.attempts;

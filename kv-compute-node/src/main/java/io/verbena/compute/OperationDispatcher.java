@@ -23,7 +23,7 @@ import java.util.ArrayDeque;
  * Carries operations from requests into the engine and answers back. Owned by the node's thread. Allocates nothing but
  * the value that a GET returns.
  */
-final class OperationDesk implements OperationListener, TableRegistry.Waiters
+final class OperationDispatcher implements OperationListener, TableRegistry.Waiters
 {
     private static final int STAGED_VALUE_OFFSET = 1 << 16;
     private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
@@ -36,7 +36,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private final NanoClock clock;
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
-    private final ScanDesk scans;
+    private final ScanDispatcher scans;
     private final OperationRequest[] inFlight;
     private final int[] freeSlots;
     private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
@@ -45,13 +45,13 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
     private TableRegistry tables;
     private long answeredCount;
 
-    OperationDesk(
+    OperationDispatcher(
         final int slotCount, final NanoClock clock, final JoinTimeline timeline, final UnexpectedFailures failures)
     {
         this.failures = failures;
         this.clock = clock;
         this.timeline = timeline;
-        scans = new ScanDesk(clock, failures);
+        scans = new ScanDispatcher(clock, failures);
         inFlight = new OperationRequest[slotCount];
         freeSlots = new int[slotCount];
         for (int i = 0; i < slotCount; i++)
@@ -390,7 +390,7 @@ final class OperationDesk implements OperationListener, TableRegistry.Waiters
             case REPLACE -> OperationKind.REPLACE;
             case DELETE -> OperationKind.DELETE;
             case DELETE_BY_VERSION -> OperationKind.DELETE_VERSION;
-            case SCAN, COUNT -> -1; // the engine has no such operation: see ScanDesk
+            case SCAN, COUNT -> -1; // the engine has no such operation: see ScanDispatcher
         };
     }
 }
