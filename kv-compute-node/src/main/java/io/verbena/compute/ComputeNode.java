@@ -442,7 +442,7 @@ public final class ComputeNode implements Agent
         {
             if (request instanceof final OperationRequest operation)
             {
-                OperationDispatcher.refuse(operation, OperationAnswer.NOT_SERVING, detail);
+                OperationAnswers.refuse(operation, OperationAnswer.NOT_SERVING, detail);
             }
             else if (request.start() && !answerCounters((ControlRequest)request))
             {

@@ -117,7 +117,7 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
         catch (final RuntimeException ex)
         {
             // The engine has not seen it: nobody else is harmed.
-            refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
+            OperationAnswers.refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
             return;
         }
         if (null != table && request.kind().isRange())
@@ -135,7 +135,7 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
     {
         if (request.deadlineNs() - nowNs <= 0)
         {
-            refuse(request, OperationAnswer.TIMED_OUT, null);
+            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null);
             return null;
         }
         final OpenTable table = tables.find(request.table().id());
@@ -272,8 +272,8 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
             MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
         }
         final String unreadable = whyUnreadable(tables, request, operation.result());
-        request.answer(null == unreadable ? answerOf(operation.result()) : OperationAnswer.UNREACHABLE, value,
-            operation.version(), null == unreadable ? detailOf(operation.result()) : unreadable);
+        request.answer(null == unreadable ? OperationAnswers.answerOf(operation.result()) : OperationAnswer.UNREACHABLE, value,
+            operation.version(), null == unreadable ? OperationAnswers.detailOf(operation.result()) : unreadable);
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 
@@ -281,41 +281,6 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
     static String whyUnreadable(final TableRegistry tables, final OperationRequest request, final int result)
     {
         return OperationResult.TABLE_CHANGED == result ? tables.whyUnreadable(request.table().id()) : null;
-    }
-
-    static OperationAnswer answerOf(final int result)
-    {
-        return switch (result)
-        {
-            case OperationResult.FOUND -> OperationAnswer.FOUND;
-            case OperationResult.NOT_FOUND -> OperationAnswer.NOT_FOUND;
-            case OperationResult.STORED -> OperationAnswer.STORED;
-            case OperationResult.DELETED -> OperationAnswer.DELETED;
-            case OperationResult.EXISTS -> OperationAnswer.EXISTS;
-            case OperationResult.VERSION_MISMATCH -> OperationAnswer.VERSION_MISMATCH;
-            case OperationResult.NOT_A_COUNTER -> OperationAnswer.NOT_A_COUNTER;
-            case OperationResult.COUNTER_OVERFLOW -> OperationAnswer.COUNTER_OVERFLOW;
-            case OperationResult.VALUE_TOO_LONG -> OperationAnswer.VALUE_TOO_LONG;
-            case OperationResult.TABLE_FULL -> OperationAnswer.TABLE_FULL;
-            case OperationResult.NO_MEMORY -> OperationAnswer.NO_MEMORY;
-            case OperationResult.TIMED_OUT_NOT_APPLIED -> OperationAnswer.TIMED_OUT;
-            case OperationResult.OUTCOME_UNKNOWN -> OperationAnswer.OUTCOME_UNKNOWN;
-            case OperationResult.TABLE_CHANGED -> OperationAnswer.NO_SUCH_TABLE;
-            case OperationResult.CORRUPT -> OperationAnswer.CORRUPT;
-            case OperationResult.NODE_UNAVAILABLE, OperationResult.RESTRUCTURING -> OperationAnswer.UNREACHABLE;
-            default -> throw new IllegalStateException("an operation ended with unknown result " + result);
-        };
-    }
-
-    static String detailOf(final int result)
-    {
-        return switch (result)
-        {
-            case OperationResult.OUTCOME_UNKNOWN, OperationResult.NODE_UNAVAILABLE -> "memory node did not answer";
-            case OperationResult.RESTRUCTURING -> "table is being restructured by another version";
-            case OperationResult.CORRUPT -> "a record fails its checksum, or lies where there is no memory";
-            default -> null;
-        };
     }
 
     @Override
@@ -334,17 +299,7 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
     @Override
     public void onFailure(final OperationRequest request, final OperationAnswer answer, final String detail)
     {
-        refuse(request, answer, detail);
-    }
-
-    /** Answers a request that was not begun. */
-    static void refuse(final OperationRequest request, final OperationAnswer answer, final String detail)
-    {
-        if (request.start())
-        {
-            request.answer(answer, null, 0, detail);
-            request.complete();
-        }
+        OperationAnswers.refuse(request, answer, detail);
     }
 
     /** Answers everything that is left, after the engine was closed: nobody will hear of these operations any more. */
@@ -362,7 +317,7 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
             }
         }
         scans.close(detail);
-        overflow.forEach((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
+        overflow.forEach((request) -> OperationAnswers.refuse(request, OperationAnswer.NOT_SERVING, detail));
         overflow.clear();
     }
 

@@ -84,12 +84,12 @@ final class ScanDispatcher
         final OperationRequest request = next.request();
         if (request.deadlineNs() - clock.nanoTime() <= 0)
         {
-            OperationDispatcher.refuse(request, OperationAnswer.TIMED_OUT, null);
+            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null);
         }
         else if (next.table().isClosed())
         {
             final String why = tables.whyUnreadable(request.table().id());
-            OperationDispatcher.refuse(
+            OperationAnswers.refuse(
                 request, null == why ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.UNREACHABLE, why);
         }
         else if (request.start())
@@ -136,10 +136,10 @@ final class ScanDispatcher
 
     private void answer(final OperationRequest request, final OpenTable table)
     {
-        final OperationAnswer answer = OperationDispatcher.answerOf(scan.result());
+        final OperationAnswer answer = OperationAnswers.answerOf(scan.result());
         if (OperationResult.FOUND != scan.result())
         {
-            request.answer(answer, null, 0, OperationDispatcher.detailOf(scan.result()));
+            request.answer(answer, null, 0, OperationAnswers.detailOf(scan.result()));
         }
         else
         {
@@ -163,7 +163,7 @@ final class ScanDispatcher
             }
             current = null;
         }
-        waiting.forEach((left) -> OperationDispatcher.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
+        waiting.forEach((left) -> OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
         waiting.clear();
     }
 }

@@ -3,6 +3,8 @@ package io.verbena.compute;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.TableDescriptor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Ends the splits of all tables that nobody goes on with: opens each table, and has the scheduler examine all of its
@@ -11,15 +13,25 @@ import io.verbena.table.format.TableDescriptor;
 final class SplitFinish
 {
     private final TableRegistry tables;
-    private final SplitScheduler splits;
+    private final Consumer<OpenTable> finish;
+    private final BooleanSupplier isBusy;
     private final TableLister lister;
     private final TableInquiry<TableDescriptor> inquiry;
     private boolean isListed;
 
-    SplitFinish(final SessionParts session, final TableRegistry tables, final SplitScheduler splits)
+    /**
+     * @param finish takes each table whose splits and merges are to be completed.
+     * @param isBusy whether there are tables, or subtables of them, that were taken and are not complete.
+     */
+    SplitFinish(
+        final SessionParts session,
+        final TableRegistry tables,
+        final Consumer<OpenTable> finish,
+        final BooleanSupplier isBusy)
     {
         this.tables = tables;
-        this.splits = splits;
+        this.finish = finish;
+        this.isBusy = isBusy;
         inquiry = new TableInquiry<>(session.metaLink(), tables, session.timeoutNs(), this::open);
         lister = new TableLister(session.metaLink(), session.timeoutNs());
         lister.start();
@@ -28,7 +40,7 @@ final class SplitFinish
     /** @return whether every split is complete that had begun before it was made, and published. */
     boolean isDone()
     {
-        return isListed && inquiry.isDone() && !splits.isBusy();
+        return isListed && inquiry.isDone() && !isBusy.getAsBoolean();
     }
 
     /** @return why a table could not be opened last, one line for people; empty when none failed. */
@@ -63,7 +75,7 @@ final class SplitFinish
         final OpenTable open = tables.find(table.tableId());
         if (null != open)
         {
-            splits.finish(open);
+            finish.accept(open);
         }
         return null != open;
     }

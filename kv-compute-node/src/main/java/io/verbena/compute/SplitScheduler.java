@@ -132,7 +132,7 @@ final class SplitScheduler implements GrowthSource
     /** Ends all splits and merges of all tables that have begun, also of those that are not open. */
     void finishAll()
     {
-        finishing = new SplitFinish(session, tables, this);
+        finishing = new SplitFinish(session, tables, this::finish, this::isBusy);
     }
 
     /** @return whether that is under way. */

@@ -62,6 +62,6 @@ record DiskFolderFiles(Path path) implements FolderFiles
     @Override
     public CheckpointStore openCheckpoint()
     {
-        return CheckpointStore.open(path.resolve(MemoryFolder.CHECKPOINT));
+        return CheckpointStore.open(path.resolve(CHECKPOINT));
     }
 }

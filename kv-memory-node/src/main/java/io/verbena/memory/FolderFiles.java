@@ -5,11 +5,14 @@ import io.verbena.memory.checkpoint.CheckpointStore;
 import java.io.IOException;
 
 /**
- * The files of a {@link MemoryFolder} that a crash must not tear, one step of the disk at a time. What was written is
+ * The files of a memory node's folder that a crash must not tear, one step of the disk at a time. What was written is
  * certain to outlive the host only behind {@link #write} and, for names, {@link #syncNames}. Not thread-safe.
  */
 interface FolderFiles
 {
+    /** Name of the folder of checkpoints. */
+    String CHECKPOINT = "checkpoint";
+
     /** Whether a file is there. */
     boolean exists(String name);
 

@@ -32,7 +32,7 @@ public final class MemoryFolder implements AutoCloseable
     private static final String PROPERTIES = "node.properties";
     private static final String UNFINISHED = "node.properties.unfinished";
     private static final String LOCK = "node.lock";
-    static final String CHECKPOINT = "checkpoint";
+    static final String CHECKPOINT = FolderFiles.CHECKPOINT;
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
     private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT,

@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
+import io.verbena.memory.checkpoint.ChunkUse;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
@@ -160,7 +161,7 @@ final class RegionAdoption
                     "checkpoint in " + folder.checkpoint() + " is of another node, or not complete", null);
             }
 
-            return new CheckpointRestore(region, superblock, store, new CheckpointRestore.ChunkUse()
+            return new CheckpointRestore(region, superblock, store, new ChunkUse()
             {
                 @Override
                 public void index(final int chunk)

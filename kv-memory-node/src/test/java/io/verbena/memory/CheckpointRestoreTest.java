@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
+import io.verbena.memory.checkpoint.ChunkUse;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.CheckpointWriter;
 import io.verbena.memory.checkpoint.EarlierCheckpoint;
@@ -207,7 +208,7 @@ class CheckpointRestoreTest
         chunks = chunks(region, chunkCount);
         try (CheckpointStore store = CheckpointStore.open(directory))
         {
-            new CheckpointRestore(region, superblock(chunkCount), store, new CheckpointRestore.ChunkUse()
+            new CheckpointRestore(region, superblock(chunkCount), store, new ChunkUse()
             {
                 @Override
                 public void index(final int chunk)

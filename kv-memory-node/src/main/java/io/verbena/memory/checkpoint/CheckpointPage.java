@@ -12,12 +12,12 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 final class CheckpointPage
 {
     /** Range of an index, bytes. */
-    static final int STRETCH_BYTES = CheckpointStore.PAGE_BYTES;
+    static final int RANGE_BYTES = 4096;
     private static final int RESTORED_AT = 0;
     private static final int LEASE_AT = RESTORED_AT + Long.BYTES;
     private static final int WORDS_AT = LEASE_AT + Long.BYTES;
-    private static final int CHECKSUMS_AT = WORDS_AT + STRETCH_BYTES;
-    private static final int LENGTH_BYTES = CHECKSUMS_AT + STRETCH_BYTES;
+    private static final int CHECKSUMS_AT = WORDS_AT + RANGE_BYTES;
+    private static final int LENGTH_BYTES = CHECKSUMS_AT + RANGE_BYTES;
 
     private final ByteBuffer buffer;
 
@@ -82,7 +82,7 @@ final class CheckpointPage
     int records()
     {
         int records = 0;
-        for (int at = 0; at < STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < RANGE_BYTES; at += Long.BYTES)
         {
             records += 0 == word(at) ? 0 : 1;
         }

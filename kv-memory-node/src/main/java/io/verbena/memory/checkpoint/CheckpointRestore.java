@@ -33,16 +33,6 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  */
 public final class CheckpointRestore
 {
-    /** Told which chunks are used, and for what. */
-    public interface ChunkUse
-    {
-        /** An index is in this chunk. */
-        void index(int chunk);
-
-        /** Blocks are in this chunk. */
-        void blocks(int chunk);
-    }
-
     /** A record as the checkpoint has it. */
     private record Origin(long slot, long checksum)
     {
@@ -118,7 +108,7 @@ public final class CheckpointRestore
     private void wantPlaces(final long pageOffset)
     {
         final CheckpointPage page = store.page(pageOffset);
-        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             if (page.word(at) != 0)
             {

@@ -24,8 +24,8 @@ public final class CheckpointStore implements AutoCloseable
     /** Of keys and values. */
     public static final int FORMAT_VERSION = 3;
     /** Behind the name of its folder: where its library is unpacked, and removed at once. */
-    public static final String LIBRARY_SUFFIX = ".library";
-    static final int PAGE_BYTES = 4096;
+    public static final String LIBRARY_SUFFIX = RocksCheckpointDatabase.LIBRARY_SUFFIX;
+    static final int PAGE_BYTES = CheckpointPage.RANGE_BYTES;
     static final byte PAGE = 'p';
     static final byte RECORD = 'r';
     /** Keys of records that go when the checkpoint that found them gone has everything else. */

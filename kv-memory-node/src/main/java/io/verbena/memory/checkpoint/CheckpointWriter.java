@@ -53,7 +53,7 @@ public final class CheckpointWriter
     private CheckpointPage page;
     private long pageOffset;
     /** Slots of the page whose content may be somewhere else now. */
-    private final BitSet mayHaveMoved = new BitSet(CheckpointPage.STRETCH_BYTES);
+    private final BitSet mayHaveMoved = new BitSet(CheckpointPage.RANGE_BYTES);
     private long records;
     private long changed;
     private long damaged;
@@ -157,9 +157,9 @@ public final class CheckpointWriter
             return;
         }
         for (int at = 0, length = (int)SubtableDescriptor.lengthBytes(groups); at < length;
-            at += CheckpointPage.STRETCH_BYTES)
+            at += CheckpointPage.RANGE_BYTES)
         {
-            lookAtPage(offset + at, at, Math.min(CheckpointPage.STRETCH_BYTES, length - at));
+            lookAtPage(offset + at, at, Math.min(CheckpointPage.RANGE_BYTES, length - at));
         }
     }
 
@@ -339,7 +339,7 @@ public final class CheckpointWriter
 
     private void forEachNew(final PlaceConsumer consumer)
     {
-        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             if (isNew(at))
             {
@@ -356,7 +356,7 @@ public final class CheckpointWriter
 
     private void writePage()
     {
-        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             final boolean isGone = before.word(at) != 0 && page.checksum(at) != before.checksum(at);
             changed += isGone || isNew(at) ? 1 : 0;
@@ -386,7 +386,7 @@ public final class CheckpointWriter
     private void dropPage(final long offset)
     {
         final CheckpointPage old = store.page(offset);
-        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             if (old.word(at) != 0)
             {

@@ -12,7 +12,7 @@ final class EarlierFormat
 {
     static final String VERSION = "2";
     /** Words, and then checksums. */
-    static final int PAGE_LENGTH_BYTES = 2 * CheckpointPage.STRETCH_BYTES;
+    static final int PAGE_LENGTH_BYTES = 2 * CheckpointPage.RANGE_BYTES;
     private static final int KEY_BYTES = 1 + Long.BYTES;
 
     private EarlierFormat()
@@ -54,12 +54,12 @@ final class EarlierFormat
     {
         // No chunk has lease number 0: nobody takes the page for one of the same use of its memory.
         final CheckpointPage converted = CheckpointPage.empty(0, 0);
-        for (int at = 0; at < CheckpointPage.STRETCH_BYTES; at += Long.BYTES)
+        for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             final long word = page.getLong(at);
             if (0 != word)
             {
-                final long checksum = page.getLong(CheckpointPage.STRETCH_BYTES + at);
+                final long checksum = page.getLong(CheckpointPage.RANGE_BYTES + at);
                 final byte[] block = store.earlierRecord(offset + at);
                 store.putRecord(offset + at, checksum, ByteBuffer.allocate(Long.BYTES + block.length)
                     .order(LITTLE_ENDIAN).putLong(word).put(block).array());

@@ -137,7 +137,7 @@ final class FreePlaces
     }
 
     /** Tells what each chunk that is not free is used for. */
-    void tell(final CheckpointRestore.ChunkUse use)
+    void tell(final ChunkUse use)
     {
         for (int chunk = 0; chunk < superblock.chunkCount(); chunk++)
         {

@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 /** A checkpoint in RocksDB. */
 final class RocksCheckpointDatabase implements CheckpointDatabase
 {
+    static final String LIBRARY_SUFFIX = ".library";
     private static final long WRITE_BUFFER_BYTES = 8L << 20;
 
     private final Path path;
@@ -37,7 +38,7 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
 
     static CheckpointDatabase open(final Path path)
     {
-        RocksLibrary.load(path.resolveSibling(path.getFileName() + CheckpointStore.LIBRARY_SUFFIX));
+        RocksLibrary.load(path.resolveSibling(path.getFileName() + LIBRARY_SUFFIX));
         final Options options = new Options().setCreateIfMissing(true).setParanoidChecks(true)
             .setWriteBufferSize(WRITE_BUFFER_BYTES).setKeepLogFileNum(2).setMaxBackgroundJobs(1)
             .setCompressionType(CompressionType.NO_COMPRESSION);

@@ -25,7 +25,7 @@ class EarlierFormatTest
 
     private static long slot(final int page, final int record)
     {
-        return (long)page * CheckpointPage.STRETCH_BYTES + record * Long.BYTES;
+        return (long)page * CheckpointPage.RANGE_BYTES + record * Long.BYTES;
     }
 
     private static byte[] record(final int page, final int record)

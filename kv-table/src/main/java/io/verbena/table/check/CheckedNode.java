@@ -5,6 +5,7 @@ import io.verbena.table.allocation.GranuleSet;
 import io.verbena.table.allocation.HeldConsumer;
 import io.verbena.table.allocation.HeldRange;
 import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
@@ -83,7 +84,7 @@ final class CheckedNode
     void noteNamed(final long word, final StoreCheck check)
     {
         final long offset = SlotWord.blockOffset(word);
-        final int length = StoreChecker.lengthBytes(word);
+        final int length = lengthBytes(word);
         if (!isInside(offset, length))
         {
             check.problem(SlotWord.toString(word) + " names memory outside of a chunk");
@@ -200,5 +201,11 @@ final class CheckedNode
                 default -> space.freeChunkBytes += length;
             }
         }
+    }
+
+    /** @return bytes of the block that a word names. */
+    static int lengthBytes(final long word)
+    {
+        return SizeClasses.lengthBytes(SlotWord.sizeClass(word));
     }
 }

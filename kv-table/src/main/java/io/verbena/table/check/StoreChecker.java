@@ -386,10 +386,4 @@ public final class StoreChecker
             check.leftovers().addAll(left);
         }
     }
-
-    /** @return bytes of the block that a word names. */
-    static int lengthBytes(final long word)
-    {
-        return SizeClasses.lengthBytes(SlotWord.sizeClass(word));
-    }
 }

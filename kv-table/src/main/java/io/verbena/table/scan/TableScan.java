@@ -59,12 +59,26 @@ public final class TableScan
     public static final int COOKIE = BatchCookies.SCAN;
     /** READs of groups in one range, so that a walk over an empty table lets others have their turn. */
     private static final int MAX_GROUP_READS = 64;
-    private static final int MAX_DAMAGED_LOOKS = 3;
+    private static final int MAX_DAMAGED_READS = 3;
 
     /** What is done with the groups that the position is in. */
     private enum Step
     {
         READ_GROUPS, COMPLETE_UNIT, READ_BLOCKS
+    }
+
+    /** A block that is not what its word published, and how often in a row it was read so. */
+    private static final class Damage
+    {
+        private int reads;
+        private long offset;
+    }
+
+    /** What the range has cost. */
+    private static final class Costs
+    {
+        private int verbs;
+        private int doorbells;
     }
 
     private final ProtectionDomain protectionDomain;
@@ -91,10 +105,8 @@ public final class TableScan
     private ScanRequests unitRequests;
     private MergeUnit unit;
     private int groupReads;
-    private int damagedLooks;
-    private long damagedAt;
-    private int verbs;
-    private int doorbells;
+    private final Damage damage = new Damage();
+    private final Costs costs = new Costs();
 
     public TableScan(
         final ProtectionDomain protectionDomain,
@@ -142,10 +154,10 @@ public final class TableScan
         position = begunAt;
         step = Step.READ_GROUPS;
         groupReads = 0;
-        damagedLooks = 0;
+        damage.reads = 0;
         counts.clear();
-        verbs = 0;
-        doorbells = 0;
+        costs.verbs = 0;
+        costs.doorbells = 0;
     }
 
     /** @return whether the range has not ended. */
@@ -211,13 +223,13 @@ public final class TableScan
     /** @return requests posted for the range. */
     public int verbs()
     {
-        return verbs;
+        return costs.verbs;
     }
 
     /** @return doorbells rung for it, each a round trip. */
     public int doorbells()
     {
-        return doorbells;
+        return costs.doorbells;
     }
 
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
@@ -310,8 +322,8 @@ public final class TableScan
         inFlight = status == PostStatus.OK;
         if (inFlight)
         {
-            verbs += requests;
-            doorbells++;
+            costs.verbs += requests;
+            costs.doorbells++;
         }
         else
         {
@@ -512,10 +524,10 @@ public final class TableScan
     private void lookAgain(final int slot, final int otherwise)
     {
         final long at = groups.offset(slot);
-        damagedLooks = at == damagedAt ? damagedLooks + 1 : 1;
-        damagedAt = at;
+        damage.reads = at == damage.offset ? damage.reads + 1 : 1;
+        damage.offset = at;
         step = Step.READ_GROUPS;
-        if (damagedLooks == MAX_DAMAGED_LOOKS)
+        if (damage.reads == MAX_DAMAGED_READS)
         {
             end(otherwise);
         }
