@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Sends heartbeats and knows how long this registration may act. A busy node sends them often, and so learns of epochs; an
- * idle one sends a few in each lease, and the meta server says when one is needed earlier ({@link NotificationRequest}).
- * The lease counts from before the request that renewed it was sent, on the local clock, so it ends here before it ends
- * at the meta server. Owned by the node's thread.
+ * Sends heartbeats and knows how long this registration may act. A busy node sends them often, and so learns of epochs;
+ * an idle one sends a few in each lease, and the meta server says when one is needed earlier, see
+ * {@link NotificationRequest}. The lease counts from before the request that renewed it was sent, on the local clock:
+ * it ends here before it ends at the meta server. Owned by the node's thread.
  */
 final class LeaseKeeper
 {

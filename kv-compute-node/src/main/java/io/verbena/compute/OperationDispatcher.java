@@ -272,8 +272,15 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
             MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
         }
         final String unreadable = whyUnreadable(tables, request, operation.result());
-        request.answer(null == unreadable ? OperationAnswers.answerOf(operation.result()) : OperationAnswer.UNREACHABLE, value,
-            operation.version(), null == unreadable ? OperationAnswers.detailOf(operation.result()) : unreadable);
+        if (null == unreadable)
+        {
+            request.answer(OperationAnswers.answerOf(operation.result()), value, operation.version(),
+                OperationAnswers.detailOf(operation.result()));
+        }
+        else
+        {
+            request.answer(OperationAnswer.UNREACHABLE, value, operation.version(), unreadable);
+        }
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.stream.Stream;
 
 /**
- * What a {@link SplitScheduler} is to do, and when: the subtables that operations and probes reported, each once, and before
- * the next probe for a merge also those to be finished because everything begun is. Owned by the node's thread.
+ * What a {@link SplitScheduler} is to do, and when: the subtables that operations and probes reported, each once, and
+ * before the next probe for a merge also those to be finished because everything begun is. Owned by the node's thread.
  */
 final class SplitAgenda
 {

@@ -73,11 +73,10 @@ public final class EngineState
         MovingSlots.class, Combining.class, OwnBlock.class, Target.class, Claim.class, Candidates.class, Answer.class,
         Cost.class, Pause.class, OpenTable.class, TableDirectory.class,
         NodeLink.class, Answers.class, Attempts.class, Batch.class, BlockAllocator.class, Combiner.class,
-        ComputedValues.class,
-        Contention.class, EngineMemory.class, EpochTracker.class, Inserts.class, LocationCache.class,
-        Lookups.class, MergeUnit.class, Records.class, RepeatStep.class, Scratch.class, SlotMoves.class,
-        StartStep.class, SwapStep.class, Tombstones.class, TombstoneQueue.class, NodeLinks.class, UnitRequests.class, KeyHash.class,
-        TableDescriptor.class,
+        ComputedValues.class, Contention.class, EngineMemory.class, EpochTracker.class, Inserts.class,
+        LocationCache.class, Lookups.class, MergeUnit.class, Records.class, RepeatStep.class, Scratch.class,
+        SlotMoves.class, StartStep.class, SwapStep.class, Tombstones.class, TombstoneQueue.class, NodeLinks.class,
+        UnitRequests.class, KeyHash.class, TableDescriptor.class,
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
     /** A map is that of an open table, with the links of its subtables that it has met. */
     private static final Set<Class<?>> OUTSIDE = Set.of(
