@@ -60,7 +60,7 @@ class RecordWordsSystemTest
         {
             final CommandLines.Result result = CommandLines.run(words);
             assertThat(result.status()).isEqualTo(ExitStatus.USAGE);
-            assertThat(result.err()).contains("stands for a name that is no UTF-8");
+            assertThat(result.err()).contains("stands for a file name that is not UTF-8");
         }
         assertThat(folder).isEmptyDirectory();
     }
