@@ -48,7 +48,7 @@ final class RecordCommands
         succeed("increment", "visits", "-2", "--table", "more");
         assertThat(last.out()).isEqualTo("40\n");
         expect(ExitStatus.USAGE, "increment", "log", "--table", "more");
-        assertThat(last.err()).contains("met a value that has not the 8 bytes of a counter").hasLineCount(1);
+        assertThat(last.err()).contains("found a value that is not a counter of 8 bytes").hasLineCount(1);
         succeed("table", "inspect", "block", "--table", "more", "--key", "log", "--json");
         assertThat(last.out()).contains("\"value_length\": 7", "\"version\": " + version);
         succeed("table", "inspect", "slot", "--table", "more", "--key-hex", "6c6f67");
