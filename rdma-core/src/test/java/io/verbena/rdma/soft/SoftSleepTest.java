@@ -93,7 +93,7 @@ class SoftSleepTest
         assertThat(cpuNsOfWait()).isLessThan(MOST_CPU_NS);
     }
 
-    /** It looks once a millisecond whether the peer has posted a receive. */
+    /** It looks once a millisecond whether the peer has posted a receive. The first wait loads classes. */
     @Test
     void shouldBurnNoCoreWhileItsOwnSendWaitsForReceive()
     {
@@ -101,6 +101,7 @@ class SoftSleepTest
         queuePair.begin();
         queuePair.send(1, SendFlags.SIGNALED, 0, 0, 0);
         queuePair.complete();
+        cpuNsOfWait();
         assertThat(cpuNsOfWait()).isLessThan(2 * MOST_CPU_NS);
     }
 
