@@ -81,6 +81,7 @@ class ArchitectureTest
         TEST_SUPPORT("test-support", "test"),
         RDMA_CORE("rdma-core", "rdma"),
         RDMA_SIM("rdma-sim", "rdma.sim", RDMA_CORE),
+        RDMA_ROCE("rdma-roce", "rdma.roce", RDMA_CORE),
         RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),

@@ -1,0 +1,129 @@
+package io.verbena.rdma.roce.wire;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32;
+
+/**
+ * The invariant CRC (ICRC) at the end of each packet (specification, 7.8.1, and annex A17.3.3): the CRC-32 of Ethernet
+ * over what no router changes. It begins with 8 bytes of ones, then come the IP and UDP headers, the BTH, the other
+ * headers, payload and padding. Ones stand in place of what may change on the way: traffic class, flow label and hop
+ * limit (IPv6), type of service, time to live and checksum (IPv4), the UDP checksum, and the byte of the BTH with the
+ * congestion marks. Little-endian in the packet, as the lowest byte goes first in Ethernet.
+ *
+ * <pre>
+ *  |  8  |  IPv6: 40, IPv4: 20  |  8  | 12  |                        | 4  |
+ *  +-----+----------------------+-----+-----+------------------------+----+
+ *  |ones |      IP header       | UDP | BTH |headers, payload, padding|ICRC|
+ *  +-----+----------------------+-----+-----+------------------------+----+
+ *  |&lt;------------- covered, with ones in changing fields ----------&gt;|
+ * </pre>
+ *
+ * IPv4 packets are taken as sent without options and with "don't fragment". Used by one thread at a time; allocates
+ * nothing once made.
+ */
+public final class InvariantCrc
+{
+    /** Length of the CRC. */
+    public static final int LENGTH_BYTES = Integer.BYTES;
+
+    private static final int ONES_BYTES = 8;
+    private static final int IPV4_BYTES = 20;
+    private static final int IPV6_BYTES = 40;
+    private static final int UDP_BYTES = 8;
+    private static final int PROTOCOL_UDP = 17;
+    private static final int DO_NOT_FRAGMENT = 0x4000;
+    private static final int VERSION_6_AND_ONES = 0x6FFF_FFFF;
+    private static final int VERSION_4_AND_ONES = 0x45FF;
+    private static final int ONES = 0xFF;
+    private static final ByteOrder ORDER = ByteOrder.BIG_ENDIAN;
+
+    private final CRC32 crc = new CRC32();
+    private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + BthDescriptor.LENGTH_BYTES];
+    private final UnsafeBuffer prefixBuffer = new UnsafeBuffer(prefix);
+
+    /** Makes one; the prefix begins with its ones. */
+    public InvariantCrc()
+    {
+        prefixBuffer.setMemory(0, ONES_BYTES, (byte)ONES);
+    }
+
+    /**
+     * Writes the CRC into the last four bytes of a packet.
+     *
+     * @param packet complete but for them.
+     */
+    public void seal(final RocePacket packet)
+    {
+        packet.buffer().putInt(packet.lengthBytes() - LENGTH_BYTES, compute(packet), ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * Decides whether a packet arrived as it was sealed.
+     *
+     * @param packet with at least {@link RocePacket#MIN_LENGTH_BYTES}.
+     * @return whether its last four bytes are the CRC of the rest.
+     */
+    public boolean isIntact(final RocePacket packet)
+    {
+        return packet.buffer().getInt(packet.lengthBytes() - LENGTH_BYTES, ByteOrder.LITTLE_ENDIAN) == compute(packet);
+    }
+
+    /**
+     * Computes the CRC.
+     *
+     * @param packet with room for the CRC in its length.
+     * @return the CRC.
+     */
+    public int compute(final RocePacket packet)
+    {
+        final int bthOffset = encodeNetworkHeaders(packet);
+        prefixBuffer.putBytes(bthOffset, packet.buffer(), 0, BthDescriptor.LENGTH_BYTES);
+        prefixBuffer.putByte(bthOffset + BthDescriptor.CONGESTION_OFFSET, (byte)ONES);
+        crc.reset();
+        crc.update(prefix, 0, bthOffset + BthDescriptor.LENGTH_BYTES);
+        final ByteBuffer bytes = packet.bytes();
+        bytes.limit(packet.lengthBytes() - LENGTH_BYTES).position(BthDescriptor.LENGTH_BYTES);
+        crc.update(bytes);
+        bytes.clear();
+        return (int)crc.getValue();
+    }
+
+    private int encodeNetworkHeaders(final RocePacket packet)
+    {
+        final int udpBytes = UDP_BYTES + packet.lengthBytes();
+        final int udpOffset;
+        if (packet.isIpv4())
+        {
+            prefixBuffer.putShort(ONES_BYTES, (short)VERSION_4_AND_ONES, ORDER);
+            prefixBuffer.putShort(ONES_BYTES + 2, (short)(IPV4_BYTES + udpBytes), ORDER);
+            prefixBuffer.putShort(ONES_BYTES + 4, (short)packet.identification(), ORDER);
+            prefixBuffer.putShort(ONES_BYTES + 6, (short)DO_NOT_FRAGMENT, ORDER);
+            prefixBuffer.putByte(ONES_BYTES + 8, (byte)ONES);
+            prefixBuffer.putByte(ONES_BYTES + 9, (byte)PROTOCOL_UDP);
+            prefixBuffer.putShort(ONES_BYTES + 10, (short)-1, ORDER);
+            prefixBuffer.putInt(ONES_BYTES + 12, (int)packet.sourceLow(), ORDER);
+            prefixBuffer.putInt(ONES_BYTES + 16, (int)packet.destinationLow(), ORDER);
+            udpOffset = ONES_BYTES + IPV4_BYTES;
+        }
+        else
+        {
+            prefixBuffer.putInt(ONES_BYTES, VERSION_6_AND_ONES, ORDER);
+            prefixBuffer.putShort(ONES_BYTES + 4, (short)udpBytes, ORDER);
+            prefixBuffer.putByte(ONES_BYTES + 6, (byte)PROTOCOL_UDP);
+            prefixBuffer.putByte(ONES_BYTES + 7, (byte)ONES);
+            prefixBuffer.putLong(ONES_BYTES + 8, packet.sourceHigh(), ORDER);
+            prefixBuffer.putLong(ONES_BYTES + 16, packet.sourceLow(), ORDER);
+            prefixBuffer.putLong(ONES_BYTES + 24, packet.destinationHigh(), ORDER);
+            prefixBuffer.putLong(ONES_BYTES + 32, packet.destinationLow(), ORDER);
+            udpOffset = ONES_BYTES + IPV6_BYTES;
+        }
+        prefixBuffer.putShort(udpOffset, (short)packet.sourcePort(), ORDER);
+        prefixBuffer.putShort(udpOffset + 2, (short)packet.destinationPort(), ORDER);
+        prefixBuffer.putShort(udpOffset + 4, (short)udpBytes, ORDER);
+        prefixBuffer.putShort(udpOffset + 6, (short)-1, ORDER);
+        return udpOffset + UDP_BYTES;
+    }
+}

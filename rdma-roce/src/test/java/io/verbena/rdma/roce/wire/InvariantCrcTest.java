@@ -1,0 +1,112 @@
+package io.verbena.rdma.roce.wire;
+
+import com.sun.management.ThreadMXBean;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class InvariantCrcTest
+{
+    private static final long MAPPED = 0xFFFF_0000_0000L;
+
+    private final InvariantCrc crc = new InvariantCrc();
+
+    @Test
+    void shouldAcceptPacketsThatOthersSent() throws IOException
+    {
+        final Map<String, RocePacket> packets = GoldenPackets.read();
+        assertThat(packets).isNotEmpty().allSatisfy((name, packet) -> assertThat(crc.isIntact(packet)).isTrue());
+    }
+
+    @Test
+    void shouldSealAsOthersDo() throws IOException
+    {
+        GoldenPackets.read().forEach((name, packet) ->
+        {
+            final RocePacket copy = new RocePacket();
+            copy.copyOf(packet);
+            copy.buffer().putInt(copy.lengthBytes() - InvariantCrc.LENGTH_BYTES, 0);
+            assertThat(crc.isIntact(copy)).as(name).isFalse();
+            crc.seal(copy);
+            for (int i = 0; i < packet.lengthBytes(); i++)
+            {
+                assertThat(copy.buffer().getByte(i)).as("%s, byte %d", name, i).isEqualTo(packet.buffer().getByte(i));
+            }
+        });
+    }
+
+    @Test
+    void shouldCoverEveryBitOfThePacketExceptCongestionMarks() throws IOException
+    {
+        GoldenPackets.read().forEach((name, packet) ->
+        {
+            for (int bit = 0; bit < packet.lengthBytes() * Byte.SIZE; bit++)
+            {
+                final int at = bit / Byte.SIZE;
+                packet.buffer().putByte(at, (byte)(packet.buffer().getByte(at) ^ 1 << bit % Byte.SIZE));
+                assertThat(crc.isIntact(packet)).as("%s, bit %d of byte %d", name, bit % Byte.SIZE, at)
+                    .isEqualTo(at == BthDescriptor.CONGESTION_OFFSET);
+                packet.buffer().putByte(at, (byte)(packet.buffer().getByte(at) ^ 1 << bit % Byte.SIZE));
+            }
+        });
+    }
+
+    @Test
+    void shouldCoverAddressesPortsAndLength()
+    {
+        for (final boolean isIpv4 : new boolean[] {false, true})
+        {
+            final RocePacket packet = sealed(isIpv4);
+            final long high = packet.sourceHigh();
+            final long low = packet.sourceLow();
+            packet.path(high, low ^ 1, 1, high, low, RocePath.ROCE_PORT);
+            assertThat(crc.isIntact(packet)).isFalse();
+            packet.path(high, low, 1, high, low ^ 1, RocePath.ROCE_PORT);
+            assertThat(crc.isIntact(packet)).isFalse();
+            packet.path(high, low, 2, high, low, RocePath.ROCE_PORT);
+            assertThat(crc.isIntact(packet)).isFalse();
+            packet.path(high, low, 1, high, low, RocePath.ROCE_PORT + 1);
+            assertThat(crc.isIntact(packet)).isFalse();
+            packet.path(high, low, 1, high, low, RocePath.ROCE_PORT);
+            assertThat(crc.isIntact(packet)).isTrue();
+            packet.identification(9);
+            assertThat(crc.isIntact(packet)).isEqualTo(!isIpv4);
+        }
+    }
+
+    @Test
+    void shouldAllocateNothing()
+    {
+        final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
+        final RocePacket packet = sealed(false);
+        long allocatedBytes = 0;
+        for (int round = 0; round < 20; round++)
+        {
+            final long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 10_000; i++)
+            {
+                crc.seal(packet);
+            }
+            allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        // The measurement itself may allocate a little; a packet that did would come to 10,000 times its part.
+        assertThat(allocatedBytes).isLessThan(10_000);
+    }
+
+    private RocePacket sealed(final boolean isIpv4)
+    {
+        final RocePacket packet = new RocePacket();
+        final long high = isIpv4 ? 0 : 0xFD00_0000_0000_0001L;
+        final long low = isIpv4 ? MAPPED | 0x0A00_0001 : 5;
+        packet.path(high, low, 1, high, low, RocePath.ROCE_PORT);
+        BthDescriptor.encode(packet.buffer(), 0, RoceOpcode.SEND_ONLY, false, 0, 17, true, 4);
+        packet.buffer().setMemory(BthDescriptor.LENGTH_BYTES, 100, (byte)7);
+        packet.lengthBytes(BthDescriptor.LENGTH_BYTES + 100 + InvariantCrc.LENGTH_BYTES);
+        crc.seal(packet);
+        return packet;
+    }
+}
