@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
-import io.verbena.raas.Backoff;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 

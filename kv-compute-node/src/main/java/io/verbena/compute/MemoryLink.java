@@ -2,17 +2,17 @@ package io.verbena.compute;
 
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.raas.Backoff;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.allocation.ChunkWatch;
 
 import org.slf4j.Logger;
@@ -63,7 +63,6 @@ final class MemoryLink implements AutoCloseable
     private final long begunNs;
     private boolean isUnreachable;
     private String failure = "";
-    private VirtualQpPort port;
     private boolean isRestored;
 
     /** @param refusal why it is never connected; empty for one that is. */
@@ -174,9 +173,9 @@ final class MemoryLink implements AutoCloseable
     }
 
     /** @return the port while {@link #isReady()}. */
-    VirtualQpPort port()
+    OneSidedPort port()
     {
-        return port;
+        return vqp;
     }
 
     /** @return why it is not ready; empty while it is, or connects for the first time. */
@@ -247,10 +246,9 @@ final class MemoryLink implements AutoCloseable
 
     private int pollConnect(final long nowNs)
     {
-        if (VirtualQp.State.READY == vqp.state())
+        if (vqp.isReady())
         {
-            port = new VirtualQpPort(vqp, record.region());
-            watch.connect(port);
+            watch.connect(vqp);
             state = State.VIEWING;
             return 1;
         }
@@ -274,7 +272,7 @@ final class MemoryLink implements AutoCloseable
         }
         if (watch.isCurrent())
         {
-            engine.attach(memoryNodeId, port);
+            engine.attach(memoryNodeId, vqp);
             engine.suspend(memoryNodeId, false);
             unreachable(false);
             failure = "";
@@ -290,7 +288,7 @@ final class MemoryLink implements AutoCloseable
     {
         if (!maintenance.isConnected() && vqp.carriesWrites())
         {
-            maintenance.connect(client, port);
+            maintenance.connect(client, vqp);
             LOGGER.info("connected: memory node {}, transport={}", memoryNodeId, vqp.transport());
         }
         return maintenance.poll();

@@ -2,7 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ChunkLease;
-import io.verbena.table.access.OneSidedPort;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkWatch;
 

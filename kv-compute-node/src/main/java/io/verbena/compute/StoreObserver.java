@@ -1,9 +1,9 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.table.TableEngine;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.check.RepairableStore;
 import io.verbena.table.format.TableDescriptor;

@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.protocol.message.ControlException;
-import io.verbena.raas.FailureLog;
+import io.verbena.raas.failure.FailureLog;
 
 import org.agrona.LangUtil;
 import org.agrona.concurrent.NanoClock;

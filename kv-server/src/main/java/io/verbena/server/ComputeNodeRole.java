@@ -6,7 +6,7 @@ import io.verbena.compute.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
-import io.verbena.raas.PeerFailures;
+import io.verbena.raas.failure.PeerFailures;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;

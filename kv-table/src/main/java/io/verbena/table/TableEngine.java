@@ -1,9 +1,9 @@
 package io.verbena.table;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;

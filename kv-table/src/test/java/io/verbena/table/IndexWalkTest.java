@@ -1,6 +1,6 @@
 package io.verbena.table;
 
-import io.verbena.table.access.OneSidedPort;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.check.IndexWalk;

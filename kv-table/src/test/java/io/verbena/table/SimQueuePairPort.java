@@ -1,5 +1,6 @@
 package io.verbena.table;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.device.SimFabric;
 import io.verbena.rdma.verbs.AccessFlags;
@@ -14,7 +15,6 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.operation.Operation;
 import java.util.ArrayList;

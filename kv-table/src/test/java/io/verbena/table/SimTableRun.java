@@ -5,6 +5,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
@@ -13,7 +14,6 @@ import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
 import io.verbena.table.directory.OpenTable;
@@ -189,8 +189,9 @@ final class SimTableRun implements AutoCloseable
                     final MemoryHost host = hosts.get(i);
                     connections[i] = context.connect(
                         new PeerAddress(host.node.device().address(), PORT, host.id, 1),
+                        ReadTargetAddress.NONE, RemoteRegion.of(host.region),
                         (vqp, cookie, status) -> engine.onBatchComplete(cookie, status), DEADLINE_NS);
-                    engine.attach(host.id, new VirtualQpPort(connections[i], RemoteRegion.of(host.region)));
+                    engine.attach(host.id, connections[i]);
                 }
             }
         }

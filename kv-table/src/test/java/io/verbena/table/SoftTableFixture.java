@@ -5,6 +5,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
@@ -13,7 +14,6 @@ import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
@@ -70,9 +70,10 @@ final class SoftTableFixture implements AutoCloseable
             new TableEngineConfiguration().operationSlots(slots).locationCacheEntries(1 << 20)
                 .chunkSource(this::lease).operationListener(this::note));
         vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
+            ReadTargetAddress.NONE, RemoteRegion.of(region),
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
         runUntil(() -> vqp.state() == VirtualQp.State.READY);
-        engine.attach(NODE, new VirtualQpPort(vqp, RemoteRegion.of(region)));
+        engine.attach(NODE, vqp);
     }
 
     private void lease(final int memoryNodeId)

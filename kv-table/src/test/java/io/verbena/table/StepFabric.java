@@ -1,11 +1,11 @@
 package io.verbena.table;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.access.OneSidedPort;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;

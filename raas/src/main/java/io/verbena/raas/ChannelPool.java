@@ -206,7 +206,7 @@ final class ChannelPool implements ClientChannel.Pool
         final DcTransport dc = dcTransports.take(channel, vqp.readTarget());
         if (dc != null)
         {
-            channel.readOver(dc, vqp.readRegion());
+            channel.readOver(dc, vqp.defaultRegion());
         }
         return channel;
     }

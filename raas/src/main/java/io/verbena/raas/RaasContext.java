@@ -112,7 +112,7 @@ public final class RaasContext implements AutoCloseable
      */
     public VirtualQp connect(final PeerAddress peer, final VirtualQp.BatchListener listener, final long timeoutNs)
     {
-        return connect(peer, ReadTargetAddress.NONE, null, listener, timeoutNs);
+        return connect(peer, ReadTargetAddress.NONE, RemoteRegion.NONE, listener, timeoutNs);
     }
 
     /**
@@ -122,7 +122,7 @@ public final class RaasContext implements AutoCloseable
      *
      * @param peer       whom to reach.
      * @param readTarget of the peer; {@link ReadTargetAddress#NONE} for none.
-     * @param region     of the peer, which may be read through it.
+     * @param region     of the peer, which may be read through it, and which the result reaches as a port.
      * @param listener   hears of completed batches.
      * @param timeoutNs  after which it is FAILED when the queue pair is not connected.
      * @return the virtual queue pair, closed by the caller.

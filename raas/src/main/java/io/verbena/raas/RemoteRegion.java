@@ -11,6 +11,9 @@ import io.verbena.rdma.verbs.MemoryRegion;
  */
 public record RemoteRegion(long address, long lengthBytes, int remoteKey)
 {
+    /** Nothing: no request fits in. */
+    public static final RemoteRegion NONE = new RemoteRegion(0, 0, 0);
+
     /**
      * @param region registered here.
      * @return what peers need to reach all of it.

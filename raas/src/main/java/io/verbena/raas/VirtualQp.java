@@ -22,9 +22,11 @@ import java.util.List;
  * peer with the right needed, bounds, alignment of atomics, length of the batch. A violation throws
  * {@link RaasMisuseException}, drops the staged batch and changes nothing for anybody.
  *
+ * <p>As a {@link OneSidedPort} it reaches the region named when it was connected.
+ *
  * <p>One owner thread, that of the {@link RaasContext}. Closed by whoever connected it.
  */
-public final class VirtualQp implements AutoCloseable
+public final class VirtualQp implements OneSidedPort, AutoCloseable
 {
     /** Life of a virtual queue pair. */
     public enum State
@@ -80,7 +82,7 @@ public final class VirtualQp implements AutoCloseable
     private final PeerAddress peer;
     private final BatchListener listener;
     private final ReadTargetAddress readTarget;
-    private final RemoteRegion readRegion;
+    private final RemoteRegion defaultRegion;
     private final StagedBatch staged;
     private final ProtectionDomain protectionDomain;
     private final int maxMessageBytes;
@@ -101,13 +103,13 @@ public final class VirtualQp implements AutoCloseable
         final int number,
         final PeerAddress peer,
         final ReadTargetAddress readTarget,
-        final RemoteRegion readRegion,
+        final RemoteRegion defaultRegion,
         final BatchListener listener)
     {
         this.resources = resources;
         this.owner = owner;
         this.readTarget = readTarget;
-        this.readRegion = readRegion;
+        this.defaultRegion = defaultRegion;
         this.number = number;
         this.peer = peer;
         this.listener = listener;
@@ -163,7 +165,26 @@ public final class VirtualQp implements AutoCloseable
         return state == State.READY ? channel.grants().regions() : List.of();
     }
 
+    @Override
+    public boolean isReady()
+    {
+        return state == State.READY;
+    }
+
+    @Override
+    public boolean isFailed()
+    {
+        return state == State.FAILED || state == State.CLOSED;
+    }
+
+    @Override
+    public long regionLengthBytes()
+    {
+        return defaultRegion.lengthBytes();
+    }
+
     /** @return requests that a batch can still have now; 0 unless READY. Grows with {@link RaasContext#poll()}. */
+    @Override
     public int space()
     {
         return state != State.READY ? 0 :
@@ -176,23 +197,17 @@ public final class VirtualQp implements AutoCloseable
         return outstandingBatches;
     }
 
-    /**
-     * Tells that a request to granted memory will likely be staged soon, see
-     * {@link io.verbena.rdma.verbs.QueuePair#preload}; without effect unless READY.
-     *
-     * @param remote       granted by the peer, or a part of it.
-     * @param remoteOffset first byte in {@code remote}.
-     * @param lengthBytes  that will be needed.
-     */
-    public void preload(final RemoteRegion remote, final long remoteOffset, final int lengthBytes)
+    @Override
+    public void preload(final long remoteOffset, final int lengthBytes)
     {
         if (state == State.READY)
         {
-            channel.preload(remote.address() + remoteOffset, lengthBytes, remote.remoteKey());
+            channel.preload(defaultRegion.address() + remoteOffset, lengthBytes, defaultRegion.remoteKey());
         }
     }
 
     /** Opens a batch; one at a time. */
+    @Override
     public void begin()
     {
         if (isBatchOpen)
@@ -207,6 +222,12 @@ public final class VirtualQp implements AutoCloseable
         // Decided once: a batch begun before READY must not lose its first requests and keep its last.
         isBatchVoid = state != State.READY;
         isBatchEarly = false;
+    }
+
+    @Override
+    public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        read(local, localOffset, lengthBytes, defaultRegion, remoteOffset);
     }
 
     /**
@@ -228,6 +249,12 @@ public final class VirtualQp implements AutoCloseable
         stage(StagedBatch.READ, AccessFlags.REMOTE_READ, local, localOffset, lengthBytes, remote, remoteOffset);
     }
 
+    @Override
+    public void write(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        write(local, localOffset, lengthBytes, defaultRegion, remoteOffset);
+    }
+
     /** Stages WRITE; parameters as in {@link #read}. Local bytes must stay unchanged until the batch completes. */
     public void write(
         final MemoryRegion local,
@@ -237,6 +264,17 @@ public final class VirtualQp implements AutoCloseable
         final long remoteOffset)
     {
         stage(StagedBatch.WRITE, AccessFlags.REMOTE_WRITE, local, localOffset, lengthBytes, remote, remoteOffset);
+    }
+
+    @Override
+    public void compareSwap(
+        final MemoryRegion local,
+        final long localOffset,
+        final long remoteOffset,
+        final long expected,
+        final long desired)
+    {
+        compareSwap(local, localOffset, defaultRegion, remoteOffset, expected, desired);
     }
 
     /**
@@ -280,12 +318,14 @@ public final class VirtualQp implements AutoCloseable
     }
 
     /** The next request staged starts only after earlier READs and atomics of the queue pair have completed. */
+    @Override
     public void fenceNext()
     {
         nextFlags |= SendFlags.FENCE;
     }
 
     /** Drops the batch under construction. */
+    @Override
     public void abort()
     {
         staged.clear();
@@ -301,6 +341,7 @@ public final class VirtualQp implements AutoCloseable
      *         READs before {@link #carriesWrites()}) or INVALID_STATE (not READY): then nothing was posted, no callback
      *         comes, and the batch is dropped.
      */
+    @Override
     public int complete(final int cookie)
     {
         if (!isBatchOpen || staged.count() == 0 && !isBatchVoid && !isBatchEarly)
@@ -358,9 +399,9 @@ public final class VirtualQp implements AutoCloseable
         return readTarget;
     }
 
-    RemoteRegion readRegion()
+    RemoteRegion defaultRegion()
     {
-        return readRegion;
+        return defaultRegion;
     }
 
     ClientChannel channel()

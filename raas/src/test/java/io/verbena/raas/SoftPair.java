@@ -80,7 +80,12 @@ final class SoftPair implements AutoCloseable
 
     VirtualQp connect(final VirtualQp.BatchListener listener)
     {
-        final VirtualQp vqp = client.connect(peer(), listener, TIMEOUT_NS);
+        return connect(RemoteRegion.NONE, listener);
+    }
+
+    VirtualQp connect(final RemoteRegion region, final VirtualQp.BatchListener listener)
+    {
+        final VirtualQp vqp = client.connect(peer(), ReadTargetAddress.NONE, region, listener, TIMEOUT_NS);
         runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);
         return vqp;
     }

@@ -64,6 +64,44 @@ class VirtualQpTest
     }
 
     @Test
+    void shouldBeThePortToTheRegionNamedAtConnect()
+    {
+        final RemoteRegion half = new RemoteRegion(
+            pair.remote().address() + 64, SoftPair.REGION_BYTES / 2, pair.remote().remoteKey());
+        final VirtualQp vqp = pair.connect(half, listener);
+        final OneSidedPort port = vqp;
+        assertThat(port.isReady()).isTrue();
+        assertThat(port.regionLengthBytes()).isEqualTo(SoftPair.REGION_BYTES / 2);
+        pair.servedWord(64, 7);
+        pair.localWord(64, 99);
+        port.begin();
+        port.read(pair.local, 0, 8, 0);
+        port.write(pair.local, 64, 8, 8);
+        port.compareSwap(pair.local, 8, 0, 7, 8);
+        assertThat(port.complete(5)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> !listener.done.isEmpty());
+        assertThat(listener.statuses()).containsExactly(WorkCompletionStatus.SUCCESS);
+        assertThat(pair.localWord(0)).isEqualTo(7);
+        assertThat(pair.localWord(8)).isEqualTo(7);
+        assertThat(pair.servedWord(64)).isEqualTo(8);
+        assertThat(pair.servedWord(72)).isEqualTo(99);
+        refuse(vqp, "outside of the remote region", () -> port.read(pair.local, 0, 8, SoftPair.REGION_BYTES / 2));
+        vqp.close();
+        assertThat(port.isReady()).isFalse();
+        assertThat(port.isFailed()).isTrue();
+    }
+
+    @Test
+    void shouldReachNothingAsAPortWhenNoRegionWasNamed()
+    {
+        final VirtualQp vqp = pair.connect(listener);
+        assertThat(vqp.regionLengthBytes()).isZero();
+        refuse(vqp, "outside of the remote region of 0 bytes", () -> vqp.read(pair.local, 0, 8, 0));
+        refuse(vqp, "outside of the remote region of 0 bytes", () -> vqp.write(pair.local, 0, 8, 0));
+        refuse(vqp, "outside of the remote region of 0 bytes", () -> vqp.compareSwap(pair.local, 0, 0, 0, 1));
+    }
+
+    @Test
     void shouldTellWhatThePeerGrantedAndWhoWeAre()
     {
         final VirtualQp vqp = pair.connect(listener);

@@ -6,10 +6,10 @@ import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.Waker;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.protocol.session.NodeListing;
-import io.verbena.raas.Backoff;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.RdmaException;
 

@@ -18,7 +18,7 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.raas.Backoff;
+import io.verbena.raas.failure.Backoff;
 
 /** What an answer means for a call: it is over, well or badly, or another node may try. */
 final class Verdict

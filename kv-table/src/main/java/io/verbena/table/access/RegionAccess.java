@@ -1,5 +1,6 @@
 package io.verbena.table.access;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;

@@ -1,9 +1,9 @@
 package io.verbena.table.allocation;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.BatchCookies;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;

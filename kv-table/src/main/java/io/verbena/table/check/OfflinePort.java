@@ -1,10 +1,10 @@
 package io.verbena.table.check;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
-import io.verbena.table.access.OneSidedPort;
 import java.util.function.IntConsumer;
 import org.agrona.concurrent.UnsafeBuffer;
 

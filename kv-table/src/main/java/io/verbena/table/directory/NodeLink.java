@@ -1,6 +1,6 @@
 package io.verbena.table.directory;
 
-import io.verbena.table.access.OneSidedPort;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.table.allocation.BlockAllocator;
 
 /** What the engine keeps for one memory node: the port, which comes and goes, and the batch under construction. */

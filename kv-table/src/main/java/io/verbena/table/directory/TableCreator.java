@@ -1,11 +1,11 @@
 package io.verbena.table.directory;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.BatchCookies;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.DirectoryEntry;

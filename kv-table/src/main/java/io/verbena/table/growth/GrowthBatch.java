@@ -1,10 +1,10 @@
 package io.verbena.table.growth;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.BatchCookies;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SubtableDescriptor;

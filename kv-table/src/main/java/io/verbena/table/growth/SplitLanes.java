@@ -1,7 +1,7 @@
 package io.verbena.table.growth;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import java.util.Arrays;
 

@@ -1,8 +1,8 @@
 package io.verbena.table.operation;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.NodeLink;
 import java.util.ArrayList;

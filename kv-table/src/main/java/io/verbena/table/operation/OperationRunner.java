@@ -1,7 +1,7 @@
 package io.verbena.table.operation;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;

@@ -1,6 +1,6 @@
 package io.verbena.table.operation;
 
-import io.verbena.table.access.OneSidedPort;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.ChunkSource;
 import io.verbena.table.format.BucketDescriptor;

@@ -1,6 +1,6 @@
 package io.verbena.table.scan;
 
-import io.verbena.table.access.OneSidedPort;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;

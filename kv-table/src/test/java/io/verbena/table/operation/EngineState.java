@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -7,7 +8,6 @@ import io.verbena.table.EngineMemory;
 import io.verbena.table.SimQueuePairPort;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.OneSidedPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.ChunkSource;

@@ -5,6 +5,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.sim.SimNode;
@@ -15,7 +16,6 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
@@ -125,9 +125,11 @@ public final class ContentionBenchmark
         {
             if (connection == null)
             {
-                connection = context.connect(new PeerAddress(memoryNode.device().address(), PORT, NODE_ID, 1),
+                connection = context.connect(
+                    new PeerAddress(memoryNode.device().address(), PORT, NODE_ID, 1),
+                    ReadTargetAddress.NONE, RemoteRegion.of(region),
                     (vqp, cookie, status) -> engine.onBatchComplete(cookie, status), DEADLINE_NS);
-                engine.attach(NODE_ID, new VirtualQpPort(connection, RemoteRegion.of(region)));
+                engine.attach(NODE_ID, connection);
             }
             final int worked = context.poll() + engine.poll();
             if (formatted != null)

@@ -5,6 +5,7 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
@@ -22,7 +23,6 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
@@ -105,9 +105,10 @@ final class EngineRig implements AutoCloseable, OperationListener
                 .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this)
                 .splitSource(splitSource));
         vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
+            ReadTargetAddress.NONE, RemoteRegion.of(region),
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
         runUntil(() -> vqp.state() == VirtualQp.State.READY);
-        engine.attach(NODE, new VirtualQpPort(vqp, RemoteRegion.of(region)));
+        engine.attach(NODE, vqp);
     }
 
     private void lease(final int memoryNodeId)

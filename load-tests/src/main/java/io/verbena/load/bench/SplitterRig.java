@@ -4,13 +4,13 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.VirtualQpPort;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.TableDescriptor;
@@ -45,10 +45,10 @@ final class SplitterRig implements AutoCloseable
         engine = TableEngine.open(context.protectionDomain(), device.attributes(), context.clock(),
             new TableEngineConfiguration().operationSlots(2).writerNumber(2).splitGroupsUnderWay(1)
                 .chunkSource(memoryNodeId -> { }).operationListener(operation -> { }));
-        vqp = context.connect(memoryNode,
+        vqp = context.connect(memoryNode, ReadTargetAddress.NONE, region,
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
         runUntil(() -> vqp.state() == VirtualQp.State.READY);
-        engine.attach(memoryNode.nodeId(), new VirtualQpPort(vqp, region));
+        engine.attach(memoryNode.nodeId(), vqp);
     }
 
     /**

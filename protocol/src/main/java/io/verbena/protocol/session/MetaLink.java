@@ -2,11 +2,11 @@ package io.verbena.protocol.session;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.MetaClient;
-import io.verbena.raas.Backoff;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerDirectory;
+import io.verbena.raas.failure.Backoff;
 
 /**
  * The connection to the meta server: calls, and one-sided lookups of its view. Connected at the first use, and made

@@ -1,4 +1,6 @@
-package io.verbena.raas;
+package io.verbena.raas.failure;
+
+import io.verbena.raas.RaasMisuseException;
 
 import java.util.random.RandomGenerator;
 

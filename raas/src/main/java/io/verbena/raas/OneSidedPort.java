@@ -1,11 +1,11 @@
-package io.verbena.table.access;
+package io.verbena.raas;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 
 /**
- * An ordered connection to the registered region of one memory node: what the engine needs of a virtual queue pair.
- * Requests execute at the node in posting order; each posted batch is answered by exactly one call of
- * {@code TableEngine.onBatchComplete()}. Used by the owner thread of the engine.
+ * An ordered connection to the registered region of one memory node: what reads and changes a node's memory needs of a
+ * {@link VirtualQp}. Requests execute at the node in posting order; each posted batch is answered by exactly one
+ * completion, with the batch's cookie. One owner thread.
  */
 public interface OneSidedPort
 {
@@ -15,13 +15,13 @@ public interface OneSidedPort
     /** @return whether requests can be posted now, as far as the connection is concerned. */
     boolean isReady();
 
-    /** @return whether the connection is lost for good; the engine then waits for another port. */
+    /** @return whether the connection is lost for good; another one is needed. */
     boolean isFailed();
 
     /** @return how many requests fit now. */
     int space();
 
-    /** @return length of the node's region; requests that reach beyond it are refused. */
+    /** @return length of the region in bytes; requests that reach beyond it are refused. */
     long regionLengthBytes();
 
     /** Tells that a request to this part of the node's region will likely be staged soon; it may be brought near. */
@@ -38,7 +38,7 @@ public interface OneSidedPort
 
     /**
      * Stages READ of {@code lengthBytes} at {@code remoteOffset} of the node's region. As all that stage, it throws
-     * {@link io.verbena.raas.RaasMisuseException} when the region has no such memory; the whole batch is dropped then.
+     * {@link RaasMisuseException} when the region has no such memory; the whole batch is dropped then.
      */
     void read(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
 

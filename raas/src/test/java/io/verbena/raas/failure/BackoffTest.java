@@ -1,5 +1,6 @@
-package io.verbena.raas;
+package io.verbena.raas.failure;
 
+import io.verbena.raas.RaasMisuseException;
 import org.junit.jupiter.api.Test;
 
 import java.util.HashSet;

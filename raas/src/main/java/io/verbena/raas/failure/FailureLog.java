@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.failure;
 
 import org.agrona.concurrent.NanoClock;
 
