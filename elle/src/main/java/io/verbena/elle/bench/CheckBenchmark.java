@@ -9,12 +9,12 @@ import io.verbena.elle.history.HistoryRecorder;
 import io.verbena.elle.history.RecordingLane;
 import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Models;
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.TxnCheck;
-import io.verbena.elle.txn.TxnHistoryGenerator;
 import io.verbena.elle.txn.TxnOptions;
 import io.verbena.elle.txn.TxnVerdict;
 import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.generate.TxnHistoryGenerator;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

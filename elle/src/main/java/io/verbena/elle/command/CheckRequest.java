@@ -2,8 +2,8 @@ package io.verbena.elle.command;
 
 import io.verbena.elle.linear.Model;
 import io.verbena.elle.linear.Models;
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 /**
  * What to check a history for.

@@ -13,11 +13,11 @@ import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Model;
 import io.verbena.elle.linear.PartVerdict;
 import io.verbena.elle.txn.Anomaly;
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.TxnCheck;
 import io.verbena.elle.txn.TxnOptions;
 import io.verbena.elle.txn.TxnVerdict;
 import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import java.io.IOException;
 import java.nio.file.Path;

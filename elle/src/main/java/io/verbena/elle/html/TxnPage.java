@@ -5,12 +5,12 @@ import io.verbena.elle.history.JsonWriter;
 import io.verbena.elle.history.Keyword;
 import io.verbena.elle.history.Operation;
 import io.verbena.elle.txn.Anomaly;
-import io.verbena.elle.txn.AnomalyType;
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.CycleStep;
-import io.verbena.elle.txn.ModelLattice;
 import io.verbena.elle.txn.TxnStatistics;
 import io.verbena.elle.txn.TxnVerdict;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
+import io.verbena.elle.txn.isolation.ModelLattice;
 
 import java.util.Collection;
 import java.util.EnumSet;

@@ -1,5 +1,16 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.CycleSearch;
+import io.verbena.elle.txn.graph.DependencyGraph;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.graph.RawCycle;
+import io.verbena.elle.txn.graph.StrongComponents;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
+import io.verbena.elle.txn.isolation.CycleShape;
+import io.verbena.elle.txn.isolation.EdgeKind;
+import io.verbena.elle.txn.isolation.ModelLattice;
+
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

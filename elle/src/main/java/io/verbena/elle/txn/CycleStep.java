@@ -1,5 +1,7 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.isolation.EdgeKind;
+
 import java.util.Objects;
 
 /**

@@ -1,5 +1,8 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.IntList;
+import io.verbena.elle.txn.isolation.AnomalyType;
+
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;

@@ -2,6 +2,8 @@ package io.verbena.elle.txn;
 
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.Operation;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import java.util.Arrays;
 import java.util.HashMap;

@@ -1,5 +1,10 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.DependencyGraph;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.graph.IntList;
+import io.verbena.elle.txn.isolation.EdgeKind;
+
 import java.util.Arrays;
 
 /**

@@ -2,6 +2,7 @@ package io.verbena.elle.txn;
 
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.Operation;
+import io.verbena.elle.txn.graph.IntList;
 
 import java.util.ArrayList;
 import java.util.BitSet;

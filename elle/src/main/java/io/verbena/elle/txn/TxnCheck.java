@@ -3,6 +3,14 @@ package io.verbena.elle.txn;
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.Operation;
+import io.verbena.elle.txn.graph.DependencyGraph;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.graph.RawCycle;
+import io.verbena.elle.txn.graph.StrongComponents;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
+import io.verbena.elle.txn.isolation.EdgeKind;
+import io.verbena.elle.txn.isolation.ModelLattice;
 
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,6 +2,8 @@ package io.verbena.elle.txn;
 
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import java.util.List;
 import java.util.Map;

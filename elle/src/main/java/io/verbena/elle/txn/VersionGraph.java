@@ -1,5 +1,13 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.CycleSearch;
+import io.verbena.elle.txn.graph.DependencyGraph;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.graph.StrongComponents;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.CycleShape;
+import io.verbena.elle.txn.isolation.EdgeKind;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

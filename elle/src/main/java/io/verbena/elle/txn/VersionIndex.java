@@ -1,5 +1,7 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.IntList;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

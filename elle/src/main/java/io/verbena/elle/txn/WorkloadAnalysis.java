@@ -1,5 +1,8 @@
 package io.verbena.elle.txn;
 
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.isolation.EdgeKind;
+
 /** What a workload lets one infer from a history: the data dependencies and the words for them. */
 interface WorkloadAnalysis
 {

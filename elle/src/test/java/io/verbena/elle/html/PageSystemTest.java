@@ -2,13 +2,13 @@ package io.verbena.elle.html;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.TxnCheck;
-import io.verbena.elle.txn.TxnFault;
-import io.verbena.elle.txn.TxnHistoryGenerator;
 import io.verbena.elle.txn.TxnOptions;
 import io.verbena.elle.txn.TxnVerdict;
 import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.generate.TxnFault;
+import io.verbena.elle.txn.generate.TxnHistoryGenerator;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

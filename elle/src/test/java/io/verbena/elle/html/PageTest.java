@@ -9,11 +9,11 @@ import io.verbena.elle.linear.LinearChecker;
 import io.verbena.elle.linear.LinearOptions;
 import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Models;
-import io.verbena.elle.txn.ConsistencyModel;
 import io.verbena.elle.txn.TxnCheck;
 import io.verbena.elle.txn.TxnOptions;
 import io.verbena.elle.txn.TxnVerdict;
 import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import org.junit.jupiter.api.Test;
 

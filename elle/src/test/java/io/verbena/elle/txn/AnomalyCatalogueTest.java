@@ -3,6 +3,7 @@ package io.verbena.elle.txn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.elle.Validity;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

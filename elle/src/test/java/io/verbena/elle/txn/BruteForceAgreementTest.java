@@ -3,6 +3,7 @@ package io.verbena.elle.txn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.elle.history.History;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import org.junit.jupiter.api.Test;
 

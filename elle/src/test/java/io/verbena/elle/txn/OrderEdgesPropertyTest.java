@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.Operation;
+import io.verbena.elle.txn.generate.TxnHistoryGenerator;
+import io.verbena.elle.txn.graph.DependencyGraph;
+import io.verbena.elle.txn.graph.GraphBuilder;
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

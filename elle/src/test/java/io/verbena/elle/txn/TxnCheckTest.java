@@ -1,10 +1,15 @@
 package io.verbena.elle.txn;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryBuilder;
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
+import io.verbena.elle.txn.isolation.CycleShape;
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import org.junit.jupiter.api.Test;
 
@@ -187,6 +192,12 @@ class TxnCheckTest
         final TxnVerdict verdict = check(TxnNotation.lists(lines), TxnOptions.defaults());
         assertThat(verdict.counts()).containsEntry(AnomalyType.G1A, 25);
         assertThat(verdict.anomalies()).hasSize(TxnOptions.defaults().maxExamples());
+    }
+
+    @Test
+    void shouldNameTheWorkloadsWhenOneIsUnknown()
+    {
+        assertThatThrownBy(() -> TxnWorkload.ofWord("bank")).hasMessageContaining("list-append");
     }
 
     private static TxnVerdict check(final History history, final TxnOptions options)

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.elle.Validity;
 import io.verbena.elle.history.History;
+import io.verbena.elle.txn.generate.TxnFault;
+import io.verbena.elle.txn.generate.TxnHistoryGenerator;
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

@@ -1,4 +1,4 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.isolation;
 
 import java.util.ArrayDeque;
 import java.util.EnumSet;

@@ -1,4 +1,4 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.isolation;
 
 import java.util.List;
 
@@ -6,7 +6,7 @@ import java.util.List;
  * The shapes of cycles that are looked for, worst first, each in three variants: of data alone, with the order of
  * processes, with real time.
  */
-enum CycleShape
+public enum CycleShape
 {
     WRITES(EdgeKind.WW, 0, AnomalyType.G0, AnomalyType.G0_PROCESS, AnomalyType.G0_REALTIME),
     INFORMATION(EdgeKind.WR, EdgeKind.WW.bit(), AnomalyType.G1C, AnomalyType.G1C_PROCESS, AnomalyType.G1C_REALTIME),
@@ -31,36 +31,36 @@ enum CycleShape
         this.types = List.of(types);
     }
 
-    static int variants()
+    public static int variants()
     {
         return ORDERS.length;
     }
 
     /** The set of order edges of a variant. */
-    static int orderOf(final int variant)
+    public static int orderOf(final int variant)
     {
         return ORDERS[variant];
     }
 
-    AnomalyType type(final int variant)
+    public AnomalyType type(final int variant)
     {
         return types.get(variant);
     }
 
     /** The kind of edge that each such cycle has, and with which the search begins. */
-    EdgeKind start()
+    public EdgeKind start()
     {
         return start;
     }
 
     /** All kinds of edges that such a cycle may have. */
-    int kinds(final int variant)
+    public int kinds(final int variant)
     {
         return data | ORDERS[variant];
     }
 
     /** Names the cycle made of such edges; any other edge of a kind between the same nodes does not count. */
-    static AnomalyType typeOf(final List<EdgeKind> cycle)
+    public static AnomalyType typeOf(final List<EdgeKind> cycle)
     {
         int missed = 0;
         boolean adjacent = false;

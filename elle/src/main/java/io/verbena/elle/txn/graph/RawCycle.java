@@ -1,4 +1,8 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
+
+import io.verbena.elle.txn.isolation.AnomalyType;
+import io.verbena.elle.txn.isolation.CycleShape;
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,15 +13,15 @@ import java.util.List;
  * @param nodes in order, each once.
  * @param kinds of the edges; the i-th leaves the i-th node.
  */
-record RawCycle(List<Integer> nodes, List<EdgeKind> kinds)
+public record RawCycle(List<Integer> nodes, List<EdgeKind> kinds)
 {
-    AnomalyType type()
+    public AnomalyType type()
     {
         return CycleShape.typeOf(kinds);
     }
 
     /** Cuts a closed walk at the nodes it visits again, and turns runs of one order into a single edge. */
-    static List<RawCycle> ofWalk(final List<Integer> walkNodes, final List<EdgeKind> walkKinds)
+    public static List<RawCycle> ofWalk(final List<Integer> walkNodes, final List<EdgeKind> walkKinds)
     {
         final List<RawCycle> cycles = new ArrayList<>();
         final List<Integer> nodes = new ArrayList<>();

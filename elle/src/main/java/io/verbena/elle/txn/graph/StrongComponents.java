@@ -1,4 +1,4 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
 
 import java.util.Arrays;
 
@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Strongly connected components, by Tarjan's algorithm (1972) with its recursion turned into a loop: a history of a
  * million transactions makes paths of a million nodes.
  */
-final class StrongComponents
+public final class StrongComponents
 {
     private final int[] componentOf;
     private final int count;
@@ -18,24 +18,24 @@ final class StrongComponents
     }
 
     /** Finds the components of the graph in which only edges of the given kinds exist. */
-    static StrongComponents of(final DependencyGraph graph, final int kindMask)
+    public static StrongComponents of(final DependencyGraph graph, final int kindMask)
     {
         return new Search(graph, kindMask).run();
     }
 
     /** Number of the node's component, from 0. */
-    int componentOf(final int node)
+    public int componentOf(final int node)
     {
         return componentOf[node];
     }
 
-    int count()
+    public int count()
     {
         return count;
     }
 
     /** The components of more than one node, each with its nodes ascending. */
-    int[][] cyclic()
+    public int[][] cyclic()
     {
         final int[] starts = new int[count + 1];
         for (final int component : componentOf)
@@ -68,7 +68,7 @@ final class StrongComponents
     }
 
     /** For each node whether its component has more than one. */
-    boolean[] inCycle()
+    public boolean[] inCycle()
     {
         final int[] sizes = new int[count];
         for (final int component : componentOf)

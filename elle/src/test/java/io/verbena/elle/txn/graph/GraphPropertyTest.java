@@ -1,6 +1,8 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
 
 import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import org.jgrapht.Graph;
 import org.jgrapht.alg.connectivity.KosarajuStrongConnectivityInspector;

@@ -1,8 +1,9 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.generate;
 
 import io.verbena.elle.history.EventType;
 import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryBuilder;
+import io.verbena.elle.txn.TxnWorkload;
 
 import java.util.ArrayList;
 import java.util.List;

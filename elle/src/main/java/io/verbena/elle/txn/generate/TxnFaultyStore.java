@@ -1,4 +1,6 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.generate;
+
+import io.verbena.elle.txn.TxnWorkload;
 
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;

@@ -1,4 +1,4 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.isolation;
 
 /**
  * Why one transaction comes before another. The first three follow from the data and are Adya's dependencies.

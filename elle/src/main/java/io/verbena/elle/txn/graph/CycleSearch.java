@@ -1,4 +1,7 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
+
+import io.verbena.elle.txn.isolation.CycleShape;
+import io.verbena.elle.txn.isolation.EdgeKind;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,7 +14,7 @@ import java.util.function.BooleanSupplier;
  * <p>It walks over pairs of a node and what must be remembered of the way there: whether an order edge was used,
  * whether a second anti-dependency was, whether the last edge was one, and whether two stood in a row.
  */
-final class CycleSearch
+public final class CycleSearch
 {
     private static final int ORDER_USED = 1;
     private static final int SEVERAL_MISSED = 2;
@@ -43,7 +46,7 @@ final class CycleSearch
     private int origin;
     private int goal;
 
-    CycleSearch(final DependencyGraph graph, final long maxSteps, final BooleanSupplier stop)
+    public CycleSearch(final DependencyGraph graph, final long maxSteps, final BooleanSupplier stop)
     {
         this.graph = graph;
         this.maxSteps = maxSteps;
@@ -53,7 +56,7 @@ final class CycleSearch
     }
 
     /** Whether the last search ended early and empty-handed, so that what it did not find may yet exist. */
-    boolean isExhausted()
+    public boolean isExhausted()
     {
         return exhausted;
     }
@@ -67,7 +70,8 @@ final class CycleSearch
      * @param starts  nodes to begin at.
      * @return a shortest closed walk of that shape, cut into cycles; empty if none was found.
      */
-    List<RawCycle> find(final CycleShape wanted, final int variant, final boolean[] within, final boolean[] starts)
+    public List<RawCycle> find(
+        final CycleShape wanted, final int variant, final boolean[] within, final boolean[] starts)
     {
         shape = wanted;
         order = CycleShape.orderOf(variant);

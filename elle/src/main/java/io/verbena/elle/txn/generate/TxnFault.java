@@ -1,4 +1,6 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.generate;
+
+import io.verbena.elle.txn.isolation.ConsistencyModel;
 
 /** What the store of {@link TxnHistoryGenerator} can be made to do wrong. */
 public enum TxnFault

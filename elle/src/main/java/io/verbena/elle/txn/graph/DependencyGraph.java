@@ -1,4 +1,4 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
 
 /**
  * A graph over int arrays: the edges of a node stand side by side, in the order of their targets, each with the set of
@@ -8,7 +8,7 @@ package io.verbena.elle.txn;
  * before each of those" is drawn through one of them with a + b instead of a * b edges. An edge into a junction and one
  * out of it are together one edge, of the kind of the first.
  */
-final class DependencyGraph
+public final class DependencyGraph
 {
     private final int plainCount;
     private final int[] offsets;
@@ -16,7 +16,7 @@ final class DependencyGraph
     private final byte[] kinds;
     private final int[] names;
 
-    DependencyGraph(
+    public DependencyGraph(
         final int plainCount, final int[] offsets, final int[] targets, final byte[] kinds, final int[] names)
     {
         this.plainCount = plainCount;
@@ -26,50 +26,50 @@ final class DependencyGraph
         this.names = names;
     }
 
-    int nodeCount()
+    public int nodeCount()
     {
         return offsets.length - 1;
     }
 
-    int plainCount()
+    public int plainCount()
     {
         return plainCount;
     }
 
-    boolean isJunction(final int node)
+    public boolean isJunction(final int node)
     {
         return node >= plainCount;
     }
 
-    int edgeCount()
+    public int edgeCount()
     {
         return targets.length;
     }
 
     /** Index of the first edge of the node; its edges end where those of the next node begin. */
-    int firstEdge(final int node)
+    public int firstEdge(final int node)
     {
         return offsets[node];
     }
 
-    int target(final int edge)
+    public int target(final int edge)
     {
         return targets[edge];
     }
 
-    int kinds(final int edge)
+    public int kinds(final int edge)
     {
         return kinds[edge];
     }
 
     /** Number that the node has in the graph from which this one was cut. */
-    int name(final int node)
+    public int name(final int node)
     {
         return names == null ? node : names[node];
     }
 
     /** The kinds of the edge between two nodes, or 0 if there is none. */
-    int kindsBetween(final int from, final int to)
+    public int kindsBetween(final int from, final int to)
     {
         int low = offsets[from];
         int high = offsets[from + 1] - 1;
@@ -98,7 +98,7 @@ final class DependencyGraph
      * @param nodes   ascending.
      * @param scratch of length {@link #nodeCount()} and filled with -1, as it is again afterwards.
      */
-    DependencyGraph part(final int[] nodes, final int[] scratch)
+    public DependencyGraph part(final int[] nodes, final int[] scratch)
     {
         int plain = 0;
         for (int i = 0; i < nodes.length; i++)

@@ -1,14 +1,14 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
 
 import java.util.Arrays;
 
 /** A growing list of ints, unboxed. Not safe for use by several threads. */
-final class IntList
+public final class IntList
 {
     private int[] values = new int[16];
     private int count;
 
-    void add(final int value)
+    public void add(final int value)
     {
         if (count == values.length)
         {
@@ -17,37 +17,37 @@ final class IntList
         values[count++] = value;
     }
 
-    int get(final int index)
+    public int get(final int index)
     {
         return values[index];
     }
 
-    void set(final int index, final int value)
+    public void set(final int index, final int value)
     {
         values[index] = value;
     }
 
-    int last()
+    public int last()
     {
         return values[count - 1];
     }
 
-    int removeLast()
+    public int removeLast()
     {
         return values[--count];
     }
 
-    int count()
+    public int count()
     {
         return count;
     }
 
-    void clear()
+    public void clear()
     {
         count = 0;
     }
 
-    IntList copy()
+    public IntList copy()
     {
         final IntList copy = new IntList();
         copy.values = Arrays.copyOf(values, values.length);
@@ -55,7 +55,7 @@ final class IntList
         return copy;
     }
 
-    int[] toArray()
+    public int[] toArray()
     {
         return Arrays.copyOf(values, count);
     }

@@ -1,6 +1,8 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.generate;
 
 import io.verbena.elle.history.Keyword;
+import io.verbena.elle.txn.TxnWorkload;
+import io.verbena.elle.txn.graph.IntList;
 
 import java.util.ArrayList;
 import java.util.Arrays;

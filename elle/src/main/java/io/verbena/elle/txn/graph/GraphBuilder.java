@@ -1,11 +1,11 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.graph;
 
 import java.util.Arrays;
 
 /**
  * Collects edges and makes a {@link DependencyGraph} of them in time linear in their number.
  */
-final class GraphBuilder
+public final class GraphBuilder
 {
     /** Up to this many edges, "each before each" is drawn edge by edge. */
     private static final int MAX_DIRECT_EDGES = 64;
@@ -16,14 +16,14 @@ final class GraphBuilder
     private final IntList targets = new IntList();
     private final IntList kinds = new IntList();
 
-    GraphBuilder(final int plainCount)
+    public GraphBuilder(final int plainCount)
     {
         this.plainCount = plainCount;
         this.nodeCount = plainCount;
     }
 
     /** Adds an edge; one from a node to itself is left out, and so is one of no kind. */
-    void link(final int from, final int to, final int kind)
+    public void link(final int from, final int to, final int kind)
     {
         if (from != to && kind != 0)
         {
@@ -33,13 +33,13 @@ final class GraphBuilder
         }
     }
 
-    boolean isEmpty()
+    public boolean isEmpty()
     {
         return sources.count() == 0;
     }
 
     /** Adds a node that only joins edges. */
-    int addJunction()
+    public int addJunction()
     {
         return nodeCount++;
     }
@@ -50,7 +50,7 @@ final class GraphBuilder
      * @param before ascending, each once.
      * @param after  ascending, each once.
      */
-    void linkAll(final int[] before, final int[] after, final int kind)
+    public void linkAll(final int[] before, final int[] after, final int kind)
     {
         if ((long)before.length * after.length <= MAX_DIRECT_EDGES)
         {
@@ -73,7 +73,7 @@ final class GraphBuilder
         joinEachOther(both, 0, both.count(), kind);
     }
 
-    DependencyGraph build()
+    public DependencyGraph build()
     {
         // Two stable counting sorts: by target, then by source.
         final int edgeCount = sources.count();

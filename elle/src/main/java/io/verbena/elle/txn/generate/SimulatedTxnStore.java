@@ -1,4 +1,6 @@
-package io.verbena.elle.txn;
+package io.verbena.elle.txn.generate;
+
+import io.verbena.elle.txn.graph.IntList;
 
 import java.util.AbstractList;
 import java.util.ArrayList;
