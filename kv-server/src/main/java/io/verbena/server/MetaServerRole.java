@@ -3,11 +3,11 @@ package io.verbena.server;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
-import io.verbena.meta.NodeStat;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
@@ -23,7 +23,6 @@ import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +40,7 @@ public final class MetaServerRole implements Role
     private final BootstrapServer bootstrap;
     private volatile String failure = "";
     private volatile MetaServerStat stat;
-    private volatile List<NodeStat> nodes = List.of();
+    private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
     private volatile Map<String, Integer> transports = Map.of();
     private volatile int clients;
     private volatile long refusedConnections;
@@ -173,7 +172,7 @@ public final class MetaServerRole implements Role
         if (pace.isDue(work, clock.nanoTime()))
         {
             stat = server.stat();
-            nodes = server.nodes();
+            leasesLeftNs = server.leasesLeftNs();
             transports = server.transports();
             clients = server.clients();
             refusedConnections = server.refusedConnections();
@@ -238,18 +237,19 @@ public final class MetaServerRole implements Role
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
         figures.put("failed_requests", server.failedRequests());
-        figures.put("nodes", nodes.stream().map(MetaServerRole::figures).toList());
+        figures.put("nodes", leasesLeftNs.entrySet().stream()
+            .map((each) -> figures(each.getKey(), each.getValue())).toList());
         return figures;
     }
 
-    private static Map<String, Object> figures(final NodeStat node)
+    private static Map<String, Object> figures(final StoredNode node, final long leaseLeftNs)
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
-        figures.put("role", node.role().toLowerCase(Locale.ROOT).replace('_', '-'));
+        figures.put("role", node.role().name().toLowerCase(Locale.ROOT).replace('_', '-'));
         figures.put("incarnation", node.incarnation());
-        figures.put("state", node.state());
-        figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(node.leaseLeftNs()));
+        figures.put("state", node.state().name());
+        figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
         return figures;
     }
 

@@ -10,6 +10,7 @@ import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.raas.Admission;
@@ -30,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.Comparator;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -235,15 +236,19 @@ public final class MetaServer implements Agent, AutoCloseable
             catalog.tables().size());
     }
 
-    /** @return the nodes it knows now, by their ids. */
-    public List<NodeStat> nodes()
+    /**
+     * Lists the nodes it knows now.
+     *
+     * @return in the order of their ids, each with how long its lease lasts if nothing is heard of it, in nanoseconds;
+     *         0 where it has none. A copy.
+     */
+    public Map<StoredNode, Long> leasesLeftNs()
     {
         final long nowNs = clock.nanoTime();
-        return conductor.table().members().stream().sorted(Comparator.comparingInt(Member::nodeId))
-            .map((member) -> new NodeStat(
-                member.nodeId(), member.node().role().name(), member.incarnation(), member.node().state().name(),
-                member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0))
-            .toList();
+        final Map<StoredNode, Long> leasesLeftNs = new LinkedHashMap<>();
+        conductor.table().members().stream().sorted(Comparator.comparingInt(Member::nodeId)).forEach((member) ->
+            leasesLeftNs.put(member.node(), member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0));
+        return leasesLeftNs;
     }
 
     /** Closes connections and memory; nodes find it gone. What it knew is in the store. Idempotent; when
