@@ -36,12 +36,6 @@ public class KvException extends RuntimeException
         this.category = category;
     }
 
-    KvException(final Category category, final String message, final Throwable cause)
-    {
-        super(message, cause);
-        this.category = category;
-    }
-
     /** {@return what a caller can do about it} */
     public final Category category()
     {

@@ -115,7 +115,7 @@ final class RemoteCluster implements AutoCloseable
             new ComputeNodeConfiguration().servicePort(CLIENT_PORT).fillLookPauseNs(fillLookPauseNs),
             device.clock().nanoTime());
         final Compute compute = new Compute(
-            device, node, RequestServer.open(device, CLIENT_PORT, node.endpoint(), 8, (error) -> {}));
+            device, node, RequestServer.open(device, CLIENT_PORT, node.endpoint(), 8, null, (error) -> {}));
         compute.thread = AgentThread.start("compute-" + computes.size(), compute, device.clock());
         computes.add(compute);
         await(() -> ComputeNode.State.SERVING == node.state());

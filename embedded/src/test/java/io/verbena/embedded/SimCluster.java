@@ -410,7 +410,7 @@ final class SimCluster implements AutoCloseable
         final Compute compute = new Compute(machine, node);
         if (isRemote)
         {
-            machine.addAgent(RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, (error) -> {}));
+            machine.addAgent(RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, null, error -> {}));
             machine.addAgent(node);
             computes.add(compute);
             return compute;

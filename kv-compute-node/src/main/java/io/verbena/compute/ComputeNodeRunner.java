@@ -49,12 +49,6 @@ public final class ComputeNodeRunner implements AutoCloseable
         node.shareDuty(dutyLock);
     }
 
-    /** @return the node. */
-    public ComputeNode node()
-    {
-        return node;
-    }
-
     /**
      * Starts the thread; the node joins.
      *

@@ -84,7 +84,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        gate = new MemoryGate(raas, region, configuration.servicePort(), answers,
+        gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers,
             () -> "memory node " + nodeId + " is " + state);
         final NodeRegistration request = registration(device);
         membership = new Membership(
@@ -101,7 +101,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             null == folder ? 0 : folder.nodeId(),
             NodeRole.MEMORY_NODE,
             device.address(),
-            configuration.servicePort(),
+            MemoryNodeConfiguration.SERVICE_PORT,
             RemoteRegion.of(region),
             null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
@@ -292,12 +292,6 @@ public final class MemoryNode implements Agent, AutoCloseable
     public MemoryNodeStat stat()
     {
         return answers.stat();
-    }
-
-    /** @return chunks leased for blocks by owner, orphans included under their last one; a copy. */
-    public Map<PeerIdentity, Integer> blockChunksByOwner()
-    {
-        return chunks.blockChunksByOwner();
     }
 
     /**
@@ -542,7 +536,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         final MemoryNodeConfiguration configuration, final DeviceAttributes device)
     {
         return new RaasConfiguration()
-            .peers(2, configuration.maxPeers(), device)
+            .peers(2, MemoryNodeConfiguration.MAX_PEERS, device)
             .completionChannel(configuration.completionChannel());
     }
 }

@@ -10,10 +10,13 @@ import java.util.concurrent.TimeUnit;
 /** How a {@link MemoryNode} runs. Read once at start; not thread-safe. */
 public final class MemoryNodeConfiguration
 {
-    private int servicePort = 1;
+    /** Where it listens on its device. */
+    static final int SERVICE_PORT = 1;
+    /** Most connections at a time, in and out. */
+    static final int MAX_PEERS = 128;
+
     private long regionLengthBytes = 256L << 20;
     private int chunkLengthBytes = 256 << 10;
-    private int maxPeers = 128;
     private MemoryFolder folder;
     private boolean hasCheckpointThread = true;
     private long checkpointPeriodNs = TimeUnit.SECONDS.toNanos(60);
@@ -23,22 +26,6 @@ public final class MemoryNodeConfiguration
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
     private CompletionChannel completionChannel;
-
-    /** @return where it listens. */
-    public int servicePort()
-    {
-        return servicePort;
-    }
-
-    /**
-     * @param port where it listens on its device, 1 to 65,535; default 1.
-     * @return this.
-     */
-    public MemoryNodeConfiguration servicePort(final int port)
-    {
-        this.servicePort = port;
-        return this;
-    }
 
     /** @return whether it serves memory in which records are damaged. */
     public boolean acceptsDamage()
@@ -150,22 +137,6 @@ public final class MemoryNodeConfiguration
     MemoryNodeConfiguration noCheckpointThread()
     {
         hasCheckpointThread = false;
-        return this;
-    }
-
-    /** @return most connections at a time. */
-    public int maxPeers()
-    {
-        return maxPeers;
-    }
-
-    /**
-     * @param peers most connections at a time, in and out; default 128.
-     * @return this.
-     */
-    public MemoryNodeConfiguration maxPeers(final int peers)
-    {
-        this.maxPeers = peers;
         return this;
     }
 

@@ -100,18 +100,8 @@ public final class ComputeNodeRole implements Role
     /**
      * Starts a compute node; it joins while it is run. Tables grow.
      *
-     * @param fabric     open; closed by the caller after the role.
-     * @param metaServer to join.
-     * @return the role.
-     */
-    public static ComputeNodeRole open(final Fabric fabric, final MetaServerLocator metaServer)
-    {
-        return open(fabric, metaServer, null, new ComputeNodeConfiguration(), DEFAULT_MAX_CLIENTS);
-    }
-
-    /**
-     * As {@link #open(Fabric, MetaServerLocator)}.
-     *
+     * @param fabric        open; closed by the caller after the role.
+     * @param metaServer    to join.
      * @param start         of the process, for the figures; may be null.
      * @param configuration of the node; its name, its port and its channel are set here.
      * @param maxClients    connected at once, 1 to {@link #MOST_CLIENTS}; one more is refused.

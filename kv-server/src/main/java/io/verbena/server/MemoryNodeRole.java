@@ -69,21 +69,10 @@ public final class MemoryNodeRole implements Role
      * @param metaServer to join.
      * @param folder     says who the node is; closed by the role, also when this throws.
      * @param checkpointPeriodNs between checkpoints; 0: only when asked for, and at the end.
-     * @return the role.
-     * @throws io.verbena.memory.MemoryNodeException when its memory is gone, or damaged.
-     */
-    public static MemoryNodeRole open(
-        final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder,
-        final long checkpointPeriodNs)
-    {
-        return open(fabric, metaServer, folder, checkpointPeriodNs, false);
-    }
-
-    /**
-     * As {@link #open(Fabric, MetaServerLocator, MemoryFolder, long)}.
-     *
      * @param acceptsDamage whether it serves memory that it finds again with damaged records in it: operations on their
      *                      keys then fail with a typed error.
+     * @return the role.
+     * @throws io.verbena.memory.MemoryNodeException when its memory is gone, or damaged.
      */
     public static MemoryNodeRole open(
         final Fabric fabric, final MetaServerLocator metaServer, final MemoryFolder folder,

@@ -74,22 +74,10 @@ public final class MetaServerRole implements Role
      * @param data       folder for what it knows; made when absent.
      * @param isFresh    whether all nodes of an earlier run, and the memory their tables were in, are gone: then it
      *                   begins without them.
+     * @param configuration of the server; what follows from the other arguments is set here.
      * @return the role, ready.
      * @throws io.verbena.protocol.bootstrap.BootstrapException when it cannot listen there.
      * @throws io.verbena.meta.store.MetaStoreException when the folder cannot be used.
-     */
-    public static MetaServerRole open(
-        final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,
-        final Path data, final boolean isFresh)
-    {
-        return open(fabric, fabricName, listen, token, data, isFresh, new MetaServerConfiguration());
-    }
-
-    /**
-     * As {@link #open(Fabric, String, ClusterAddress, ClusterToken, Path, boolean)}.
-     *
-     * @param configuration of the server; what follows from the other arguments is set here.
-     * @return the role, ready.
      */
     public static MetaServerRole open(
         final Fabric fabric, final String fabricName, final ClusterAddress listen, final ClusterToken token,

@@ -46,17 +46,6 @@ public final class RoleRunner
     /**
      * Starts the thread, which keeps the process alive until the role ends.
      *
-     * @param role to run; closed by the thread.
-     * @return its runner.
-     */
-    public static RoleRunner start(final Role role)
-    {
-        return start(role, false);
-    }
-
-    /**
-     * As {@link #start(Role)}.
-     *
      * @param role      to run; closed by the thread.
      * @param busyPolls whether the thread never sleeps: the least latency, for a processor of its own.
      * @return its runner.

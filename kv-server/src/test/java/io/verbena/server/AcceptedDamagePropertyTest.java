@@ -201,7 +201,7 @@ class AcceptedDamagePropertyTest extends MemoryRestartRig
         {
             return ex.getMessage();
         }
-        memory = RoleRunner.start(role);
+        memory = RoleRunner.start(role, false);
         return memory.awaitReady(STEP_NS) ? "" : memory.failure();
     }
 

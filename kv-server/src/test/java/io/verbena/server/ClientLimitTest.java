@@ -80,7 +80,7 @@ class ClientLimitTest
 
     private void start(final Role role)
     {
-        final RoleRunner runner = RoleRunner.start(role);
+        final RoleRunner runner = RoleRunner.start(role, false);
         runners.add(runner);
         assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
     }

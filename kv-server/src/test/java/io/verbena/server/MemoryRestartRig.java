@@ -3,9 +3,11 @@ package io.verbena.server;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
-import io.verbena.client.routing.RemoteKvClient;
 import io.verbena.client.TableOptions;
+import io.verbena.client.routing.RemoteKvClient;
+import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.memory.MemoryFolder;
+import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
@@ -56,10 +58,12 @@ abstract class MemoryRestartRig
         fabric = Fabrics.open(name);
         token = ClusterToken.readOrCreate(directory.resolve("token"));
         meta = MetaServerRole.open(
-            fabric, name, new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true);
+            fabric, name, new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true,
+            new MetaServerConfiguration());
         runners.add(start(meta));
         memory = start(openMemory());
-        runners.add(start(ComputeNodeRole.open(fabric, locator())));
+        runners.add(start(ComputeNodeRole.open(
+            fabric, locator(), null, new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS)));
         final Device device = fabric.openDevice("client");
         client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeoutNs(STEP_NS), device::close);
         table = client.createTable("t", new TableOptions(1_000));
@@ -99,7 +103,7 @@ abstract class MemoryRestartRig
 
     static RoleRunner start(final Role role)
     {
-        final RoleRunner runner = RoleRunner.start(role);
+        final RoleRunner runner = RoleRunner.start(role, false);
         assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
         return runner;
     }

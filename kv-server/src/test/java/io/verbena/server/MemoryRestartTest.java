@@ -106,7 +106,7 @@ class MemoryRestartTest extends MemoryRestartRig
     {
         end();
         change(MemoryRestartTest::flipInOnlyBlock);
-        final RoleRunner refused = RoleRunner.start(openMemory());
+        final RoleRunner refused = RoleRunner.start(openMemory(), false);
         assertThat(refused.awaitEnd(STEP_NS)).isTrue();
         assertThat(refused.failure()).hasLineCount(1).contains(
             "is damaged: 1 damaged records", "its block is damaged or was rewritten", "--accept-damage");
@@ -128,7 +128,7 @@ class MemoryRestartTest extends MemoryRestartRig
         assertThat(table.get(VALUE, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
         end();
 
-        memory = RoleRunner.start(openMemory());
+        memory = RoleRunner.start(openMemory(), false);
         assertThat(memory.awaitEnd(STEP_NS)).isTrue();
         assertThat(memory.failure()).as("each time anew").contains("1 damaged records");
         memory = start(openMemory(true));
@@ -155,7 +155,7 @@ class MemoryRestartTest extends MemoryRestartRig
     {
         end();
         change((region) -> flip(region, onlyBlock(region) + at));
-        memory = RoleRunner.start(openMemory(true));
+        memory = RoleRunner.start(openMemory(true), false);
         assertThat(memory.awaitEnd(STEP_NS)).isTrue();
         assertThat(memory.failure()).contains("1 violations", "not for this").hasLineCount(1);
     }
@@ -165,7 +165,7 @@ class MemoryRestartTest extends MemoryRestartRig
     {
         end();
         change((region) -> flip(region, onlySlot(region) + 6));
-        memory = RoleRunner.start(openMemory(true));
+        memory = RoleRunner.start(openMemory(true), false);
         assertThat(memory.awaitEnd(STEP_NS)).isTrue();
         assertThat(memory.failure()).contains("1 violations", "not for this").hasLineCount(1);
     }
@@ -180,7 +180,7 @@ class MemoryRestartTest extends MemoryRestartRig
             final long word = region.get(ValueLayout.JAVA_LONG, slot);
             region.set(ValueLayout.JAVA_LONG, slot, word | 0x7FFF_0000L);
         });
-        memory = RoleRunner.start(openMemory());
+        memory = RoleRunner.start(openMemory(), false);
         assertThat(memory.awaitEnd(STEP_NS)).isTrue();
         assertThat(memory.failure()).contains("names memory outside of a chunk").hasLineCount(1);
     }
@@ -429,13 +429,13 @@ class MemoryRestartTest extends MemoryRestartRig
         MemoryFolder.open(second, 0, 16 << 20).close();
         final Path inTheWay = Files.createDirectory(second.resolve("node.properties.unfinished"));
         final RoleRunner first =
-            RoleRunner.start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0));
+            RoleRunner.start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0, false), false);
         assertThat(first.awaitEnd(STEP_NS)).isTrue();
         assertThat(first.failure()).contains("cannot be read and written").hasLineCount(1);
         assertThat(directory.resolve("fabric").resolve(MemoryFolder.memoryName(second) + ".memory"))
             .as("its superblock was written before").exists();
         Files.delete(inTheWay);
-        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0));
+        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(second, 0, 0), 0, false));
     }
 
     @Test
@@ -443,11 +443,12 @@ class MemoryRestartTest extends MemoryRestartRig
     {
         checkpoint();
         end();
-        assertThatThrownBy(() -> MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0))
+        assertThatThrownBy(() -> MemoryNodeRole.open(
+            fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0, false))
             .as("as long as it is there").isInstanceOf(MemoryNodeException.class)
             .hasMessageContaining("is there already with 16777216 bytes, asked for are 33554432: ask for as many");
         loseMemory();
-        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0));
+        memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0, false));
         assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
         end();
         memory = start(openMemory());

@@ -5,6 +5,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.client.routing.RemoteKvClient;
+import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
@@ -93,7 +94,7 @@ class RolesTest
 
     private RoleRunner start(final Role role)
     {
-        final RoleRunner runner = RoleRunner.start(role);
+        final RoleRunner runner = RoleRunner.start(role, false);
         runners.add(runner);
         assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
         return runner;
@@ -124,14 +125,16 @@ class RolesTest
 
     private RoleRunner startComputeNode()
     {
-        return start(ComputeNodeRole.open(fabric, locator()));
+        return start(ComputeNodeRole.open(
+            fabric, locator(), null, new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS));
     }
 
     @Test
     void shouldTellWhatAComputeNodeHoldsWithoutAskingItsThread()
     {
         startMemoryNode();
-        final ComputeNodeRole role = ComputeNodeRole.open(fabric, locator());
+        final ComputeNodeRole role = ComputeNodeRole.open(
+            fabric, locator(), null, new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS);
         final RoleRunner runner = start(role);
         try (KvClient client = client())
         {
@@ -319,7 +322,7 @@ class RolesTest
     void shouldSayWhatIsCutOffWhenItsOrderlyEndTakesTooLong()
     {
         final MemoryNodeRole memory = MemoryNodeRole.open(
-            fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 64 << 20), 0);
+            fabric, locator(), MemoryFolder.open(directory.resolve("memory"), 0, 64 << 20), 0, false);
         assertThat(memory.drainTimeoutNs()).as("four seconds for a last checkpoint of 64 MiB")
             .isEqualTo(Role.DRAIN_TIMEOUT_NS + TimeUnit.SECONDS.toNanos(4));
         final boolean[] closed = {false};
@@ -347,10 +350,12 @@ class RolesTest
     void shouldSayInOneLineWhyItDoesNotStart()
     {
         assertThatThrownBy(() -> MetaServerRole.open(
-            fabric, fabricName(), meta.address(), token, directory.resolve("other"), true))
+            fabric, fabricName(), meta.address(), token, directory.resolve("other"), true,
+            new MetaServerConfiguration()))
             .isInstanceOf(BootstrapException.class).hasMessageContaining("is another cluster running there?");
         assertThatThrownBy(() -> MetaServerRole.open(
-            fabric, fabricName(), new ClusterAddress("192.0.2.1", 0), token, directory.resolve("other"), true))
+            fabric, fabricName(), new ClusterAddress("192.0.2.1", 0), token, directory.resolve("other"), true,
+            new MetaServerConfiguration()))
             .as("not an address of this host, but of documentation").isInstanceOf(BootstrapException.class)
             .hasMessageContaining("give an address of this host").hasMessageNotContaining("another cluster");
         assertThatThrownBy(this::openMeta).as("the data folder is in use").isInstanceOf(RuntimeException.class)

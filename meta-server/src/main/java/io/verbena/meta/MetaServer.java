@@ -93,7 +93,7 @@ public final class MetaServer implements Agent, AutoCloseable
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
 
         places.open(Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
-        server = raas.serve(configuration.servicePort(), places, new MetaDispatcher(answers));
+        server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, new MetaDispatcher(answers));
         places.count(() -> server.connections(PeerIdentity.CLIENT), server::connections);
     }
 
@@ -139,7 +139,7 @@ public final class MetaServer implements Agent, AutoCloseable
     /** @return what nodes and clients connect to. Any thread. */
     public PeerAddress address()
     {
-        return new PeerAddress(device.address(), configuration.servicePort(), 0, 0);
+        return new PeerAddress(device.address(), MetaServerConfiguration.SERVICE_PORT, 0, 0);
     }
 
     /**

@@ -7,7 +7,9 @@ import java.util.concurrent.TimeUnit;
 /** How a {@link MetaServer} runs. Read once at start; not thread-safe. */
 public final class MetaServerConfiguration
 {
-    private int servicePort = 1;
+    /** Where it listens on its device. */
+    static final int SERVICE_PORT = 1;
+
     private int maxNodes = 128;
     private int maxClients = 1024;
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
@@ -18,22 +20,6 @@ public final class MetaServerConfiguration
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
-
-    /** @return where it listens. */
-    public int servicePort()
-    {
-        return servicePort;
-    }
-
-    /**
-     * @param port where it listens on its device, 1 to 65,535; default 1.
-     * @return this.
-     */
-    public MetaServerConfiguration servicePort(final int port)
-    {
-        this.servicePort = port;
-        return this;
-    }
 
     /** @return most nodes at a time. */
     public int maxNodes()

@@ -9,7 +9,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
  */
 public interface OneSidedPort
 {
-    /** Requests of a batch for which there is room always; moving slots takes more where there is more. */
+    /** Requests of a batch for which there is room always; {@link #space()} may be more. */
     int LEAST_SPACE = 9;
 
     /** @return whether requests can be posted now, as far as the connection is concerned. */

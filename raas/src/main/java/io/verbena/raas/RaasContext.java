@@ -8,7 +8,6 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.VerbCounters;
 import org.agrona.concurrent.NanoClock;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -82,12 +81,6 @@ public final class RaasContext implements AutoCloseable
     public NanoClock clock()
     {
         return resources.clock();
-    }
-
-    /** @return who this node is to peers connected from now on. */
-    public PeerIdentity identity()
-    {
-        return pool.identity();
     }
 
     /**

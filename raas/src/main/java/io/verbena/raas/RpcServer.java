@@ -108,12 +108,6 @@ public final class RpcServer implements AutoCloseable
         }
     }
 
-    /** @return where it listens. */
-    public int servicePort()
-    {
-        return servicePort;
-    }
-
     /** @return connected peers: queue pairs accepted and not closed. */
     public int connections()
     {

@@ -57,7 +57,7 @@ final class StoppingComputeNode
                     .splitsSubtables(false),
                 device.clock().nanoTime());
             try (RequestServer server = RequestServer.open(device, ComputeNodeRole.SERVICE_PORT,
-                stoppingAt(node.endpoint()), MAX_CLIENTS, Throwable::printStackTrace))
+                stoppingAt(node.endpoint()), MAX_CLIENTS, null, Throwable::printStackTrace))
             {
                 work(device, node, server);
             }

@@ -67,8 +67,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private long cycleNs;
     private volatile long listings;
     private volatile String failure = "";
-    private volatile int knownNodes;
-    private volatile boolean isMetaServerAway;
+    private boolean isMetaServerAway;
     private long awaySinceNs;
 
     /**
@@ -124,18 +123,6 @@ public final class RemoteNodes implements Agent, DrivenNodes
     public String failure()
     {
         return failure;
-    }
-
-    /** @return whether the meta server could not be asked last. Any thread. */
-    public boolean isMetaServerAway()
-    {
-        return isMetaServerAway;
-    }
-
-    /** @return compute nodes that the meta server listed last, serving clients or not. Any thread. */
-    public int knownNodes()
-    {
-        return knownNodes;
     }
 
     @Override
@@ -358,7 +345,6 @@ public final class RemoteNodes implements Agent, DrivenNodes
         onBack(nowNs);
         metaBackoff.reset();
         follow(page, nowNs);
-        knownNodes = page.size();
         listings++;
         nextRefreshNs = nowNs + (serving.isEmpty() ? hasty.nextPauseNs() : REFRESH_NS);
     }

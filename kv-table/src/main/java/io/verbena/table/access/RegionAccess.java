@@ -60,12 +60,6 @@ public final class RegionAccess implements AutoCloseable
         this.cookie = cookie;
     }
 
-    /** @return cookie of its batches. */
-    public int cookie()
-    {
-        return cookie;
-    }
-
     /** @return what pieces are read into; for a sink, while it is called. */
     public MemorySegment segment()
     {

@@ -33,23 +33,30 @@ final class AllocatorPurge
         return removed;
     }
 
-    /** @return bytes removed from a queue of starts and ends. */
-    static long ranges(final LongArrayQueue queue, final ChunkView view, final LongConsumer left)
+    /**
+     * @param hasEpochs whether an epoch stands before each start.
+     * @return bytes removed from a queue of starts and ends.
+     */
+    static long ranges(
+        final LongArrayQueue queue, final boolean hasEpochs, final ChunkView view, final LongConsumer left)
     {
         long removed = 0;
-        for (int i = queue.size(); i > 0; i -= 2)
+        for (int i = queue.size(); i > 0; i -= hasEpochs ? 3 : 2)
         {
+            final long epoch = hasEpochs ? queue.pollLong() : 0;
             final long start = queue.pollLong();
             final long end = queue.pollLong();
             if (view.isClosed(start))
             {
                 removed += end - start;
+                continue;
             }
-            else
+            if (hasEpochs)
             {
-                queue.addLong(start);
-                queue.addLong(end);
+                queue.addLong(epoch);
             }
+            queue.addLong(start);
+            queue.addLong(end);
         }
         left.accept(removed);
         return removed;
@@ -78,48 +85,19 @@ final class AllocatorPurge
         return removed;
     }
 
-    /** @return bytes removed from a queue of epochs, starts and ends. */
-    static long waitingStretches(final LongArrayQueue queue, final ChunkView view, final LongConsumer left)
-    {
-        long removed = 0;
-        for (int i = queue.size(); i > 0; i -= 3)
-        {
-            final long epoch = queue.pollLong();
-            final long start = queue.pollLong();
-            final long end = queue.pollLong();
-            if (view.isClosed(start))
-            {
-                removed += end - start;
-            }
-            else
-            {
-                queue.addLong(epoch);
-                queue.addLong(start);
-                queue.addLong(end);
-            }
-        }
-        left.accept(removed);
-        return removed;
-    }
-
-    static void forEachStretch(final LongArrayQueue queue, final HeldConsumer consumer)
+    /** Lists a queue of starts and ends, as what is {@code kind}; {@code hasEpochs} as in {@link #ranges}. */
+    static void forEachRange(
+        final LongArrayQueue queue, final boolean hasEpochs, final int kind, final HeldConsumer consumer)
     {
         final LongArrayQueue.LongIterator values = queue.iterator();
         while (values.hasNext())
         {
+            if (hasEpochs)
+            {
+                values.nextValue();
+            }
             final long start = values.nextValue();
-            consumer.accept(HeldConsumer.UNCUT, start, values.nextValue() - start);
-        }
-    }
-
-    static void forEachWaiting(final LongArrayQueue queue, final HeldConsumer consumer)
-    {
-        final LongArrayQueue.LongIterator values = queue.iterator();
-        while (values.hasNext())
-        {
-            values.nextValue();
-            final long start = values.nextValue();
-            consumer.accept(HeldConsumer.QUARANTINED, start, values.nextValue() - start);
+            consumer.accept(kind, start, values.nextValue() - start);
         }
     }
 }

@@ -291,7 +291,7 @@ public final class BlockAllocator
         for (int i = 0; i < SizeClasses.COUNT; i++)
         {
             freeBytes -= AllocatorPurge.offsets(free[i], newView, SizeClasses.lengthBytes(i), this::leave);
-            regionBytes -= AllocatorPurge.ranges(regions[i], newView, this::leave);
+            regionBytes -= AllocatorPurge.ranges(regions[i], false, newView, this::leave);
             if (slabEnd[i] > slabNext[i] && newView.isClosed(slabNext[i]))
             {
                 leftBytes += slabEnd[i] - slabNext[i];
@@ -299,7 +299,7 @@ public final class BlockAllocator
             }
         }
         quarantinedBytes -= AllocatorPurge.words(retiredWords, retiredEpochs, newView, this::leave);
-        waitingRegionBytes -= AllocatorPurge.waitingStretches(waitingRegions, newView, this::leave);
+        waitingRegionBytes -= AllocatorPurge.ranges(waitingRegions, true, newView, this::leave);
     }
 
     private void leave(final long lengthBytes)
@@ -325,7 +325,7 @@ public final class BlockAllocator
         {
             final int length = SizeClasses.lengthBytes(i);
             free[i].forEachLong((offset) -> consumer.accept(HeldConsumer.FREE, offset, length));
-            AllocatorPurge.forEachStretch(regions[i], consumer);
+            AllocatorPurge.forEachRange(regions[i], false, HeldConsumer.UNCUT, consumer);
             if (slabEnd[i] > slabNext[i])
             {
                 consumer.accept(HeldConsumer.UNCUT, slabNext[i], slabEnd[i] - slabNext[i]);
@@ -335,7 +335,7 @@ public final class BlockAllocator
             HeldConsumer.QUARANTINED,
             SlotWord.blockOffset(word),
             SizeClasses.lengthBytes(SlotWord.sizeClass(word))));
-        AllocatorPurge.forEachWaiting(waitingRegions, consumer);
+        AllocatorPurge.forEachRange(waitingRegions, true, HeldConsumer.QUARANTINED, consumer);
     }
 
     /** What was just leased or adopted is open, whatever an older look said. */

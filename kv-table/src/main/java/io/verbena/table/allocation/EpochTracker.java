@@ -38,12 +38,6 @@ public final class EpochTracker
         return epoch;
     }
 
-    /** @return least passed epoch of all live compute nodes, as heard last. */
-    public long safeEpoch()
-    {
-        return safeEpoch;
-    }
-
     /** Both only ever grow; an older report is ignored. */
     public void onEpoch(final long newEpoch, final long newSafeEpoch)
     {

@@ -47,7 +47,6 @@ public final class OrphanScan
     private boolean isKilling;
     private boolean failed;
     private Part part;
-    private long words;
     private long killed;
 
     /**
@@ -104,12 +103,6 @@ public final class OrphanScan
     public boolean isKilling()
     {
         return isKilling;
-    }
-
-    /** @return words seen that name a block of the chunks. */
-    public long words()
-    {
-        return words;
     }
 
     /** @return tentative words removed. */
@@ -237,7 +230,6 @@ public final class OrphanScan
             noteTentative(slotOffset, word);
             return;
         }
-        words++;
         final int first = granule(SlotWord.blockOffset(word));
         granules.set(first, first + SizeClasses.lengthBytes(SlotWord.sizeClass(word)) / GRANULE_BYTES);
     }

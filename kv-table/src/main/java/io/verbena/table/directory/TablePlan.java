@@ -113,12 +113,6 @@ public final class TablePlan
         return offsets.length;
     }
 
-    /** @return bucket groups of each subtable. */
-    public int groupCount()
-    {
-        return groupCount;
-    }
-
     /** @return bytes of each subtable. */
     public long subtableBytes()
     {

@@ -1,6 +1,5 @@
 package io.verbena.meta.store;
 
-import java.util.List;
 import java.util.TreeMap;
 
 /**
@@ -40,12 +39,6 @@ public final class InMemoryMetaStore implements MetaStore
 
         batch.removedNodeIds.forEach((id) -> records.remove(MetaRecordDescriptor.nodeKey(id)));
         batch.removedTables.forEach((name) -> records.remove(MetaRecordDescriptor.tableKey(name)));
-    }
-
-    /** @return keys of all records, for tests and inspection. */
-    public List<String> keys()
-    {
-        return List.copyOf(records.keySet());
     }
 
     @Override

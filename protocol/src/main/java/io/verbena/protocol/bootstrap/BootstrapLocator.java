@@ -41,12 +41,6 @@ public final class BootstrapLocator implements MetaServerLocator
         return address;
     }
 
-    /** @return why the cluster did not answer last, one line; empty when it did. */
-    public String failure()
-    {
-        return failure;
-    }
-
     @Override
     public void onUnreachable()
     {

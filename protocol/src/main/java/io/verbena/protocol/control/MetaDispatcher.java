@@ -1,6 +1,5 @@
 package io.verbena.protocol.control;
 
-import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.raas.PeerIdentity;
@@ -37,10 +36,21 @@ public final class MetaDispatcher extends ControlDispatcher
                 reply,
                 replyOffset);
             case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, reply, replyOffset);
-            case ControlMethod.LEAVE -> leave(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.LEAVE ->
+            {
+                final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
+                service.leave(identity.nodeId(), identity.incarnation());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             case ControlMethod.ALLOCATE_TABLE_ID ->
                 TableIdDescriptor.encode(service.allocateTableId(), reply, replyOffset);
-            case ControlMethod.CREATE_TABLE -> createTable(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.CREATE_TABLE ->
+            {
+                service.createTable(
+                    TablePublicationDescriptor.table(request, offset, lengthBytes),
+                    TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             case ControlMethod.TABLE -> TableEntryDescriptor.encode(
                 service.table(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.TABLES -> TablesDescriptor.encode(
@@ -49,9 +59,28 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.dropTable(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.NODES -> NodesDescriptor.encodeReply(
                 service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
-            case ControlMethod.FORGET_NODE -> forgetNode(request, offset, lengthBytes, reply, replyOffset);
-            case ControlMethod.DROP_THIS_TABLE -> dropThisTable(request, offset, lengthBytes, reply, replyOffset);
-            case ControlMethod.GROW_TABLE -> growTable(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.FORGET_NODE ->
+            {
+                ForgetNodeDescriptor.requireRequest(lengthBytes);
+                yield ForgetNodeDescriptor.encodeReply(
+                    service.forgetNode(
+                        ForgetNodeDescriptor.nodeId(request, offset), ForgetNodeDescriptor.isWanted(request, offset)),
+                    reply,
+                    replyOffset);
+            }
+            case ControlMethod.DROP_THIS_TABLE ->
+            {
+                service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.GROW_TABLE ->
+            {
+                service.growTable(
+                    TablePublicationDescriptor.table(request, offset, lengthBytes),
+                    TablePublicationDescriptor.expectedChecksum(request, offset, lengthBytes),
+                    TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             default -> UNKNOWN_METHOD;
         };
     }
@@ -83,68 +112,5 @@ public final class MetaDispatcher extends ControlDispatcher
             HeartbeatDescriptor.passedEpoch(request, offset),
             HeartbeatDescriptor.wantsEpochs(request, offset));
         return HeartbeatDescriptor.encodeReply(heartbeat, reply, replyOffset);
-    }
-
-    private int leave(
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
-    {
-        final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
-        service.leave(identity.nodeId(), identity.incarnation());
-        return ControlProxy.encodeHeader(reply, replyOffset);
-    }
-
-    private int forgetNode(
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
-    {
-        ForgetNodeDescriptor.requireRequest(lengthBytes);
-        final ForgottenNode node = service.forgetNode(
-            ForgetNodeDescriptor.nodeId(request, offset), ForgetNodeDescriptor.isWanted(request, offset));
-        return ForgetNodeDescriptor.encodeReply(node, reply, replyOffset);
-    }
-
-    private int dropThisTable(
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
-    {
-        service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
-        return ControlProxy.encodeHeader(reply, replyOffset);
-    }
-
-    private int createTable(
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
-    {
-        service.createTable(
-            TablePublicationDescriptor.table(request, offset, lengthBytes),
-            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
-        return ControlProxy.encodeHeader(reply, replyOffset);
-    }
-
-    private int growTable(
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
-    {
-        service.growTable(
-            TablePublicationDescriptor.table(request, offset, lengthBytes),
-            TablePublicationDescriptor.expectedChecksum(request, offset, lengthBytes),
-            TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
-        return ControlProxy.encodeHeader(reply, replyOffset);
     }
 }

@@ -205,22 +205,10 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         return statusProblem.isEmpty() ? vqp.failure() : statusProblem;
     }
 
-    /** @return where the node is. */
-    public PeerAddress peer()
-    {
-        return vqp.peer();
-    }
-
     /** @return requests sent and not answered, or waiting to be sent. */
     public boolean isBusy()
     {
         return sender.isBusy() || !queue.isEmpty() || State.CONNECTING == state;
-    }
-
-    /** @return true if a request waits that nobody has looked at; the context is polled by the caller. */
-    public boolean hasQueued()
-    {
-        return !queue.isEmpty();
     }
 
     /**

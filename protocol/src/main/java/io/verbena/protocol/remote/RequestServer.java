@@ -198,21 +198,9 @@ public final class RequestServer implements Agent, AutoCloseable
      * @param servicePort  where to listen on it, 1 to 65,535.
      * @param endpoint     of the node.
      * @param maxClients   connected at once; one more is refused, with the name of the option to raise.
+     * @param channel      what raises an event when something arrives, see
+     *                     {@link RaasConfiguration#completionChannel()}; or null.
      * @param errorHandler hears of failures that concern one client or one request only; does not throw.
-     * @return the server, closed by the caller.
-     */
-    public static RequestServer open(
-        final Device device, final int servicePort, final ComputeEndpoint endpoint, final int maxClients,
-        final ErrorHandler errorHandler)
-    {
-        return open(device, servicePort, endpoint, maxClients, null, errorHandler);
-    }
-
-    /**
-     * As {@link #open(Device, int, ComputeEndpoint, int, ErrorHandler)}.
-     *
-     * @param channel what raises an event when something arrives, see {@link RaasConfiguration#completionChannel()}; or
-     *                null.
      * @return the server, closed by the caller.
      */
     public static RequestServer open(

@@ -66,7 +66,7 @@ final class RemoteRig implements AutoCloseable
         fabric = SoftFabric.open(new SoftFabricOptions().directory(directory).rnrTimeoutNs(0));
         serverDevice = fabric.openDevice("compute");
         clientDevice = fabric.openDevice("client");
-        server = RequestServer.open(serverDevice, PORT, node, 4, errors::add);
+        server = RequestServer.open(serverDevice, PORT, node, 4, null, errors::add);
         client = RaasContext.open(clientDevice, RemoteEndpoint.configure(2).errorHandler(errors::add));
         dutyLock = new DutyLock(
             transport(), () -> {}, client.clock(), DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);

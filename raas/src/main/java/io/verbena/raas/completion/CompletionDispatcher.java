@@ -27,7 +27,6 @@ public final class CompletionDispatcher implements AutoCloseable
     private int receiveRoom;
     private int sendRoomToFree;
     private int receiveRoomToFree;
-    private long strayCompletions;
     /** To which the completion before went; null when there is none, or it may not be there any more. */
     private CompletionOwner lastChannel;
     private int lastNumber;
@@ -109,12 +108,6 @@ public final class CompletionDispatcher implements AutoCloseable
         channels.remove(channel.queuePairNumber(), channel);
     }
 
-    /** Completions of queue pairs already closed, dropped here. */
-    public long strayCompletions()
-    {
-        return strayCompletions;
-    }
-
     public int poll()
     {
         final int work = look();
@@ -193,8 +186,7 @@ public final class CompletionDispatcher implements AutoCloseable
         final CompletionOwner channel = channel(completions.queuePairNumber(index));
         if (channel == null)
         {
-            strayCompletions++;
-            return;
+            return; // of a queue pair already closed
         }
         final int status = completions.status(index);
         if (status == WorkCompletionStatus.SUCCESS)
@@ -233,8 +225,7 @@ public final class CompletionDispatcher implements AutoCloseable
         final CompletionOwner channel = channel(completions.queuePairNumber(index));
         if (channel == null)
         {
-            strayCompletions++;
-            return;
+            return; // of a queue pair already closed
         }
         final int status = completions.status(index);
         if (status == WorkCompletionStatus.SUCCESS)

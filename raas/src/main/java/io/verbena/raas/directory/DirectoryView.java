@@ -18,7 +18,6 @@ public final class DirectoryView implements AutoCloseable
     private static final long CHANGING = -1L;
 
     private final int capacity;
-    private final MemoryRegion region;
     private final UnsafeBuffer view;
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES]);
     private final Int2IntHashMap placeOfNode = new Int2IntHashMap(ABSENT);
@@ -36,7 +35,6 @@ public final class DirectoryView implements AutoCloseable
                 regionLengthBytes(capacity) + " bytes; it has " + region.lengthBytes());
         }
         this.capacity = capacity;
-        this.region = region;
         view = new UnsafeBuffer(region.segment().address(), (int)regionLengthBytes(capacity));
         isTaken = new boolean[DirectoryViewDescriptor.places(capacity)];
     }
@@ -48,12 +46,6 @@ public final class DirectoryView implements AutoCloseable
     public static long regionLengthBytes(final int capacity)
     {
         return DirectoryViewDescriptor.regionLengthBytes(capacity);
-    }
-
-    /** @return the region, to be granted first in {@link io.verbena.raas.Admission#accept}. */
-    public MemoryRegion region()
-    {
-        return region;
     }
 
     /** @return what readers get at connect: private data for {@link io.verbena.raas.Admission#accept}. */
