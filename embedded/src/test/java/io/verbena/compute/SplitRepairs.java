@@ -1,6 +1,5 @@
 package io.verbena.compute;
 
-import io.verbena.compute.growth.SchedulerState;
 import io.verbena.table.directory.OpenTable;
 
 /** Lets tests of a whole cluster have a node do what it does for {@code table check --repair}. */
@@ -38,13 +37,13 @@ public final class SplitRepairs
     /** @return whether the node is splitting or merging something just now. */
     public static boolean isWorking(final ComputeNode node)
     {
-        return SchedulerState.isWorking(node.session().splits());
+        return node.session().splits().isWorking();
     }
 
     /** @return merges that the node has brought to their ends. */
     public static long merges(final ComputeNode node)
     {
-        return SchedulerState.mergeCount(node.session().splits());
+        return node.session().splits().mergeCount();
     }
 
     /** @return how many there were. */

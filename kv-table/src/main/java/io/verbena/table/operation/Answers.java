@@ -9,11 +9,11 @@ final class Answers
     /** It would change something, or it is not known what is there: it has to run. */
     static final int NONE = -1;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
 
-    Answers(final OperationRunner runner)
+    Answers(final OperationFlow flow)
     {
-        this.runner = runner;
+        this.flow = flow;
     }
 
     /** @return what a waiter is told right behind a leader that has ended, or {@link #NONE}; also if there is none. */
@@ -32,9 +32,9 @@ final class Answers
     void tell(final Operation leader, final Operation waiter, final int result)
     {
         waiter.answer.version = result == OperationResult.NOT_FOUND ? 0 : versionLeft(leader);
-        runner.counters.answered++;
-        runner.report(waiter, result);
-        runner.release(waiter);
+        flow.counters.answered++;
+        flow.report(waiter, result);
+        flow.release(waiter);
     }
 
     private int behind(final Operation leader, final Operation waiter)

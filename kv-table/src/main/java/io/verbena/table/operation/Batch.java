@@ -5,6 +5,7 @@ import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.NodeLink;
+import io.verbena.table.format.SizeClasses;
 import java.util.ArrayList;
 
 /**
@@ -14,6 +15,25 @@ import java.util.ArrayList;
  */
 public final class Batch
 {
+    /** Who drives the operations. */
+    interface Owner
+    {
+        /** Brings near what an operation reads first. */
+        void preload(Operation op);
+
+        /** Runs the first step. */
+        void begin(Operation op);
+
+        /** Stages the requests of the step that an operation is at. */
+        void stage(Operation op);
+
+        /** The doorbell of an operation's step rang, or could not. */
+        void onRing(Operation op, boolean isPosted);
+
+        /** A request was refused, of an operation of which nothing is staged any more. */
+        void onRefused(Operation op);
+    }
+
     /** End of a chain. */
     public static final int NONE = NodeLink.NONE;
     /** Cookie bits that hold the index of the chain's first operation. */
@@ -22,22 +42,24 @@ public final class Batch
 
     private final Scratch scratch;
     private final boolean fencesReads;
-    private final OperationRunner runner;
+    private final Operation[] operations;
+    private final Owner owner;
     private final ArrayList<NodeLink> open = new ArrayList<>();
     /** A chain of those that were begun within the group and wait for its end. */
     private Operation firstBegun;
     private Operation lastBegun;
     private NodeLink link;
     private OneSidedPort port;
-    private Operation operation;
+    private Operation current;
     private int sequence;
     private int groups;
 
-    Batch(final Scratch scratch, final boolean fencesReads, final OperationRunner runner)
+    Batch(final Operation[] operations, final Scratch scratch, final boolean fencesReads, final Owner owner)
     {
+        this.operations = operations;
         this.scratch = scratch;
         this.fencesReads = fencesReads;
-        this.runner = runner;
+        this.owner = owner;
     }
 
     public static int indexOf(final int cookie)
@@ -56,7 +78,7 @@ public final class Batch
     {
         if (groups == 0)
         {
-            runner.starts.preload(op);
+            owner.preload(op);
         }
     }
 
@@ -65,7 +87,7 @@ public final class Batch
     {
         if (groups == 0)
         {
-            runner.begin(op);
+            owner.begin(op);
             return;
         }
         op.step = Step.START;
@@ -91,14 +113,14 @@ public final class Batch
     {
         Operation op = firstBegun;
         firstBegun = null;
-        for (Operation next = op; next != null; next = runner.operation(next.nextInBatch))
+        for (Operation next = op; next != null; next = operation(next.nextInBatch))
         {
-            runner.starts.preload(next);
+            owner.preload(next);
         }
         while (op != null)
         {
-            final Operation next = runner.operation(op.nextInBatch);
-            runner.begin(op);
+            final Operation next = operation(op.nextInBatch);
+            owner.begin(op);
             op = next;
         }
     }
@@ -130,11 +152,21 @@ public final class Batch
         settle(first, 0, false);
     }
 
-    /** Whether one more step finds room; rings for what is staged if that makes it, or makes more of it. */
-    boolean hasRoom(final Operation op)
+    /** @return the operation of an index, or null for {@link #NONE}. */
+    Operation operation(final int index)
+    {
+        return index == NONE ? null : operations[index];
+    }
+
+    /**
+     * Whether one more step finds room; rings for what is staged if that makes it, or makes more of it.
+     *
+     * @param more requests it is to have room for beyond {@link OneSidedPort#LEAST_SPACE}, if there can be so much.
+     */
+    boolean hasRoom(final Operation op, final int more)
     {
         final NodeLink node = op.request.link;
-        if (node.port.space() >= OneSidedPort.LEAST_SPACE + SlotMoves.requests(op))
+        if (node.port.space() >= OneSidedPort.LEAST_SPACE + more)
         {
             return true;
         }
@@ -155,13 +187,12 @@ public final class Batch
         try
         {
             begin(op);
-            runner.stage(op);
+            owner.stage(op);
             isStaged = true;
         }
         catch (final RaasMisuseException ex)
         {
             // Told by the result. Whoever drives the engine goes on with everything else.
-            runner.counters.refusedSteps++;
         }
         finally
         {
@@ -183,20 +214,11 @@ public final class Batch
         port.abort();
         while (other != null && other != op)
         {
-            final Operation next = runner.operation(other.nextInBatch);
-            runner.onRing(other, false);
+            final Operation next = operation(other.nextInBatch);
+            owner.onRing(other, false);
             other = next;
         }
-        if (op.reported)
-        {
-            op.claim.stands = false;
-            runner.release(op);
-        }
-        else
-        {
-            // Nothing of this attempt happens any more; of one before it nothing is known yet.
-            runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.CORRUPT);
-        }
+        owner.onRefused(op);
     }
 
     private void begin(final Operation op)
@@ -216,7 +238,7 @@ public final class Batch
         }
         else
         {
-            runner.operation(link.lastStaged).nextInBatch = op.index;
+            operation(link.lastStaged).nextInBatch = op.index;
         }
         link.lastStaged = op.index;
     }
@@ -224,9 +246,9 @@ public final class Batch
     /** Stores only what changes, mostly nothing: a reference that is stored may cost a fence, see {@link NodeLink}. */
     private void stageFor(final Operation op)
     {
-        if (operation != op)
+        if (current != op)
         {
-            operation = op;
+            current = op;
         }
         if (link != op.request.link)
         {
@@ -241,7 +263,7 @@ public final class Batch
     /** @return the first of what was staged for a node, which is nothing from now on; or null. */
     private Operation takeStaged(final NodeLink node)
     {
-        final Operation first = runner.operation(node.firstStaged);
+        final Operation first = operation(node.firstStaged);
         node.firstStaged = NONE;
         node.lastStaged = NONE;
         return first;
@@ -250,21 +272,27 @@ public final class Batch
     void read(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.read(scratch.region, localOffset, lengthBytes, remoteOffset);
-        operation.cost.stagedVerbs++;
+        current.cost.stagedVerbs++;
     }
 
     void write(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
-        operation.cost.stagedVerbs++;
+        current.cost.stagedVerbs++;
+    }
+
+    /** Stages the WRITE of an operation's own block. */
+    void writeOwnBlock(final Operation op)
+    {
+        write(op.ownBlock(), SizeClasses.lengthBytes(op.block.sizeClass), op.block.offset);
     }
 
     /** Stages a compare-and-swap whose result lands in the numbered result word. */
     void swap(final int resultNumber, final long remoteOffset, final long expected, final long desired)
     {
         port.compareSwap(
-            scratch.region, operation.swapResultOffset(resultNumber), remoteOffset, expected, desired);
-        operation.cost.stagedVerbs++;
+            scratch.region, current.swapResultOffset(resultNumber), remoteOffset, expected, desired);
+        current.cost.stagedVerbs++;
     }
 
     /** The READs that follow must execute after the atomics before them; a fence only where the device needs it. */
@@ -280,7 +308,7 @@ public final class Batch
     /** Ends a step; outside of a group the doorbell rings at once. */
     private void end()
     {
-        operation.cost.stagedExtraRoundTrips = link.stagedFences;
+        current.cost.stagedExtraRoundTrips = link.stagedFences;
         if (groups == 0)
         {
             ring(link);
@@ -309,7 +337,7 @@ public final class Batch
         Operation op = first;
         while (op != null)
         {
-            final Operation next = runner.operation(op.nextInBatch);
+            final Operation next = operation(op.nextInBatch);
             if (isPosted)
             {
                 op.cookie = cookie;
@@ -317,7 +345,7 @@ public final class Batch
                 op.cost.verbs += op.cost.stagedVerbs;
                 op.cost.roundTrips += 1 + op.cost.stagedExtraRoundTrips;
             }
-            runner.onRing(op, isPosted);
+            owner.onRing(op, isPosted);
             op = next;
         }
     }

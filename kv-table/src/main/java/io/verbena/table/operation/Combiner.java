@@ -21,17 +21,17 @@ public final class Combiner
     /** Turn of a leader that answers nobody. */
     private static final long NOBODY = -1;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
     /** Heads of chains, by hash: indexes of operations, see {@code NodeLink}. */
     private final int[] leaders;
     private final Answers answers;
     /** Counts those that have waited. */
     private long turns;
 
-    Combiner(final OperationRunner runner, final int operationSlots)
+    Combiner(final OperationFlow flow, final int operationSlots)
     {
-        this.runner = runner;
-        answers = new Answers(runner);
+        this.flow = flow;
+        answers = new Answers(flow);
         leaders = new int[Integer.highestOneBit(operationSlots) * 2];
         Arrays.fill(leaders, Batch.NONE);
     }
@@ -99,7 +99,7 @@ public final class Combiner
     /** A leader waits for memory, or for a split: it is none of the writers under way, and holds up who needs that. */
     void standAside(final Operation op)
     {
-        runner.contention.giveBack(op);
+        flow.contention.giveBack(op);
         Operation waiter = op.combining.firstWaiter;
         while (waiter != null)
         {
@@ -108,7 +108,7 @@ public final class Combiner
             {
                 remove(op, waiter);
                 waiter.step = Step.START;
-                runner.park(waiter);
+                flow.park(waiter);
             }
             waiter = next;
         }
@@ -126,7 +126,7 @@ public final class Combiner
     private void append(final Operation leader, final Operation op)
     {
         // Begun again, it may have been one of the writers under way.
-        runner.contention.giveBack(op);
+        flow.contention.giveBack(op);
         op.step = Step.COMBINED;
         op.combining.turn = ++turns;
         op.combining.leader = null;
@@ -144,7 +144,7 @@ public final class Combiner
 
     private Operation leader(final int at)
     {
-        return runner.operation(leaders[at]);
+        return leaders[at] == Batch.NONE ? null : flow.operations[leaders[at]];
     }
 
     private int index(final Operation op)
@@ -157,7 +157,7 @@ public final class Combiner
         return leader.request.hash.low() == op.request.hash.low() &&
             leader.request.hash.high() == op.request.hash.high() &&
             leader.request.table == op.request.table && leader.request.keyLength == op.request.keyLength &&
-            runner.records.bytesEqual(leader.ownBlock() + BlockDescriptor.KEY_OFFSET,
+            flow.records.bytesEqual(leader.ownBlock() + BlockDescriptor.KEY_OFFSET,
                 op.ownBlock() + BlockDescriptor.KEY_OFFSET, op.request.keyLength);
     }
 
@@ -170,7 +170,7 @@ public final class Combiner
     void finish(final Operation leader, final int told)
     {
         // While it is not known what became of its first attempt, none of these is certain for its members either.
-        final int result = OperationRunner.isOpen(leader, told) ? OperationResult.OUTCOME_UNKNOWN : told;
+        final int result = leader.isOpen(told) ? OperationResult.OUTCOME_UNKNOWN : told;
         leader.combining.fate = result;
         Operation member = leader.combining.firstMember;
         leader.combining.firstMember = null;
@@ -220,10 +220,10 @@ public final class Combiner
         final boolean isStored = result == OperationResult.STORED;
         member.answer.version = !isStored ? leader.answer.version : member.combining.overflows ?
             leader.target.version : member.block.version;
-        runner.counters.combined++;
-        runner.report(member, isStored && member.combining.overflows ?
+        flow.counters.combined++;
+        flow.report(member, isStored && member.combining.overflows ?
             ComputedValues.resultOfLeftOut(member.request.kind) : result);
-        runner.release(member);
+        flow.release(member);
     }
 
     /** A member that was reported when its deadline passed. */
@@ -231,9 +231,9 @@ public final class Combiner
     {
         if (OperationKind.computesValue(member.request.kind) && result != OperationResult.OUTCOME_UNKNOWN)
         {
-            runner.attempts.settle(member, result == OperationResult.STORED && !member.combining.overflows);
+            flow.attempts.settle(member, result == OperationResult.STORED && !member.combining.overflows);
         }
-        runner.release(member);
+        flow.release(member);
     }
 
     /** A leader's slot becomes free: the next batch begins, with the next poll. */
@@ -277,7 +277,7 @@ public final class Combiner
         }
         lead(last, index(last));
         last.step = Step.START;
-        runner.park(last);
+        flow.park(last);
     }
 
     /** In their order, as far as one that has to run. Those that the listener begins meanwhile wait as well. */
@@ -322,8 +322,8 @@ public final class Combiner
         if (op.combining.leader == null)
         {
             removeWaiter(op);
-            runner.report(op, OperationResult.TIMED_OUT_NOT_APPLIED);
-            runner.release(op);
+            flow.report(op, OperationResult.TIMED_OUT_NOT_APPLIED);
+            flow.release(op);
             return;
         }
         final int result = resultWithoutLeader(op, OperationResult.TIMED_OUT_NOT_APPLIED);
@@ -333,13 +333,13 @@ public final class Combiner
             notePending(op);
         }
         // Its slot becomes free with the outcome of the leader.
-        runner.report(op, result);
+        flow.report(op, result);
     }
 
     /** Also where nothing was posted yet, and over what is known of an attempt before: the leader goes on with it. */
     private void notePending(final Operation member)
     {
-        runner.attempts.noteMember(member, member.combining.leader, Attempts.PENDING);
+        flow.attempts.noteMember(member, member.combining.leader, Attempts.PENDING);
     }
 
     /** @return what can be told of an operation that waits before its leader has ended. */
@@ -388,11 +388,11 @@ public final class Combiner
         {
             if (OperationKind.computesValue(member.request.kind) && !member.combining.overflows)
             {
-                runner.attempts.noteMember(member, leader, Attempts.LOST);
+                flow.attempts.noteMember(member, leader, Attempts.LOST);
             }
             else
             {
-                runner.attempts.settle(member, false);
+                flow.attempts.settle(member, false);
             }
         }
     }

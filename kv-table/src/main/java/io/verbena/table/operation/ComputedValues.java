@@ -14,14 +14,14 @@ final class ComputedValues
 {
     /** The value stands in the own block. */
     static final int OK = -1;
-    /** There is no block for it; {@link Operation#blockClass} says which class is needed. */
+    /** There is no block for it; the length of the value says which class is needed. */
     static final int NO_BLOCK = -2;
 
-    private final StartStep starts;
+    private final OwnBlocks blocks;
 
-    ComputedValues(final StartStep starts)
+    ComputedValues(final OwnBlocks blocks)
     {
-        this.starts = starts;
+        this.blocks = blocks;
     }
 
     /** @return {@link #OK}, {@link #NO_BLOCK}, or the {@link OperationResult} that the block read leads to. */
@@ -84,7 +84,7 @@ final class ComputedValues
             }
         }
         op.request.valueLength = length;
-        return starts.fitBlock(op) ? OK : NO_BLOCK;
+        return blocks.fit(op, neededClass(op)) ? OK : NO_BLOCK;
     }
 
     /** @return the length with what an operation appends, or without where that is too long. */
@@ -158,7 +158,7 @@ final class ComputedValues
     }
 
     /** @return the class that the own block needs now. */
-    static int neededClass(final Operation op)
+    private static int neededClass(final Operation op)
     {
         return SizeClasses.classFor(BlockDescriptor.recordLength(op.request.keyLength, op.request.valueLength));
     }

@@ -19,12 +19,23 @@ final class Inserts
     private static final long FULL_PAUSE_NS = 200_000;
     private static final int MOST_DOUBLED = 5;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
+    private final Lookups lookups;
+    private final SlotMoves slotMoves;
+    private final Combiner combiner;
     private final GrowthSource splitSource;
 
-    Inserts(final OperationRunner runner, final GrowthSource splitSource)
+    Inserts(
+        final OperationFlow flow,
+        final Lookups lookups,
+        final SlotMoves slotMoves,
+        final Combiner combiner,
+        final GrowthSource splitSource)
     {
-        this.runner = runner;
+        this.flow = flow;
+        this.lookups = lookups;
+        this.slotMoves = slotMoves;
+        this.combiner = combiner;
         this.splitSource = splitSource;
     }
 
@@ -33,7 +44,7 @@ final class Inserts
     {
         forgetRivalThatLeft(op);
         noteFill(op);
-        final int slot = chooseSlot(op);
+        final int slot = op.emptySlot();
         if (slot >= 0)
         {
             if (!prepareBlock(op))
@@ -41,7 +52,7 @@ final class Inserts
                 return;
             }
             op.claim.offset = op.location.slotOffset(slot);
-            runner.go(op, Step.CLAIM);
+            flow.go(op, Step.CLAIM);
             return;
         }
         final int tentative = tentativeSlot(op);
@@ -50,20 +61,20 @@ final class Inserts
             op.claim.victimCount = 1;
             op.claim.victims[0] = op.slotWord(tentative);
             op.claim.victimOffsets[0] = op.location.slotOffset(tentative);
-            runner.go(op, Step.MAKE_ROOM);
+            flow.go(op, Step.MAKE_ROOM);
             return;
         }
         if (splitSource.requestSplit(op.request.table, op.subtable()))
         {
             // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
-            op.pause.awaitSplit(op.location.groupsOffset, runner.nowNs +
+            op.pause.awaitSplit(op.location.groupsOffset, flow.nowNs +
                 (FULL_PAUSE_NS << Math.min(op.pause.fullWaits, MOST_DOUBLED)));
-            runner.combiner.standAside(op);
-            runner.starts.restart(op);
+            combiner.standAside(op);
+            flow.restart(op);
         }
         else
         {
-            runner.end(op, OperationResult.TABLE_FULL);
+            flow.end(op, OperationResult.TABLE_FULL);
         }
     }
 
@@ -93,19 +104,19 @@ final class Inserts
         boolean isSealed = op.block.isWritten && op.block.sealedOver == SlotWord.EMPTY;
         if (OperationKind.computesValue(op.request.kind))
         {
-            final long before = runner.computedValues().lastMade(op);
-            final int made = runner.computedValues().makeFromNothing(op);
+            final long before = flow.computedValues.lastMade(op);
+            final int made = flow.computedValues.makeFromNothing(op);
             if (made != ComputedValues.OK)
             {
-                runner.endUnmade(op, made);
+                flow.endUnmade(op, made);
                 return false;
             }
             // The same always, but for the members of its batch; those get fewer, never more.
-            isSealed &= op.block.isWritten && before == runner.computedValues().lastMade(op);
+            isSealed &= op.block.isWritten && before == flow.computedValues.lastMade(op);
         }
         if (!isSealed)
         {
-            runner.records.seal(op, 0, SlotWord.EMPTY);
+            flow.records.seal(op, 0, SlotWord.EMPTY);
         }
         // Sealed for another subtable, perhaps; a block is bound to its word without the window.
         op.block.word = SlotWord.withWindow(op.block.word, op.location.window);
@@ -144,45 +155,6 @@ final class Inserts
         return stands;
     }
 
-    /** First empty slot, main bucket before overflow, of the pair with more of them. */
-    private static int chooseSlot(final Operation op)
-    {
-        final int perPair = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
-        final int empty0 = emptySlots(op, 0);
-        final int empty1 = op.location.pairCount == 2 ? emptySlots(op, perPair) : 0;
-        if (empty0 == 0 && empty1 == 0)
-        {
-            return -1;
-        }
-        final int pair = empty1 > empty0 ? 1 : 0;
-        final int main = op.location.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
-        for (int i = 0; i < perPair; i++)
-        {
-            final int slot = pair * perPair + (main + i) % perPair;
-            if (op.slotWord(slot) == SlotWord.EMPTY)
-            {
-                return slot;
-            }
-        }
-        throw new IllegalStateException("no empty slot in a pair that has one");
-    }
-
-    /** @return whether an insert finds an empty slot among the words of its look. */
-    static boolean hasRoom(final Operation op)
-    {
-        return chooseSlot(op) >= 0;
-    }
-
-    private static int emptySlots(final Operation op, final int from)
-    {
-        int count = 0;
-        for (int slot = from; slot < from + 2 * BucketDescriptor.SLOTS_PER_BUCKET; slot++)
-        {
-            count += op.slotWord(slot) == SlotWord.EMPTY ? 1 : 0;
-        }
-        return count;
-    }
-
     /**
      * The block is written, long before the commit names it. The READs execute after the own compare-and-swap: of two
      * inserts, the one whose word came second sees the first.
@@ -194,18 +166,18 @@ final class Inserts
         op.location.peeked = false;
         if (!op.block.isWritten)
         {
-            runner.lookups().writeOwnBlock(op);
+            flow.batch.writeOwnBlock(op);
         }
         if (op.claim.rivalOffset != 0)
         {
-            runner.batch.swap(1, op.claim.rivalOffset, op.claim.rivalWord, SlotWord.EMPTY);
-            runner.counters.kills++;
+            flow.batch.swap(1, op.claim.rivalOffset, op.claim.rivalWord, SlotWord.EMPTY);
+            flow.counters.kills++;
         }
-        runner.lookups().slotMoves().stageMoves(op, FIRST_MOVE);
+        slotMoves.stageMoves(op, FIRST_MOVE);
         op.claim.word = claimWord(op);
-        runner.batch.swap(0, op.claim.offset, SlotWord.EMPTY, op.claim.word);
-        runner.batch.readsFollowAtomics();
-        runner.lookups().stageBuckets(op);
+        flow.batch.swap(0, op.claim.offset, SlotWord.EMPTY, op.claim.word);
+        flow.batch.readsFollowAtomics();
+        lookups.stageBuckets(op);
     }
 
     /** What readers take for absent until the operation has looked for rivals. */
@@ -214,10 +186,17 @@ final class Inserts
         return SlotWord.withKind(op.block.word, SlotWord.KIND_TENTATIVE);
     }
 
-    boolean claimTook(final Operation op)
+    private static boolean claimTook(final Operation op)
     {
         op.block.isWritten = true;
         return op.swapResult(0) == SlotWord.EMPTY;
+    }
+
+    /** As {@link #onClaim} for an operation that was reported before. @return false: it took no effect. */
+    static boolean settleClaim(final Operation op)
+    {
+        op.claim.stands = claimTook(op);
+        return false;
     }
 
     void onClaim(final Operation op)
@@ -244,29 +223,29 @@ final class Inserts
             op.claim.stands = false;
             lookAtReRead(op);
         }
-        else if (!runner.lookups().headersFit(op))
+        else if (!lookups.headersFit(op))
         {
-            runner.end(op, OperationResult.TABLE_CHANGED);
+            flow.end(op, OperationResult.TABLE_CHANGED);
         }
-        else if (runner.lookups().seesSplit(op))
+        else if (lookups.seesSplit(op))
         {
             // b: what is frozen may be of this key, and go on elsewhere.
             withdraw(op);
         }
         else
         {
-            runner.lookups().collectCandidates(op);
+            lookups.collectCandidates(op);
             op.claim.isJudged = true;
-            runner.lookups().resolveCandidates(op);
+            lookups.resolveCandidates(op);
         }
     }
 
     private void lookAtReRead(final Operation op)
     {
-        runner.counters.retries++;
+        flow.counters.retries++;
         op.cost.retries++;
         op.cost.contentions++;
-        runner.lookups().scan(op);
+        lookups.scan(op);
     }
 
     private static boolean ownWordStands(final Operation op)
@@ -290,15 +269,15 @@ final class Inserts
             withdraw(op);
             return;
         }
-        runner.counters.withdrawals++;
-        runner.records.answerWith(op, block);
+        flow.counters.withdrawals++;
+        flow.records.answerWith(op, block);
         if (op.request.kind == OperationKind.PUT_IF_ABSENT)
         {
-            runner.end(op, OperationResult.EXISTS);
+            flow.end(op, OperationResult.EXISTS);
         }
         else
         {
-            runner.lookups().change(op, slotOffset, word, block);
+            lookups.change(op, slotOffset, word, block);
         }
     }
 
@@ -337,15 +316,15 @@ final class Inserts
 
     private void withdraw(final Operation op)
     {
-        runner.counters.withdrawals++;
-        runner.go(op, Step.WITHDRAW);
+        flow.counters.withdrawals++;
+        flow.go(op, Step.WITHDRAW);
     }
 
     void stageKill(final Operation op)
     {
         for (int i = 0, kills = Math.min(MAX_KILLS, op.claim.victimCount); i < kills; i++)
         {
-            runner.batch.swap(i, op.claim.victimOffsets[op.claim.victimCount - 1 - i],
+            flow.batch.swap(i, op.claim.victimOffsets[op.claim.victimCount - 1 - i],
                 op.claim.victims[op.claim.victimCount - 1 - i],
                 SlotWord.EMPTY);
         }
@@ -359,7 +338,7 @@ final class Inserts
         {
             final long found = op.swapResult(i);
             final long victim = op.claim.victims[op.claim.victimCount - 1 - i];
-            runner.counters.kills += found == victim ? 1 : 0;
+            flow.counters.kills += found == victim ? 1 : 0;
             allDead &= isDead(victim, found);
         }
         op.claim.victimCount -= kills;
@@ -375,7 +354,7 @@ final class Inserts
 
     private void killOrCommit(final Operation op)
     {
-        runner.go(op, hasVictims(op) ? Step.KILL : Step.COMMIT);
+        flow.go(op, hasVictims(op) ? Step.KILL : Step.COMMIT);
     }
 
     private static boolean hasVictims(final Operation op)
@@ -392,7 +371,7 @@ final class Inserts
     void stageCommit(final Operation op)
     {
         assert op.block.isWritten : "commit of a block that was not written: " + op;
-        runner.batch.swap(0, op.claim.offset, op.claim.word, op.block.word);
+        flow.batch.swap(0, op.claim.offset, op.claim.word, op.block.word);
     }
 
     /** Only the success of this compare-and-swap is the answer. */
@@ -401,20 +380,16 @@ final class Inserts
         if (committed(op))
         {
             op.answer.version = op.block.version;
-            runner.end(op, OperationResult.STORED);
+            flow.end(op, OperationResult.STORED);
         }
         else
         {
-            runner.retry(op, 1);
+            flow.retry(op, 1);
         }
     }
 
-    boolean settleCommit(final Operation op)
-    {
-        return committed(op);
-    }
-
-    private boolean committed(final Operation op)
+    /** @return whether the insert took effect. */
+    boolean committed(final Operation op)
     {
         op.claim.stands = false;
         if (op.swapResult(0) != op.claim.word)
@@ -422,30 +397,37 @@ final class Inserts
             return false;
         }
         op.block.offset = BlockAllocator.NONE;
-        runner.remember(op, op.claim.offset, op.block.word, op.block.version, op.ownBlock());
+        flow.remember(op, op.claim.offset, op.block.word, op.block.version, op.ownBlock());
         return true;
     }
 
     void stageWithdraw(final Operation op)
     {
-        runner.batch.swap(0, op.claim.offset, op.claim.word, SlotWord.EMPTY);
+        flow.batch.swap(0, op.claim.offset, op.claim.word, SlotWord.EMPTY);
+    }
+
+    /** @return false: the operation took no effect. */
+    static boolean settleWithdraw(final Operation op)
+    {
+        op.claim.stands = false;
+        return false;
     }
 
     /** Found its word gone: done as well. */
     void onWithdraw(final Operation op)
     {
         op.claim.stands = false;
-        runner.retry(op, 0);
+        flow.retry(op, 0);
     }
 
     void stageMakeRoom(final Operation op)
     {
-        runner.batch.swap(0, op.claim.victimOffsets[0], op.claim.victims[0], SlotWord.EMPTY);
+        flow.batch.swap(0, op.claim.victimOffsets[0], op.claim.victims[0], SlotWord.EMPTY);
     }
 
     void onMakeRoom(final Operation op)
     {
-        runner.counters.kills += op.swapResult(0) == op.claim.victims[0] ? 1 : 0;
-        runner.retry(op, 1);
+        flow.counters.kills += op.swapResult(0) == op.claim.victims[0] ? 1 : 0;
+        flow.retry(op, 1);
     }
 }

@@ -18,18 +18,13 @@ final class Lookups
     /** Place of a word that is about to get another one: not worth to be remembered. */
     private static final long NOWHERE = 0;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
     private final SlotMoves slotMoves;
 
-    Lookups(final OperationRunner runner)
+    Lookups(final OperationFlow flow, final SlotMoves slotMoves)
     {
-        this.runner = runner;
-        slotMoves = new SlotMoves(runner);
-    }
-
-    SlotMoves slotMoves()
-    {
-        return slotMoves;
+        this.flow = flow;
+        this.slotMoves = slotMoves;
     }
 
     /** Block first, slot second: the slot READ carries the proof that the block was current when the slot was read. */
@@ -45,7 +40,7 @@ final class Lookups
         final long word = op.scratch.word(op.base + Scratch.SLOT_OFFSET);
         if (isCurrent(op, word))
         {
-            if (runner.records.isValid(block, word) && runner.records.holdsKey(op, block))
+            if (flow.records.isValid(block, word) && flow.records.holdsKey(op, block))
             {
                 foundCached(op, word, block);
                 return;
@@ -55,11 +50,11 @@ final class Lookups
         {
             stale(op);
             op.target.word = word;
-            runner.go(op, Step.FOLLOW);
+            flow.go(op, Step.FOLLOW);
             return;
         }
         stale(op);
-        runner.go(op, Step.LOOK);
+        flow.go(op, Step.LOOK);
     }
 
     /** Whether what was cached is what stands in the slot; a frozen word is nobody's value. */
@@ -73,11 +68,11 @@ final class Lookups
         if (op.target.bypassedWord != 0)
         {
             // Passed by once.
-            runner.learn(op, true);
+            flow.learn(op, true);
             found(op, op.target.offset, word, block);
             return;
         }
-        runner.records.answerWith(op, block);
+        flow.records.answerWith(op, block);
         confirm(op, block);
         goOn(op, op.target.offset, word, block);
     }
@@ -85,29 +80,29 @@ final class Lookups
     /** Notes that a cached location, under which the key was just read, was current. */
     private void confirm(final Operation op, final int blockAt)
     {
-        if (!runner.cache.confirm(op.target.cacheEntry, op.request.hash.low(), op.request.hash.high(),
+        if (!flow.cache.confirm(op.target.cacheEntry, op.request.hash.low(), op.request.hash.high(),
             op.request.table.tableId, op.target.offset,
             op.target.word, op.beginEpoch))
         {
-            runner.learn(op, true);
-            runner.remember(op, op.target.offset, op.target.word, op.answer.version, blockAt);
+            flow.learn(op, true);
+            flow.remember(op, op.target.offset, op.target.word, op.answer.version, blockAt);
         }
-        else if (runner.records.valueLength(blockAt) == Long.BYTES)
+        else if (flow.records.valueLength(blockAt) == Long.BYTES)
         {
-            runner.cache.putCounter(op.target.cacheEntry, runner.records.counter(blockAt));
+            flow.cache.putCounter(op.target.cacheEntry, flow.records.counter(blockAt));
         }
     }
 
     private void stale(final Operation op)
     {
-        runner.counters.cacheStale++;
-        runner.learn(op, false);
-        runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, op.target.word);
+        flow.counters.cacheStale++;
+        flow.learn(op, false);
+        flow.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, op.target.word);
     }
 
     void stageSlotRead(final Operation op)
     {
-        runner.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.target.offset);
+        flow.batch.read(op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.target.offset);
     }
 
     /** The word there now most likely names the key's block: its key is compared before anything is done with it. */
@@ -117,11 +112,11 @@ final class Lookups
         if (mayName(op, word))
         {
             op.target.word = word;
-            runner.go(op, Step.FOLLOW);
+            flow.go(op, Step.FOLLOW);
         }
         else
         {
-            runner.go(op, Step.LOOK);
+            flow.go(op, Step.LOOK);
         }
     }
 
@@ -138,7 +133,7 @@ final class Lookups
 
     void stageHintedBucket(final Operation op)
     {
-        runner.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES,
+        flow.batch.read(op.base + Scratch.BUCKETS_OFFSET, BucketDescriptor.BUCKET_BYTES,
             op.target.offset & -BucketDescriptor.BUCKET_BYTES);
     }
 
@@ -149,13 +144,13 @@ final class Lookups
         final boolean isThere = op.bucketHeaderRead(0) == op.location.bucketHeader;
         if (isThere && word == op.target.word)
         {
-            runner.learn(op, true);
+            flow.learn(op, true);
             onFollow(op);
             return;
         }
         stale(op);
         op.target.word = word;
-        runner.go(op, isThere && mayName(op, word) ? Step.FOLLOW : Step.LOOK);
+        flow.go(op, isThere && mayName(op, word) ? Step.FOLLOW : Step.LOOK);
     }
 
     /** @return whether a word that stands in the key's slot may be the word of its block. */
@@ -172,13 +167,13 @@ final class Lookups
     void onFollow(final Operation op)
     {
         final int block = op.base + Scratch.BLOCKS_OFFSET;
-        if (runner.records.isValid(block, op.target.word) && runner.records.holdsKey(op, block))
+        if (flow.records.isValid(block, op.target.word) && flow.records.holdsKey(op, block))
         {
             found(op, op.target.offset, op.target.word, block);
         }
         else
         {
-            runner.go(op, Step.LOOK);
+            flow.go(op, Step.LOOK);
         }
     }
 
@@ -207,7 +202,7 @@ final class Lookups
         stageBuckets(op);
         for (int pair = 0; op.location.peeked && pair < op.location.pairCount; pair++)
         {
-            runner.batch.read(op.base + Scratch.OLD_BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
+            flow.batch.read(op.base + Scratch.OLD_BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
                 BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair] - op.location.groupsOffset +
                 op.location.predecessor);
         }
@@ -217,14 +212,9 @@ final class Lookups
     {
         for (int pair = 0; pair < op.location.pairCount; pair++)
         {
-            runner.batch.read(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
+            flow.batch.read(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
                 BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair]);
         }
-    }
-
-    void writeOwnBlock(final Operation op)
-    {
-        runner.batch.write(op.ownBlock(), SizeClasses.lengthBytes(op.block.sizeClass), op.block.offset);
     }
 
     /** Takes the words read last as a look: of this step, or of a re-read that found the own word lost. */
@@ -233,7 +223,7 @@ final class Lookups
         op.claim.isJudged = false;
         if (!headersFit(op))
         {
-            runner.end(op, OperationResult.TABLE_CHANGED);
+            flow.end(op, OperationResult.TABLE_CHANGED);
             return;
         }
         collectCandidates(op);
@@ -325,16 +315,16 @@ final class Lookups
             if (isToMove(op, op.candidates.resolved) &&
                 !slotMoves.oldHeaderFits(op, op.candidates.slots[op.candidates.resolved]))
             {
-                runner.end(op, OperationResult.TABLE_CHANGED);
+                flow.end(op, OperationResult.TABLE_CHANGED);
             }
             else
             {
-                runner.go(op, Step.MATCH);
+                flow.go(op, Step.MATCH);
             }
         }
         else if (op.claim.isJudged)
         {
-            runner.inserts().judge(op);
+            flow.judge(op);
         }
         else
         {
@@ -378,23 +368,23 @@ final class Lookups
         final boolean moves = isToMove(op, op.candidates.resolved);
         if (moves && !slotMoves.isFrozenNow(op, op.candidates.slots[op.candidates.resolved]))
         {
-            runner.retry(op, 1);
+            flow.retry(op, 1);
             return;
         }
         for (int i = op.candidates.posted; i > 0; i--)
         {
             final int candidate = op.candidates.resolved++;
             final long word = op.candidates.words[candidate];
-            if (!runner.records.isValid(block, word))
+            if (!flow.records.isValid(block, word))
             {
-                runner.counters.checksumMismatches++;
+                flow.counters.checksumMismatches++;
                 op.candidates.unresolvedSeen = true;
             }
-            else if (runner.records.holdsKey(op, block))
+            else if (flow.records.holdsKey(op, block))
             {
                 if (op.claim.isJudged)
                 {
-                    runner.inserts().onCommittedRival(op, op.candidates.offsets[candidate], word, block);
+                    flow.onCommittedRival(op, op.candidates.offsets[candidate], word, block);
                 }
                 else
                 {
@@ -407,7 +397,7 @@ final class Lookups
             }
             else
             {
-                runner.counters.falseMatches++;
+                flow.counters.falseMatches++;
                 op.request.table.falseMatches++;
                 op.candidates.addForeign(word);
             }
@@ -418,21 +408,21 @@ final class Lookups
 
     private void readBlock(final Operation op, final int target, final long word)
     {
-        runner.batch.read(target, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), SlotWord.blockOffset(word));
+        flow.batch.read(target, SizeClasses.lengthBytes(SlotWord.sizeClass(word)), SlotWord.blockOffset(word));
     }
 
     /** The key is there, in the block just read: answers, or goes on to change it. */
     private void found(final Operation op, final long slotOffset, final long word, final int block)
     {
-        runner.records.answerWith(op, block);
+        flow.records.answerWith(op, block);
         if (op.target.bypassedWord != 0)
         {
-            runner.learn(op, word == op.target.bypassedWord);
+            flow.learn(op, word == op.target.bypassedWord);
             op.target.bypassedWord = 0;
         }
         if (slotOffset != NOWHERE)
         {
-            runner.remember(op, slotOffset, word, op.answer.version, block);
+            flow.remember(op, slotOffset, word, op.answer.version, block);
         }
         goOn(op, slotOffset, word, block);
     }
@@ -441,13 +431,13 @@ final class Lookups
     {
         switch (op.request.kind)
         {
-            case OperationKind.GET, OperationKind.EXISTS -> runner.end(op, OperationResult.FOUND);
-            case OperationKind.PUT_IF_ABSENT -> runner.end(op, OperationResult.EXISTS);
+            case OperationKind.GET, OperationKind.EXISTS -> flow.end(op, OperationResult.FOUND);
+            case OperationKind.PUT_IF_ABSENT -> flow.end(op, OperationResult.EXISTS);
             default ->
             {
                 if (OperationKind.isByVersion(op.request.kind) && op.answer.version != op.request.expectedVersion)
                 {
-                    runner.end(op, OperationResult.VERSION_MISMATCH);
+                    flow.end(op, OperationResult.VERSION_MISMATCH);
                 }
                 else
                 {
@@ -462,10 +452,10 @@ final class Lookups
     {
         if (OperationKind.computesValue(op.request.kind))
         {
-            final int made = runner.computedValues().makeFrom(op, block);
+            final int made = flow.computedValues.makeFrom(op, block);
             if (made != ComputedValues.OK)
             {
-                runner.endUnmade(op, made);
+                flow.endUnmade(op, made);
                 return;
             }
         }
@@ -475,9 +465,9 @@ final class Lookups
         op.target.version = op.answer.version;
         if (OperationKind.storesValue(op.request.kind))
         {
-            runner.records.seal(op, op.answer.version, word);
+            flow.records.seal(op, op.answer.version, word);
         }
-        runner.go(op, Step.SWAP);
+        flow.go(op, Step.SWAP);
     }
 
     private void notFound(final Operation op)
@@ -486,11 +476,11 @@ final class Lookups
         {
             if (++op.candidates.damagedLooks >= MAX_DAMAGED_LOOKS)
             {
-                runner.end(op, OperationResult.CORRUPT);
+                flow.end(op, OperationResult.CORRUPT);
             }
             else
             {
-                runner.retry(op, 0);
+                flow.retry(op, 0);
             }
         }
         else if (seesSplit(op))
@@ -499,11 +489,11 @@ final class Lookups
         }
         else if (OperationKind.inserts(op.request.kind))
         {
-            runner.inserts().insert(op);
+            flow.insert(op);
         }
         else
         {
-            runner.end(op, OperationResult.NOT_FOUND);
+            flow.end(op, OperationResult.NOT_FOUND);
         }
     }
 
@@ -530,23 +520,23 @@ final class Lookups
         if (op.location.sawLink)
         {
             op.location.frozenLooks = 0;
-            runner.counters.splitsFollowed++;
-            runner.go(op, Step.PEEK);
+            flow.counters.splitsFollowed++;
+            flow.go(op, Step.PEEK);
         }
         else if (slotMoves.seesFrozen(op))
         {
             if (op.location.frozenLooks++ == 0)
             {
-                runner.go(op, Step.LOOK);
+                flow.go(op, Step.LOOK);
             }
             else
             {
-                runner.end(op, OperationResult.RESTRUCTURING);
+                flow.end(op, OperationResult.RESTRUCTURING);
             }
         }
         else if (op.location.predecessor == 0)
         {
-            runner.end(op, OperationResult.RESTRUCTURING);
+            flow.end(op, OperationResult.RESTRUCTURING);
         }
         else if (op.location.peeked)
         {
@@ -554,7 +544,7 @@ final class Lookups
         }
         else
         {
-            runner.go(op, Step.PEEK);
+            flow.go(op, Step.PEEK);
         }
     }
 }

@@ -3,6 +3,8 @@ package io.verbena.table.operation;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.moving.MergeUnit;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,6 +14,97 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Operation
 {
+    /** What an operation returns. */
+    static final class Answer
+    {
+        /** One of {@link OperationResult}. */
+        int result;
+        long version;
+        /** INCREMENT: the new value. */
+        long counter;
+        /** Of the value found, in the scratch memory. */
+        int valueOffset;
+        int valueLength;
+
+        void reset()
+        {
+            version = 0;
+            counter = 0;
+            valueLength = 0;
+        }
+    }
+
+    /** What an operation has cost; staged is what costs only once it is posted. */
+    static final class Cost
+    {
+        int stagedVerbs;
+        int stagedExtraRoundTrips;
+        int verbs;
+        int doorbells;
+        int roundTrips;
+        int retries;
+        /** Retries because of others. */
+        int contentions;
+
+        void reset()
+        {
+            verbs = 0;
+            doorbells = 0;
+            roundTrips = 0;
+            retries = 0;
+            contentions = 0;
+        }
+    }
+
+    /** What an operation is to others of its key at its engine; see {@link Combiner}, which alone writes it. */
+    static final class Combining
+    {
+        /** Runs for its key at this engine. */
+        boolean leads;
+        /** Leads the batch that this one is a member of; null while it waits or leads. */
+        Operation leader;
+        /** Behind this one among the members or the waiters of a leader. */
+        Operation next;
+        Operation nextLeader;
+        Operation firstMember;
+        Operation firstWaiter;
+        Operation lastWaiter;
+        /** INCREMENT, APPEND: it is left out of its batch, the sum or the value would not fit. */
+        boolean overflows;
+        /** How many had waited when it began to wait, or to lead: who leads answers none of those that came later. */
+        long turn;
+        /** What has become of a leader, as far as that is certain; one of {@link OperationResult}. */
+        int fate;
+
+        void reset()
+        {
+            leads = false;
+            leader = null;
+            next = null;
+            nextLeader = null;
+            firstMember = null;
+            firstWaiter = null;
+            lastWaiter = null;
+            overflows = false;
+            turn = 0;
+            fate = OperationResult.OUTCOME_UNKNOWN;
+        }
+    }
+
+    /** Slots that an operation moves because it needs them; one bit each. */
+    static final class MovingSlots
+    {
+        /** Made when it is needed first: completes a group of subtables that are merged. */
+        MergeUnit unit;
+        /** Slots whose hashes were read; and those whose hashes the batch under way reads. */
+        int done;
+        int hashesPosted;
+        /** Slots of which the words are those that they are about to be initialised with. */
+        int pending;
+        /** Those of them that the batch under way moves. */
+        int moved;
+    }
+
     public final int index;
     final Scratch scratch;
     /** Where its part of the scratch memory begins. */
@@ -177,6 +270,43 @@ public final class Operation
     private int oldBucketAt(final int bucket)
     {
         return base + Scratch.OLD_BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES;
+    }
+
+    /** @return first empty slot, main bucket before overflow, of the pair with more of them; or -1. */
+    int emptySlot()
+    {
+        final int perPair = 2 * BucketDescriptor.SLOTS_PER_BUCKET;
+        final int empty0 = emptySlots(0);
+        final int empty1 = location.pairCount == 2 ? emptySlots(perPair) : 0;
+        if (empty0 == 0 && empty1 == 0)
+        {
+            return -1;
+        }
+        final int pair = empty1 > empty0 ? 1 : 0;
+        final int main = location.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
+        int slot = pair * perPair + main;
+        while (slotWord(slot) != SlotWord.EMPTY)
+        {
+            slot = pair * perPair + (slot + 1) % perPair;
+        }
+        return slot;
+    }
+
+    private int emptySlots(final int from)
+    {
+        int count = 0;
+        for (int slot = from; slot < from + 2 * BucketDescriptor.SLOTS_PER_BUCKET; slot++)
+        {
+            count += slotWord(slot) == SlotWord.EMPTY ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Whether a result is not certain, for it is not known what became of the operation's first attempt. */
+    boolean isOpen(final int result)
+    {
+        return repeats && (result == OperationResult.TIMED_OUT_NOT_APPLIED ||
+            result == OperationResult.NODE_UNAVAILABLE || result == OperationResult.NO_MEMORY);
     }
 
     /** Finds the two combined buckets of the key, as far as the directory knows. */

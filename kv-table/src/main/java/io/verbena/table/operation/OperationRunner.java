@@ -5,68 +5,70 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
-import io.verbena.table.directory.NodeLink;
 import io.verbena.table.format.SlotWord;
+import java.util.Arrays;
 import org.agrona.collections.IntArrayQueue;
 
 /**
  * Drives operations from step to step: posts a step's batch, takes its completion, parks an operation that has to wait,
- * ends it. What a step does stands in {@link StartStep}, {@link Lookups}, {@link SwapStep}, {@link Inserts} and {@link
- * ComputedValues}. An operation has at most one batch under way; whenever none is, its outcome so far is known.
+ * ends it. What a step does stands in {@link StartStep}, {@link Lookups}, {@link SwapStep}, {@link Inserts}, {@link
+ * SlotMoves} and {@link RepeatStep}. An operation has at most one batch under way; whenever none is, its outcome so far
+ * is known.
  */
-public final class OperationRunner
+final class OperationRunner extends OperationFlow
 {
-    public final Batch batch;
-    final LocationCache cache;
-    final EpochTracker epochs;
-    public final EngineCounters counters = new EngineCounters();
-    public final Records records;
-    final Contention contention;
-    final Attempts attempts = new Attempts();
     final Combiner combiner;
-    private final boolean controlsContention;
     private final boolean repeatsLost;
-    final RepeatStep repeats;
-    private final Tombstones tombstones;
     private final OperationListener listener;
     private final IntArrayQueue parked;
     /** A stack: the slot used last is the one whose memory is near. */
     private final int[] freeSlots;
     private int freeSlotCount;
-    private final Operation[] operations;
-    private final Lookups lookups = new Lookups(this);
-    private final SwapStep swaps = new SwapStep(this);
     private final Inserts inserts;
-    final StartStep starts;
-    private final ComputedValues computedValues;
-    public long nowNs;
+    private final StartStep starts;
+    /** By their numbers. */
+    private final Step[] steps = new Step[Step.COUNT];
     private long earliestDeadlineNs = Long.MAX_VALUE;
     private int active;
 
-    public OperationRunner(
+    OperationRunner(
         final Operation[] operations,
         final Scratch scratch,
         final LocationCache cache,
         final EpochTracker epochs,
         final boolean fencesReads,
-        final OperationSettings configuration)
+        final OperationSettings settings)
     {
-        this.operations = operations;
-        this.epochs = epochs;
-        batch = new Batch(scratch, fencesReads, this);
-        this.cache = cache;
-        records = new Records(scratch, configuration);
-        contention = new Contention(
-            configuration.backoffMinNs(), configuration.backoffMaxNs(), operations.length, configuration.seed());
-        controlsContention = configuration.controlsContention();
+        super(operations, scratch, cache, epochs, fencesReads, settings);
+        listener = settings.operationListener();
+        repeatsLost = settings.repeatsLostOutcomes();
         combiner = new Combiner(this, operations.length);
-        inserts = new Inserts(this, configuration.splitSource());
-        listener = configuration.operationListener();
-        repeatsLost = configuration.repeatsLostOutcomes();
-        repeats = new RepeatStep(this);
-        tombstones = new Tombstones(this);
-        starts = new StartStep(this, configuration.chunkSource());
-        computedValues = new ComputedValues(starts);
+        final RepeatStep repeats = new RepeatStep(this, combiner);
+        starts = new StartStep(this, repeats, combiner, settings.chunkSource());
+        final SlotMoves moves = new SlotMoves(this);
+        final Lookups lookups = new Lookups(this, moves);
+        inserts = new Inserts(this, lookups, moves, combiner, settings.splitSource());
+        final SwapStep swaps = new SwapStep(this);
+        Arrays.fill(steps, new Step(OperationRunner::fail, OperationRunner::fail));
+        steps[Step.CACHED_READ] = new Step(lookups::stageCachedRead, lookups::onCachedRead);
+        steps[Step.FOLLOW] = new Step(lookups::stageFollow, lookups::onFollow);
+        steps[Step.SLOT_READ] = new Step(lookups::stageSlotRead, lookups::onSlotRead);
+        steps[Step.HINTED_READ] = new Step(lookups::stageHintedRead, lookups::onHintedRead);
+        steps[Step.LOOK] = new Step(lookups::stageLook, lookups::scan);
+        steps[Step.PEEK] = new Step(lookups::stagePeek, lookups::scan);
+        steps[Step.MATCH] = new Step(lookups::stageMatch, lookups::onMatch);
+        steps[Step.SWAP] = new Step(swaps::stageSwap, swaps::onSwap, swaps::settle);
+        steps[Step.CLAIM] = new Step(inserts::stageClaim, inserts::onClaim, Inserts::settleClaim);
+        steps[Step.KILL] = new Step(inserts::stageKill, inserts::onKill);
+        steps[Step.COMMIT] = new Step(inserts::stageCommit, inserts::onCommit, inserts::committed);
+        steps[Step.WITHDRAW] = new Step(inserts::stageWithdraw, inserts::onWithdraw, Inserts::settleWithdraw);
+        steps[Step.MAKE_ROOM] = new Step(inserts::stageMakeRoom, inserts::onMakeRoom);
+        steps[Step.RESOLVE] = new Step(repeats::stageSlot, repeats::onSlot);
+        steps[Step.RESOLVE_BLOCK] = new Step(lookups::stageFollow, repeats::onBlock);
+        steps[Step.FREEZE] = new Step(moves::stageFreeze, moves::onFreeze);
+        steps[Step.READ_HASHES] = new Step(moves::stageReadHashes, moves::onReadHashes);
+        steps[Step.MOVE] = new Step(moves::stageMove, moves::onMove);
+        steps[Step.UNIT] = new Step(moves::stageUnit, moves::onUnit);
         parked = new IntArrayQueue(Math.max(8, operations.length), -1);
         freeSlots = new int[operations.length];
         for (int i = operations.length - 1; i >= 0; i--)
@@ -75,44 +77,23 @@ public final class OperationRunner
         }
     }
 
-    Lookups lookups()
+    private static void fail(final Operation op)
     {
-        return lookups;
+        throw new IllegalStateException("a step without a batch: " + op);
     }
 
-    Tombstones tombstones()
-    {
-        return tombstones;
-    }
-
-    ComputedValues computedValues()
-    {
-        return computedValues;
-    }
-
-    /** @return the operation of an index, or null for {@link Batch#NONE}. */
-    Operation operation(final int index)
-    {
-        return index == Batch.NONE ? null : operations[index];
-    }
-
-    Inserts inserts()
-    {
-        return inserts;
-    }
-
-    public int active()
+    int active()
     {
         return active;
     }
 
-    public int freeSlotCount()
+    int freeSlotCount()
     {
         return freeSlotCount;
     }
 
     /** @return a slot, or null when all are taken. */
-    public Operation take()
+    Operation take()
     {
         if (freeSlotCount == 0)
         {
@@ -124,22 +105,15 @@ public final class OperationRunner
         return op;
     }
 
-    /** Whether a compare-and-swap that would leave this word is under way. Not on the hot path. */
-    boolean isSwapping(final NodeLink link, final long slotOffset, final long word)
+    @Override
+    public void preload(final Operation op)
     {
-        for (final Operation op : operations)
-        {
-            if (op.step == Step.SWAP && op.inFlight && op.request.link == link && op.target.offset == slotOffset &&
-                op.target.desiredWord == word)
-            {
-                return true;
-            }
-        }
-        return false;
+        starts.preload(op);
     }
 
-    /** Runs the first step; an operation that ends at once is reported by the next poll, never from within begin. */
-    void begin(final Operation op)
+    /** An operation that ends at once is reported by the next poll, never from within begin. */
+    @Override
+    public void begin(final Operation op)
     {
         earliestDeadlineNs = Math.min(earliestDeadlineNs, op.request.deadlineNs);
         op.beginning = true;
@@ -148,7 +122,7 @@ public final class OperationRunner
     }
 
     /** Goes on with everything parked, once. */
-    public int unpark()
+    int unpark()
     {
         int worked = 0;
         for (int i = parked.size(); i > 0; i--)
@@ -171,7 +145,7 @@ public final class OperationRunner
         return worked;
     }
 
-    /** Enters a step: posts its batch now, or parks the operation until that is possible. */
+    @Override
     void go(final Operation op, final int step)
     {
         op.step = step;
@@ -198,44 +172,7 @@ public final class OperationRunner
         }
     }
 
-    /** Whether a writer may go on from its first step now; if not it waits, and begins that step again. */
-    boolean mayWrite(final Operation op)
-    {
-        if (!controlsContention || !OperationKind.writes(op.request.kind))
-        {
-            return true;
-        }
-        if (combiner.join(op))
-        {
-            return false;
-        }
-        if (!op.pause.isAdmitted && !contention.admit())
-        {
-            park(op);
-            return false;
-        }
-        op.pause.isAdmitted = true;
-        return true;
-    }
-
-    /** Looks again after somebody was in the way, with a pause that grows. */
-    void retry(final Operation op, final int lossesWithoutPause)
-    {
-        retry(op, lossesWithoutPause, Step.LOOK, Step.LOOK);
-    }
-
-    /** As {@link #retry(Operation, int)}, going on with one step at once or with another after a pause. */
-    void retry(final Operation op, final int lossesWithoutPause, final int stepAtOnce, final int stepAfterPause)
-    {
-        counters.retries++;
-        op.cost.retries++;
-        op.cost.contentions++;
-        final long pause = controlsContention ? contention.pauseNs(op.cost.contentions, lossesWithoutPause) : 0;
-        op.pause.untilNs = pause == 0 ? 0 : nowNs + pause;
-        go(op, pause == 0 ? stepAtOnce : stepAfterPause);
-    }
-
-    public void onComplete(final Operation op, final int status)
+    void onComplete(final Operation op, final int status)
     {
         op.inFlight = false;
         if (status != WorkCompletionStatus.SUCCESS)
@@ -248,19 +185,19 @@ public final class OperationRunner
         }
         else
         {
-            dispatch(op);
+            steps[op.step].onComplete(op);
         }
     }
 
     /** Takes the completion of a chain of operations; what they do next shares doorbells again. */
-    public void onChainComplete(final Operation first, final int status)
+    void onChainComplete(final Operation first, final int status)
     {
         final int cookie = first.cookie;
         batch.beginGroup();
         Operation op = first;
         while (op != null)
         {
-            final Operation next = operation(op.nextInBatch);
+            final Operation next = batch.operation(op.nextInBatch);
             if (op.inFlight && op.cookie == cookie)
             {
                 onComplete(op, status);
@@ -270,54 +207,14 @@ public final class OperationRunner
         batch.endGroup();
     }
 
-    private void dispatch(final Operation op)
+    @Override
+    public void stage(final Operation op)
     {
-        switch (op.step)
-        {
-            case Step.CACHED_READ -> lookups.onCachedRead(op);
-            case Step.FOLLOW -> lookups.onFollow(op);
-            case Step.SLOT_READ -> lookups.onSlotRead(op);
-            case Step.HINTED_READ -> lookups.onHintedRead(op);
-            case Step.LOOK, Step.PEEK -> lookups.scan(op);
-            case Step.MATCH -> lookups.onMatch(op);
-            case Step.SWAP -> swaps.onSwap(op);
-            case Step.CLAIM -> inserts.onClaim(op);
-            case Step.KILL -> inserts.onKill(op);
-            case Step.COMMIT -> inserts.onCommit(op);
-            case Step.WITHDRAW -> inserts.onWithdraw(op);
-            case Step.MAKE_ROOM -> inserts.onMakeRoom(op);
-            case Step.RESOLVE -> repeats.onSlot(op);
-            case Step.RESOLVE_BLOCK -> repeats.onBlock(op);
-            case Step.FREEZE, Step.READ_HASHES, Step.MOVE, Step.UNIT -> lookups.slotMoves().onStep(op);
-            default -> throw new IllegalStateException("completion in step " + Step.name(op.step));
-        }
+        steps[op.step].stage(op);
     }
 
-    void stage(final Operation op)
-    {
-        switch (op.step)
-        {
-            case Step.CACHED_READ -> lookups.stageCachedRead(op);
-            case Step.FOLLOW, Step.RESOLVE_BLOCK -> lookups.stageFollow(op);
-            case Step.SLOT_READ -> lookups.stageSlotRead(op);
-            case Step.HINTED_READ -> lookups.stageHintedRead(op);
-            case Step.LOOK -> lookups.stageLook(op);
-            case Step.MATCH -> lookups.stageMatch(op);
-            case Step.SWAP -> swaps.stageSwap(op);
-            case Step.CLAIM -> inserts.stageClaim(op);
-            case Step.KILL -> inserts.stageKill(op);
-            case Step.COMMIT -> inserts.stageCommit(op);
-            case Step.WITHDRAW -> inserts.stageWithdraw(op);
-            case Step.MAKE_ROOM -> inserts.stageMakeRoom(op);
-            case Step.RESOLVE -> repeats.stageSlot(op);
-            case Step.PEEK -> lookups.stagePeek(op);
-            case Step.FREEZE, Step.READ_HASHES, Step.MOVE, Step.UNIT -> lookups.slotMoves().stage(op);
-            default -> throw new IllegalStateException("nothing to post in step " + Step.name(op.step));
-        }
-    }
-
-    /** The doorbell of an operation's step rang, or could not. */
-    void onRing(final Operation op, final boolean isPosted)
+    @Override
+    public void onRing(final Operation op, final boolean isPosted)
     {
         if (!isPosted)
         {
@@ -326,12 +223,46 @@ public final class OperationRunner
         }
     }
 
+    @Override
+    public void onRefused(final Operation op)
+    {
+        counters.refusedSteps++;
+        if (op.reported)
+        {
+            op.claim.stands = false;
+            release(op);
+        }
+        else
+        {
+            // Nothing of this attempt happens any more; of one before it nothing is known yet.
+            end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.CORRUPT);
+        }
+    }
+
+    @Override
+    void insert(final Operation op)
+    {
+        inserts.insert(op);
+    }
+
+    @Override
+    void judge(final Operation op)
+    {
+        inserts.judge(op);
+    }
+
+    @Override
+    void onCommittedRival(final Operation op, final long slotOffset, final long word, final int block)
+    {
+        inserts.onCommittedRival(op, slotOffset, word, block);
+    }
+
     private boolean canPost(final Operation op)
     {
         final OneSidedPort port = op.request.link.port;
         if (port != null && port.isReady())
         {
-            if (batch.hasRoom(op))
+            if (batch.hasRoom(op, SlotMoves.requests(op)))
             {
                 return true;
             }
@@ -364,24 +295,18 @@ public final class OperationRunner
         return false;
     }
 
+    @Override
     void park(final Operation op)
     {
         op.pause.waiting = true;
         parked.addInt(op.index);
     }
 
-    /** Whether a result is not certain, for it is not known what became of the operation's first attempt. */
-    static boolean isOpen(final Operation op, final int result)
-    {
-        return op.repeats && (result == OperationResult.TIMED_OUT_NOT_APPLIED ||
-            result == OperationResult.NODE_UNAVAILABLE || result == OperationResult.NO_MEMORY);
-    }
-
-    /** Gives the listener the result; what is left to do afterwards, the operation does unseen. */
-    public void report(final Operation op, final int result)
+    @Override
+    void report(final Operation op, final int result)
     {
         op.reported = true;
-        op.answer.result = isOpen(op, result) ? OperationResult.OUTCOME_UNKNOWN : result;
+        op.answer.result = op.isOpen(result) ? OperationResult.OUTCOME_UNKNOWN : result;
         counters.operations[op.request.kind]++;
         counters.verbs[op.request.kind] += op.cost.verbs;
         counters.doorbells[op.request.kind] += op.cost.doorbells;
@@ -390,7 +315,7 @@ public final class OperationRunner
         listener.onOperationComplete(op);
     }
 
-    /** Ends an operation with nothing under way: reports it, and takes a standing tentative word back. */
+    @Override
     void end(final Operation op, final int result)
     {
         if (op.beginning)
@@ -407,7 +332,7 @@ public final class OperationRunner
     }
 
     /** Ends operations whose deadline has passed while they wait for an answer. @return how many. */
-    public int expireDue()
+    int expireDue()
     {
         if (nowNs < earliestDeadlineNs)
         {
@@ -489,7 +414,7 @@ public final class OperationRunner
         else if (repeatsLost && Step.isDecisive(op.step) && !op.combining.overflows)
         {
             op.repeats = true;
-            starts.restart(op);
+            restart(op);
         }
         else
         {
@@ -497,50 +422,10 @@ public final class OperationRunner
         }
     }
 
-    /** Ends an operation whose new value cannot be made, or lets it wait for the block that it needs. */
-    void endUnmade(final Operation op, final int reason)
-    {
-        if (reason == ComputedValues.NO_BLOCK)
-        {
-            op.block.isNeeded = true;
-            starts.restart(op);
-        }
-        else
-        {
-            end(op, reason);
-        }
-    }
-
-    /** Notes where a key is, and its value if that may be a counter. */
-    void remember(
-        final Operation op, final long slotOffset, final long word, final long version, final int blockAt)
-    {
-        final long entry = cache.put(
-            op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, slotOffset, word, version,
-            op.beginEpoch);
-        if (entry != LocationCache.NONE && records.valueLength(blockAt) == Long.BYTES)
-        {
-            cache.putCounter(entry, records.counter(blockAt));
-        }
-    }
-
-    /** Notes whether what the location cache knew of the key was current. */
-    void learn(final Operation op, final boolean wasCurrent)
-    {
-        cache.learn(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, wasCurrent);
-    }
-
     /** Cleans up after an operation that was reported while this batch was under way. */
     private void settle(final Operation op)
     {
-        boolean isApplied = false;
-        switch (op.step)
-        {
-            case Step.SWAP -> isApplied = swaps.settle(op);
-            case Step.COMMIT -> isApplied = inserts.settleCommit(op);
-            case Step.CLAIM -> op.claim.stands = inserts.claimTook(op);
-            case Step.WITHDRAW -> op.claim.stands = false;
-        }
+        final boolean isApplied = steps[op.step].settle(op);
         if (Step.isDecisive(op.step))
         {
             attempts.settle(op, isApplied && !op.combining.overflows);
@@ -562,9 +447,10 @@ public final class OperationRunner
         }
     }
 
+    @Override
     void release(final Operation op)
     {
-        StartStep.giveBack(op);
+        OwnBlocks.giveBack(op);
         if (op.pause.isAdmitted)
         {
             contention.ended(op.cost.retries);

@@ -11,13 +11,15 @@ import io.verbena.table.format.SlotWord;
  */
 final class RepeatStep
 {
-    private final OperationRunner runner;
+    private final OperationFlow flow;
+    private final Combiner combiner;
     private final Attempts attempts;
 
-    RepeatStep(final OperationRunner runner)
+    RepeatStep(final OperationFlow flow, final Combiner combiner)
     {
-        this.runner = runner;
-        attempts = runner.attempts;
+        this.flow = flow;
+        this.combiner = combiner;
+        attempts = flow.attempts;
     }
 
     /** First step of a repeated operation. It has read nothing yet, so it does not hold up the epoch. */
@@ -26,7 +28,7 @@ final class RepeatStep
         final int entry = attempts.find(op);
         if (entry == Attempts.NONE)
         {
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else
         {
@@ -38,19 +40,19 @@ final class RepeatStep
     {
         switch (attempts.state(entry))
         {
-            case Attempts.PENDING -> runner.park(op);
+            case Attempts.PENDING -> flow.park(op);
             case Attempts.APPLIED -> applied(op, entry);
             case Attempts.NOT_APPLIED -> goOn(op);
             default ->
             {
-                op.beginEpoch = runner.epochs.epoch();
+                op.beginEpoch = flow.epochs.epoch();
                 if (op.beginEpoch > attempts.epoch(entry) + EpochTracker.REPEAT_EPOCHS)
                 {
-                    runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+                    flow.end(op, OperationResult.OUTCOME_UNKNOWN);
                 }
                 else
                 {
-                    runner.go(op, Step.RESOLVE);
+                    flow.go(op, Step.RESOLVE);
                 }
             }
         }
@@ -58,7 +60,7 @@ final class RepeatStep
 
     void stageSlot(final Operation op)
     {
-        runner.batch.read(
+        flow.batch.read(
             op.base + Scratch.SLOT_OFFSET, Long.BYTES, attempts.slotOffset(attempts.find(op)));
     }
 
@@ -72,7 +74,7 @@ final class RepeatStep
             SlotWord.withKind(found, SlotWord.KIND_COMMITTED) : found;
         if (entry == Attempts.NONE)
         {
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else if (attempts.state(entry) != Attempts.LOST)
         {
@@ -95,7 +97,7 @@ final class RepeatStep
         else
         {
             // Deleted and cleared: what was there before cannot be told.
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
     }
 
@@ -106,18 +108,18 @@ final class RepeatStep
     private void onOwnWord(final Operation op, final int entry, final long word)
     {
         final boolean isOwn = leavesOwnWord(op);
-        if (!isOwn && runner.tombstones().isKnown(op.request.link, attempts.slotOffset(entry), word))
+        if (!isOwn && flow.tombstones.isKnown(op.request.link, attempts.slotOffset(entry), word))
         {
             goOn(op);
         }
-        else if (!isOwn && runner.isSwapping(op.request.link, attempts.slotOffset(entry), word))
+        else if (!isOwn && flow.isSwapping(op.request.link, attempts.slotOffset(entry), word))
         {
             // Its completion will tell.
-            runner.go(op, Step.RESOLVE);
+            flow.go(op, Step.RESOLVE);
         }
-        else if (!isOwn && runner.tombstones().isFull(op.request.link))
+        else if (!isOwn && flow.tombstones.isFull(op.request.link))
         {
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else if (!isOwn && attempts.firstOfEqual(entry) != entry)
         {
@@ -153,12 +155,12 @@ final class RepeatStep
         else if (word == SlotWord.EMPTY)
         {
             // Inserted anew after a delete.
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else
         {
             op.target.word = word;
-            runner.go(op, Step.RESOLVE_BLOCK);
+            flow.go(op, Step.RESOLVE_BLOCK);
         }
     }
 
@@ -166,23 +168,23 @@ final class RepeatStep
     {
         final int block = op.base + Scratch.BLOCKS_OFFSET;
         final int entry = attempts.find(op);
-        if (entry == Attempts.NONE || !runner.records.isValid(block, op.target.word) ||
-            !runner.records.holdsKey(op, block))
+        if (entry == Attempts.NONE || !flow.records.isValid(block, op.target.word) ||
+            !flow.records.holdsKey(op, block))
         {
-            runner.end(op, OperationResult.OUTCOME_UNKNOWN);
+            flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
         else if (attempts.state(entry) != Attempts.LOST)
         {
             startFrom(op, entry);
         }
-        else if (attempts.blockVersion(entry) == 0 ? runner.records.isOwnBlockOf(op, block) :
-            attempts.blockVersion(entry) == runner.records.version(block))
+        else if (attempts.blockVersion(entry) == 0 ? flow.records.isOwnBlockOf(op, block) :
+            attempts.blockVersion(entry) == flow.records.version(block))
         {
             applied(op, entry);
         }
         else
         {
-            follow(op, runner.records.predecessor(block));
+            follow(op, flow.records.predecessor(block));
         }
     }
 
@@ -192,14 +194,14 @@ final class RepeatStep
         op.repeats = false;
         op.answer.version = attempts.version(entry);
         op.answer.counter = attempts.counter(entry);
-        runner.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED : OperationResult.DELETED);
+        flow.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED : OperationResult.DELETED);
     }
 
     private void settle(final Operation op, final int entry)
     {
         if (attempts.state(entry) == Attempts.LOST && !OperationKind.storesValue(op.request.kind))
         {
-            runner.tombstones().add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
+            flow.tombstones.add(op, attempts.slotOffset(entry), attempts.desiredWord(entry));
         }
         attempts.applied(entry);
     }
@@ -213,7 +215,7 @@ final class RepeatStep
             attempts.notApplied(entry);
         }
         op.repeats = false;
-        runner.combiner.dropReported(op);
-        runner.go(op, Step.START);
+        combiner.dropReported(op);
+        flow.go(op, Step.START);
     }
 }

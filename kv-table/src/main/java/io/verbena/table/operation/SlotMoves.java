@@ -24,13 +24,13 @@ final class SlotMoves
     /** Requests of the claim of an insert behind its moves. */
     private static final int RESERVED = 4;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
     private final UnitRequests unitRequests;
 
-    SlotMoves(final OperationRunner runner)
+    SlotMoves(final OperationFlow flow)
     {
-        this.runner = runner;
-        unitRequests = new UnitRequests(runner);
+        this.flow = flow;
+        unitRequests = new UnitRequests(flow.batch);
     }
 
     /** @return the word that counts for a reader: the new one, or what the old one will become on its side. */
@@ -106,21 +106,21 @@ final class SlotMoves
             sibling : own,
             op.location.groupsOffset - SubtableDescriptor.GROUPS_OFFSET, groupOf(op, pair), op.base +
             Scratch.BLOCKS_OFFSET);
-        runner.counters.pairsHelped++;
+        flow.counters.pairsHelped++;
         op.request.table.pairsHelped++;
-        runner.go(op, Step.UNIT);
+        flow.go(op, Step.UNIT);
     }
 
-    private void onUnit(final Operation op)
+    void onUnit(final Operation op)
     {
         op.moving.unit.onComplete(unitRequests.of(op));
         if (op.moving.unit.failure() != null)
         {
-            runner.end(op, OperationResult.RESTRUCTURING);
+            flow.end(op, OperationResult.RESTRUCTURING);
         }
         else
         {
-            runner.go(op, op.moving.unit.isDone() ? Step.LOOK : Step.UNIT);
+            flow.go(op, op.moving.unit.isDone() ? Step.LOOK : Step.UNIT);
         }
     }
 
@@ -164,12 +164,12 @@ final class SlotMoves
         final long old = op.oldWord(slot);
         if (!isLinked(op, bucket))
         {
-            runner.batch.swap(1, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
+            flow.batch.swap(1, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
                 op.location.splitLink);
         }
         if (!SlotMove.isFrozen(old))
         {
-            runner.batch.swap(0, op.location.oldSlotOffset(slot), old, SlotMove.frozen(old));
+            flow.batch.swap(0, op.location.oldSlotOffset(slot), old, SlotMove.frozen(old));
         }
     }
 
@@ -199,37 +199,19 @@ final class SlotMoves
         {
             if (!oldHeaderFits(op, bucket * BucketDescriptor.SLOTS_PER_BUCKET))
             {
-                runner.end(op, OperationResult.TABLE_CHANGED);
+                flow.end(op, OperationResult.TABLE_CHANGED);
                 return;
             }
         }
-        runner.counters.pairsHelped++;
+        flow.counters.pairsHelped++;
         op.request.table.pairsHelped++;
         op.moving.done = 0;
         freezeOrMove(op);
     }
 
-    /** Stages the step that an operation is at. */
-    void stage(final Operation op)
+    void stageUnit(final Operation op)
     {
-        switch (op.step)
-        {
-            case Step.FREEZE -> stageFreeze(op);
-            case Step.READ_HASHES -> stageReadHashes(op);
-            case Step.UNIT -> op.moving.unit.stage(unitRequests.begin(op));
-            default -> stageMove(op);
-        }
-    }
-
-    void onStep(final Operation op)
-    {
-        switch (op.step)
-        {
-            case Step.FREEZE -> onFreeze(op);
-            case Step.READ_HASHES -> onReadHashes(op);
-            case Step.UNIT -> onUnit(op);
-            default -> onMove(op);
-        }
+        op.moving.unit.stage(unitRequests.begin(op));
     }
 
     private void freezeOrMove(final Operation op)
@@ -243,7 +225,7 @@ final class SlotMoves
                 if (old == SlotWord.UNINITIALISED)
                 {
                     // A subtable that is split has been initialised as a whole.
-                    runner.end(op, OperationResult.RESTRUCTURING);
+                    flow.end(op, OperationResult.RESTRUCTURING);
                     return;
                 }
                 isFrozen &= SlotMove.isFrozen(old);
@@ -251,11 +233,11 @@ final class SlotMoves
         }
         if (!isFrozen)
         {
-            runner.go(op, Step.FREEZE);
+            flow.go(op, Step.FREEZE);
         }
         else if (renews(op) && hasHashToRead(op))
         {
-            runner.go(op, Step.READ_HASHES);
+            flow.go(op, Step.READ_HASHES);
         }
         else
         {
@@ -285,13 +267,13 @@ final class SlotMoves
                     renews, window));
             }
         }
-        if (Inserts.hasRoom(op))
+        if (op.emptySlot() >= 0)
         {
-            runner.inserts().insert(op);
+            flow.insert(op);
         }
         else
         {
-            runner.go(op, Step.MOVE);
+            flow.go(op, Step.MOVE);
         }
     }
 
@@ -314,7 +296,7 @@ final class SlotMoves
      * Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. The hashes
      * of the words that are frozen come with them: of a word that stays, they stay.
      */
-    private void stageFreeze(final Operation op)
+    void stageFreeze(final Operation op)
     {
         final int room = room(op);
         op.claim.victimCount = 0;
@@ -322,7 +304,7 @@ final class SlotMoves
         {
             if (!isLinked(op, bucket) && bucket != op.location.skippedBucket)
             {
-                runner.batch.swap(
+                flow.batch.swap(
                     op.claim.victimCount, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
                     op.location.splitLink);
                 op.claim.victims[op.claim.victimCount++] = -1 - bucket;
@@ -333,7 +315,7 @@ final class SlotMoves
             final long word = op.oldWord(slot);
             if (isPending(op, slot) && !SlotMove.isFrozen(word))
             {
-                runner.batch.swap(op.claim.victimCount, op.location.oldSlotOffset(slot), word, SlotMove.frozen(word));
+                flow.batch.swap(op.claim.victimCount, op.location.oldSlotOffset(slot), word, SlotMove.frozen(word));
                 op.claim.victims[op.claim.victimCount++] = slot;
             }
         }
@@ -349,7 +331,7 @@ final class SlotMoves
         }
     }
 
-    private void onFreeze(final Operation op)
+    void onFreeze(final Operation op)
     {
         for (int i = 0; i < op.claim.victimCount; i++)
         {
@@ -394,7 +376,7 @@ final class SlotMoves
     }
 
     /** What a block holds by now may be another key's: then its slot is initialised, and nobody takes this hash. */
-    private void stageReadHashes(final Operation op)
+    void stageReadHashes(final Operation op)
     {
         final int room = room(op);
         op.moving.hashesPosted = 0;
@@ -412,7 +394,7 @@ final class SlotMoves
     /** The half of it that tells windows. */
     private void stageReadHash(final Operation op, final int slot)
     {
-        runner.batch.read(hashAt(op, slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
+        flow.batch.read(hashAt(op, slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
             SlotWord.blockOffset(op.oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMove.DIRECTORY_BITS_AT);
     }
 
@@ -421,12 +403,12 @@ final class SlotMoves
         return op.base + Scratch.BLOCKS_OFFSET + slot * Long.BYTES;
     }
 
-    private void onReadHashes(final Operation op)
+    void onReadHashes(final Operation op)
     {
         op.moving.done |= op.moving.hashesPosted;
         if (hasHashToRead(op))
         {
-            runner.go(op, Step.READ_HASHES);
+            flow.go(op, Step.READ_HASHES);
         }
         else
         {
@@ -434,7 +416,7 @@ final class SlotMoves
         }
     }
 
-    private void stageMove(final Operation op)
+    void stageMove(final Operation op)
     {
         op.moving.moved = stageMoves(op, 0);
     }
@@ -452,7 +434,7 @@ final class SlotMoves
         for (int slots = op.moving.pending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
         {
             final int slot = Integer.numberOfTrailingZeros(slots);
-            runner.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
+            flow.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
             staged |= 1 << slot;
         }
         return staged;
@@ -464,9 +446,9 @@ final class SlotMoves
         return op.location.slotOffset(slot);
     }
 
-    private void onMove(final Operation op)
+    void onMove(final Operation op)
     {
         op.moving.pending &= ~op.moving.moved;
-        runner.go(op, op.moving.pending == 0 ? Step.LOOK : Step.MOVE);
+        flow.go(op, op.moving.pending == 0 ? Step.LOOK : Step.MOVE);
     }
 }

@@ -11,13 +11,18 @@ final class StartStep
     /** After so many operations in a row without a current location, the next is taken to have none either. */
     private static final int COLD_STREAK = 4;
 
-    private final OperationRunner runner;
+    private final OperationFlow flow;
+    private final RepeatStep repeats;
+    private final Combiner combiner;
     private final ChunkSource chunkSource;
     private int coldInARow;
 
-    StartStep(final OperationRunner runner, final ChunkSource chunkSource)
+    StartStep(
+        final OperationFlow flow, final RepeatStep repeats, final Combiner combiner, final ChunkSource chunkSource)
     {
-        this.runner = runner;
+        this.flow = flow;
+        this.repeats = repeats;
+        this.combiner = combiner;
         this.chunkSource = chunkSource;
     }
 
@@ -27,7 +32,7 @@ final class StartStep
      */
     void preload(final Operation op)
     {
-        op.location.touched = runner.cache.touch(op.request.hash.high());
+        op.location.touched = flow.cache.touch(op.request.hash.high());
         final OneSidedPort port = op.request.link.port;
         if (coldInARow == COLD_STREAK && port != null)
         {
@@ -44,60 +49,80 @@ final class StartStep
         if (op.request.table.isClosed())
         {
             // It may have waited here for epochs: the memory of the table may be somebody else's.
-            runner.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.TABLE_CHANGED);
+            flow.end(op, op.repeats ? OperationResult.OUTCOME_UNKNOWN : OperationResult.TABLE_CHANGED);
             return;
         }
         if (op.repeats)
         {
             op.locate();
-            runner.repeats.start(op);
+            repeats.start(op);
             return;
         }
-        if (!runner.mayWrite(op))
+        if (!mayWrite(op))
         {
             return;
         }
-        op.beginEpoch = runner.epochs.epoch();
+        op.beginEpoch = flow.epochs.epoch();
         // An append knows only from the value there is which block it needs.
         final boolean needsBlock =
             OperationKind.storesValue(op.request.kind) &&
             (op.request.kind != OperationKind.APPEND || op.block.isNeeded);
         if (needsBlock && op.block.offset == BlockAllocator.NONE)
         {
-            if (!takeBlock(op))
+            if (!flow.blocks.take(op))
             {
                 awaitMemory(op, op.request.link.allocator);
                 return;
             }
             op.block.wantsMemory = false;
         }
-        final long entry = runner.cache.find(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId);
+        final long entry = flow.cache.find(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId);
         // The buckets are looked for before they are read. A cached location needs none of them.
         op.location.locateFingerprint(op.request.hash);
         if (entry == LocationCache.NONE)
         {
             startCold(op);
         }
-        else if (!runner.epochs.isCacheTagCurrent(runner.cache.tag(entry)))
+        else if (!flow.epochs.isCacheTagCurrent(flow.cache.tag(entry)))
         {
             startExpired(op, entry);
         }
-        else if (runner.cache.isWriteHot(entry))
+        else if (flow.cache.isWriteHot(entry))
         {
-            runner.counters.cacheBypasses++;
-            op.target.bypassedWord = runner.cache.word(entry);
-            op.target.offset = runner.cache.slotOffset(entry);
-            runner.go(op, Step.SLOT_READ);
+            flow.counters.cacheBypasses++;
+            op.target.bypassedWord = flow.cache.word(entry);
+            op.target.offset = flow.cache.slotOffset(entry);
+            flow.go(op, Step.SLOT_READ);
         }
         else
         {
-            runner.counters.cacheHits++;
-            op.target.offset = runner.cache.slotOffset(entry);
-            op.target.word = runner.cache.word(entry);
-            op.target.version = runner.cache.version(entry);
+            flow.counters.cacheHits++;
+            op.target.offset = flow.cache.slotOffset(entry);
+            op.target.word = flow.cache.word(entry);
+            op.target.version = flow.cache.version(entry);
             op.target.cacheEntry = entry;
             startCached(op, entry);
         }
+    }
+
+    /** Whether a writer may go on from its first step now; if not it waits, and begins that step again. */
+    private boolean mayWrite(final Operation op)
+    {
+        if (!flow.controlsContention || !OperationKind.writes(op.request.kind))
+        {
+            return true;
+        }
+        if (combiner.join(op))
+        {
+            return false;
+        }
+        if (!op.pause.isAdmitted && !flow.contention.admit())
+        {
+            flow.park(op);
+            return false;
+        }
+        op.pause.isAdmitted = true;
+        return true;
     }
 
     private void startCached(final Operation op, final long entry)
@@ -114,93 +139,44 @@ final class StartStep
         {
             case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND -> false;
             // An overflow is answered from a read, never from the cache.
-            case OperationKind.INCREMENT -> runner.cache.hasCounter(entry) &&
-                runner.computedValues().addToCached(op, runner.cache.counter(entry));
+            case OperationKind.INCREMENT -> flow.cache.hasCounter(entry) &&
+                flow.computedValues.addToCached(op, flow.cache.counter(entry));
             default -> true;
         };
         if (changes && OperationKind.storesValue(op.request.kind))
         {
-            runner.records.seal(op, op.target.version, op.target.word);
+            flow.records.seal(op, op.target.version, op.target.word);
         }
-        runner.go(op, changes ? Step.SWAP : Step.CACHED_READ);
+        flow.go(op, changes ? Step.SWAP : Step.CACHED_READ);
     }
 
     /** What was known some epochs ago proves nothing, but mostly leads there, unless its subtable was split since. */
     private void startExpired(final Operation op, final long entry)
     {
-        if (runner.cache.isWriteHot(entry) || !runner.epochs.isHint(runner.cache.tag(entry)) ||
-            !op.request.isInPresentSubtable(runner.cache.slotOffset(entry)))
+        if (flow.cache.isWriteHot(entry) || !flow.epochs.isHint(flow.cache.tag(entry)) ||
+            !op.request.isInPresentSubtable(flow.cache.slotOffset(entry)))
         {
             startCold(op);
             return;
         }
-        runner.counters.cacheHints++;
+        flow.counters.cacheHints++;
         op.locate();
-        op.target.offset = runner.cache.slotOffset(entry);
-        op.target.word = runner.cache.word(entry);
-        runner.go(op, Step.HINTED_READ);
+        op.target.offset = flow.cache.slotOffset(entry);
+        op.target.word = flow.cache.word(entry);
+        flow.go(op, Step.HINTED_READ);
     }
 
     private void startCold(final Operation op)
     {
         coldInARow = Math.min(COLD_STREAK, coldInARow + 1);
-        runner.go(op, Step.LOOK);
-    }
-
-    /** Sees to it that the operation has a block of the class that its record needs. @return false if there is none. */
-    boolean fitBlock(final Operation op)
-    {
-        final int needed = ComputedValues.neededClass(op);
-        if (op.block.sizeClass != needed)
-        {
-            giveBack(op);
-        }
-        op.block.sizeClass = needed;
-        return op.block.offset != BlockAllocator.NONE || takeBlock(op);
-    }
-
-    private boolean takeBlock(final Operation op)
-    {
-        final BlockAllocator allocator = op.request.link.allocator;
-        op.block.offset = allocator.allocate(op.block.sizeClass);
-        if (op.block.offset == BlockAllocator.NONE)
-        {
-            return false;
-        }
-        if (allocator.isLow() && allocator.request())
-        {
-            chunkSource.requestChunk(op.request.link.memoryNodeId);
-        }
-        return true;
-    }
-
-    /** Gives the block that an operation has taken and not published back, if there is one. */
-    static void giveBack(final Operation op)
-    {
-        if (op.block.offset != BlockAllocator.NONE)
-        {
-            op.request.link.allocator.free(op.block.offset, op.block.sizeClass);
-            op.block.offset = BlockAllocator.NONE;
-            op.block.isWritten = false;
-        }
-    }
-
-    /**
-     * Begins again, as an operation that has not begun: it keeps neither what it read nor a block. In the first step an
-     * operation does not delay epochs, so that the block's chunk may be reclaimed while it waits.
-     */
-    void restart(final Operation op)
-    {
-        giveBack(op);
-        op.forget();
-        runner.go(op, Step.START);
+        flow.go(op, Step.LOOK);
     }
 
     private void awaitMemory(final Operation op, final BlockAllocator allocator)
     {
         if (allocator.isSuspended() && op.request.link.isLost())
         {
-            runner.end(op, OperationResult.NODE_UNAVAILABLE);
+            flow.end(op, OperationResult.NODE_UNAVAILABLE);
             return;
         }
         final boolean isFirst = !op.block.wantsMemory;
@@ -212,7 +188,7 @@ final class StartStep
         if (allocator.isTooLarge(op.block.sizeClass) || allocator.refusals() > op.block.refusalsSeen &&
             allocator.quarantinedBytes() == 0 && !chunkSource.mayFindMemory(op.request.link.memoryNodeId))
         {
-            runner.end(op, OperationResult.NO_MEMORY);
+            flow.end(op, OperationResult.NO_MEMORY);
             return;
         }
         final long leasedBefore = allocator.leasedBytes();
@@ -227,8 +203,8 @@ final class StartStep
         }
         else
         {
-            runner.combiner.standAside(op);
-            runner.park(op);
+            combiner.standAside(op);
+            flow.park(op);
         }
     }
 }

@@ -1,8 +1,24 @@
 package io.verbena.table.operation;
 
-/** Where an operation's state machine stands: the batch that is posted next, or is under way. */
+/**
+ * A step of the protocol: what its batch asks for, and how an operation goes on from the answer. Made once for an
+ * engine; operations know where they stand by its number, the batch that is posted next or is under way.
+ */
 public final class Step
 {
+    /** What is done in a step. */
+    interface Action
+    {
+        void run(Operation op);
+    }
+
+    /** How the answer is taken that comes when the operation was reported already. */
+    interface Settling
+    {
+        /** @return whether the operation took effect. */
+        boolean run(Operation op);
+    }
+
     public static final int FREE = 0;
     /** Nothing posted yet: needs a block, then chooses a path. */
     public static final int START = 1;
@@ -47,13 +63,44 @@ public final class Step
     /** READ, freeze or initialise a group of subtables that are merged. */
     static final int UNIT = 21;
 
+    static final int COUNT = 22;
+
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
         "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move",
         "hinted_read", "unit" };
 
-    private Step()
+    private final Action stage;
+    private final Action onComplete;
+    private final Settling settle;
+
+    /** A step that leaves nothing to be settled. */
+    Step(final Action stage, final Action onComplete)
     {
+        this(stage, onComplete, op -> false);
+    }
+
+    Step(final Action stage, final Action onComplete, final Settling settle)
+    {
+        this.stage = stage;
+        this.onComplete = onComplete;
+        this.settle = settle;
+    }
+
+    void stage(final Operation op)
+    {
+        stage.run(op);
+    }
+
+    void onComplete(final Operation op)
+    {
+        onComplete.run(op);
+    }
+
+    /** Takes the answer for an operation that was reported while it was under way. @return whether it took effect. */
+    boolean settle(final Operation op)
+    {
+        return settle.run(op);
     }
 
     /**

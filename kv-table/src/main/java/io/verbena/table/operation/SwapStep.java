@@ -6,11 +6,11 @@ import io.verbena.table.format.SlotWord;
 /** Update and delete: one compare-and-swap from the word of the key's block to the own block's word, or a tombstone. */
 final class SwapStep
 {
-    private final OperationRunner runner;
+    private final OperationFlow flow;
 
-    SwapStep(final OperationRunner runner)
+    SwapStep(final OperationFlow flow)
     {
-        this.runner = runner;
+        this.flow = flow;
     }
 
     /**
@@ -28,7 +28,7 @@ final class SwapStep
     {
         if (OperationKind.storesValue(op.request.kind) && !op.block.isWritten)
         {
-            runner.lookups().writeOwnBlock(op);
+            flow.batch.writeOwnBlock(op);
         }
     }
 
@@ -37,18 +37,18 @@ final class SwapStep
         final boolean stores = OperationKind.storesValue(op.request.kind);
         if (op.claim.stands)
         {
-            runner.batch.swap(1, op.claim.offset, op.claim.word, SlotWord.EMPTY);
+            flow.batch.swap(1, op.claim.offset, op.claim.word, SlotWord.EMPTY);
         }
         if (op.target.isToMove)
         {
             // Whoever came first did the same; then this swap is lost, and the next one tells what has become of it.
-            runner.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
+            flow.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
         }
-        op.target.desiredWord = stores ? op.block.word : runner.records.tombstone(op.target.word);
-        runner.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
+        op.target.desiredWord = stores ? op.block.word : flow.records.tombstone(op.target.word);
+        flow.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
         if (!stores)
         {
-            runner.tombstones().stageClearing(op);
+            flow.tombstones.stageClearing(op);
         }
     }
 
@@ -60,18 +60,18 @@ final class SwapStep
         {
             if (op.target.isCached)
             {
-                runner.learn(op, true);
+                flow.learn(op, true);
             }
             op.answer.version = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
-            runner.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED :
+            flow.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED :
                 OperationResult.DELETED);
             return;
         }
-        runner.counters.lostSwaps++;
+        flow.counters.lostSwaps++;
         if (op.target.isCached)
         {
-            runner.counters.cacheStale++;
-            runner.learn(op, false);
+            flow.counters.cacheStale++;
+            flow.learn(op, false);
         }
         goOnFrom(op, op.swapResult(0));
     }
@@ -86,18 +86,18 @@ final class SwapStep
             // Never the next expected value as it is: another key may have moved in. Its block tells.
             op.target.isCached = false;
             op.target.word = returned;
-            runner.retry(op, doorstep, Step.FOLLOW, Step.SLOT_READ);
+            flow.retry(op, doorstep, Step.FOLLOW, Step.SLOT_READ);
         }
         else
         {
-            runner.retry(op, doorstep);
+            flow.retry(op, doorstep);
         }
     }
 
     /** An attempt of unknown outcome that expected the same word did not take it away. */
     private void noteTaken(final Operation op)
     {
-        runner.attempts.onReplaced(op.request.hash.low(), op.target.offset, op.target.word);
+        flow.attempts.onReplaced(op.request.hash.low(), op.target.offset, op.target.word);
     }
 
     /** As {@link #onSwap} for an operation that was reported before. @return whether it took effect. */
@@ -113,7 +113,7 @@ final class SwapStep
         op.block.isWritten = stores;
         if (op.swapResult(0) != op.target.word)
         {
-            runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
+            flow.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
                 op.target.word);
             return false;
         }
@@ -123,13 +123,13 @@ final class SwapStep
         if (stores)
         {
             op.block.offset = BlockAllocator.NONE;
-            runner.remember(op, op.target.offset, op.block.word, op.block.version, op.ownBlock());
+            flow.remember(op, op.target.offset, op.block.word, op.block.version, op.ownBlock());
         }
         else
         {
-            runner.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
+            flow.cache.remove(op.request.hash.low(), op.request.hash.high(), op.request.table.tableId,
                 op.target.word);
-            runner.tombstones().add(op, op.target.offset, op.target.desiredWord);
+            flow.tombstones.add(op, op.target.offset, op.target.desiredWord);
         }
         return true;
     }

@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.TombstoneQueue;
 import io.verbena.table.format.SlotWord;
@@ -20,11 +21,15 @@ public final class Tombstones
     public static final int CLEARED_BY_DELETE = 2;
     private static final int FIRST_RESULT = 2;
 
-    private final OperationRunner runner;
+    private final EpochTracker epochs;
+    private final EngineCounters counters;
+    private final Batch batch;
 
-    Tombstones(final OperationRunner runner)
+    Tombstones(final EpochTracker epochs, final EngineCounters counters, final Batch batch)
     {
-        this.runner = runner;
+        this.epochs = epochs;
+        this.counters = counters;
+        this.batch = batch;
     }
 
     void add(final Operation op, final long slotOffset, final long word)
@@ -33,7 +38,7 @@ public final class Tombstones
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
             // Not cleared in a subtable that was found to be split since, or in a dropped table: see its leave().
-            final long epoch = runner.epochs.epoch();
+            final long epoch = epochs.epoch();
             final boolean isToClear = !op.request.table.isClosed() && op.request.isInPresentSubtable(slotOffset);
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
@@ -71,7 +76,7 @@ public final class Tombstones
         for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
         {
             final long epoch = queue.epochs.peekLong();
-            if (!runner.epochs.isReusable(epoch < 0 ? ~epoch : epoch))
+            if (!epochs.isReusable(epoch < 0 ? ~epoch : epoch))
             {
                 return;
             }
@@ -81,8 +86,8 @@ public final class Tombstones
             final long word = queue.words.pollLong();
             if (epoch >= 0)
             {
-                runner.counters.tombstonesCleared++;
-                runner.batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
+                counters.tombstonesCleared++;
+                batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
             }
         }
     }

@@ -6,12 +6,12 @@ import io.verbena.table.moving.MergeUnit;
 /** Requests of an operation that completes a group of subtables that are merged. Owner thread of the engine only. */
 final class UnitRequests implements MergeUnit.Requests
 {
-    private final OperationRunner runner;
+    private final Batch batch;
     private Operation op;
 
-    UnitRequests(final OperationRunner runner)
+    UnitRequests(final Batch batch)
     {
-        this.runner = runner;
+        this.batch = batch;
     }
 
     /** Those of a new batch. */
@@ -38,13 +38,13 @@ final class UnitRequests implements MergeUnit.Requests
     @Override
     public void read(final int at, final int lengthBytes, final long offset)
     {
-        runner.batch.read(at, lengthBytes, offset);
+        batch.read(at, lengthBytes, offset);
     }
 
     @Override
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
-        runner.batch.swap(op.claim.victimCount, offset, expected, desired);
+        batch.swap(op.claim.victimCount, offset, expected, desired);
         op.claim.victims[op.claim.victimCount++] = item;
     }
 

@@ -25,7 +25,7 @@ public final class MutatedSteps
 
     public static void judgeReRead(final Inserts inserts, final Operation op)
     {
-        field(inserts, "runner", OperationRunner.class).go(op, Step.COMMIT);
+        field(inserts, "flow", OperationFlow.class).go(op, Step.COMMIT);
     }
 
     public static void stageCachedRead(final Lookups lookups, final Operation op)
@@ -63,7 +63,7 @@ public final class MutatedSteps
             return false;
         }
         op.target.word = returned;
-        field(swaps, "runner", OperationRunner.class).go(op, Step.SWAP);
+        field(swaps, "flow", OperationFlow.class).go(op, Step.SWAP);
         return true;
     }
 
