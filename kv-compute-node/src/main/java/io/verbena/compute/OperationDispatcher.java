@@ -11,6 +11,7 @@ import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationListener;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 
 import org.agrona.concurrent.NanoClock;
 
@@ -33,6 +34,7 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
 
     private final byte[] staging = new byte[STAGING_BYTES];
     private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
+    private final TableRequest tableRequest = new TableRequest();
     private final NanoClock clock;
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
@@ -184,22 +186,13 @@ final class OperationDispatcher implements OperationListener, TableRegistry.Wait
         inFlight[slot] = request;
         final int kind = ENGINE_KINDS[request.kind().ordinal()];
         final long operand = request.operand();
-        final long deadlineNs = request.deadlineNs();
-        final boolean begun;
-        if (OperationKind.INCREMENT == kind)
+        tableRequest.of(kind, table, request.deadlineNs(), slot)
+            .key(stagingSegment, 0, keyLength).expectedVersion(operand).delta(operand);
+        if (null != value)
         {
-            begun = engine.beginIncrement(table, stagingSegment, 0, keyLength, operand, deadlineNs, slot);
+            tableRequest.value(stagingSegment, STAGED_VALUE_OFFSET, value.length);
         }
-        else if (null == value)
-        {
-            begun = engine.begin(kind, table, stagingSegment, 0, keyLength, operand, deadlineNs, slot);
-        }
-        else
-        {
-            begun = engine.begin(kind, table, stagingSegment, 0, keyLength, stagingSegment, STAGED_VALUE_OFFSET,
-                value.length, operand, deadlineNs, slot);
-        }
-        if (!begun)
+        if (!engine.begin(tableRequest))
         {
             throw new IllegalStateException("engine refused an operation although it had free slots: " + request);
         }

@@ -13,17 +13,14 @@ import io.verbena.table.directory.NodeLinks;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
-import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.growth.GrowthBatch;
 import io.verbena.table.operation.EngineCounters;
-import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
 import io.verbena.table.operation.PointOperations;
+import io.verbena.table.operation.TableRequest;
 import io.verbena.table.scan.TableScan;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.NanoClock;
 
@@ -199,106 +196,24 @@ public final class TableEngine implements AutoCloseable
     }
 
     /**
-     * Begins an operation that stores no value: GET, EXISTS, DELETE, DELETE_VERSION.
+     * Begins an operation; its listener hears of the end.
      *
-     * @param kind            one of {@link OperationKind}.
-     * @param table           opened by this engine.
-     * @param key             holds the key; copied before the call returns.
-     * @param keyOffset       first byte of the key.
-     * @param keyLength       1 to 65,536.
-     * @param expectedVersion for DELETE_VERSION, else ignored.
-     * @param deadlineNs      instant of the engine's clock at which the listener hears of the operation at the latest.
-     * @param correlationId   given back by {@code Operation.correlationId()}.
+     * @param request filled in by the caller, who may use it again when the call returns: key and value are copied.
      * @return false when every slot is taken: poll, and try again.
+     * @throws IllegalArgumentException when the request is not complete, or its table is not one of this engine.
      */
-    public boolean begin(
-        final int kind,
-        final OpenTable table,
-        final MemorySegment key,
-        final long keyOffset,
-        final int keyLength,
-        final long expectedVersion,
-        final long deadlineNs,
-        final long correlationId)
+    public boolean begin(final TableRequest request)
     {
-        if (OperationKind.storesValue(kind))
+        if (closed)
         {
-            throw new IllegalArgumentException(OperationKind.name(kind) + " needs a value");
+            throw new IllegalStateException("engine is closed");
         }
-        return begin(kind, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, expectedVersion, 0, deadlineNs,
-            correlationId);
-    }
-
-    /**
-     * Begins an INCREMENT: the key's value of 8 bytes, a little-endian two's complement number, or 0 if the key is
-     * absent, becomes their sum, told by {@code Operation.counter()}; other parameters as in
-     * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
-     *
-     * @param delta what to add; may be negative.
-     * @return false when every slot is taken: poll, and try again.
-     */
-    public boolean beginIncrement(
-        final OpenTable table,
-        final MemorySegment key,
-        final long keyOffset,
-        final int keyLength,
-        final long delta,
-        final long deadlineNs,
-        final long correlationId)
-    {
-        return begin(OperationKind.INCREMENT, table, key, keyOffset, keyLength, MemorySegment.NULL, 0, 0, 0, delta,
-            deadlineNs, correlationId);
-    }
-
-    /**
-     * Begins an operation that is given a value: PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, APPEND; parameters as in
-     * {@link #begin(int, OpenTable, MemorySegment, long, int, long, long, long)}.
-     *
-     * @param value       holds the value, or what to append; copied before the call returns.
-     * @param valueOffset first byte of the value.
-     * @param valueLength 0 to 16,384.
-     */
-    public boolean begin(
-        final int kind,
-        final OpenTable table,
-        final MemorySegment key,
-        final long keyOffset,
-        final int keyLength,
-        final MemorySegment value,
-        final long valueOffset,
-        final int valueLength,
-        final long expectedVersion,
-        final long deadlineNs,
-        final long correlationId)
-    {
-        if (!OperationKind.takesValue(kind))
+        if (!request.table().belongsTo(links))
         {
-            throw new IllegalArgumentException(OperationKind.name(kind) + " takes no value");
+            throw new IllegalArgumentException("the table was opened by another engine: " +
+                request.table().descriptor().name());
         }
-        return begin(kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength, expectedVersion, 0,
-            deadlineNs, correlationId);
-    }
-
-    private boolean begin(
-        final int kind,
-        final OpenTable table,
-        final MemorySegment key,
-        final long keyOffset,
-        final int keyLength,
-        final MemorySegment value,
-        final long valueOffset,
-        final int valueLength,
-        final long expectedVersion,
-        final long delta,
-        final long deadlineNs,
-        final long correlationId)
-    {
-        check(kind, table, keyLength, valueLength);
-        Objects.checkFromIndexSize(keyOffset, keyLength, key.byteSize());
-        Objects.checkFromIndexSize(valueOffset, valueLength, value.byteSize());
-        return operations.begin(kind, table, key, keyOffset, keyLength, value, valueOffset, valueLength,
-            expectedVersion,
-            delta, deadlineNs, correlationId);
+        return operations.begin(request);
     }
 
     /** As {@link #poll(long)}, now. @return work done. */
@@ -479,22 +394,6 @@ public final class TableEngine implements AutoCloseable
     public String toString()
     {
         return "TableEngine{" + epochs + ' ' + operations + '}';
-    }
-
-    private void check(final int kind, final OpenTable table, final int keyLength, final int valueLength)
-    {
-        Objects.checkIndex(kind, OperationKind.COUNT);
-        if (closed)
-        {
-            throw new IllegalStateException("engine is closed");
-        }
-        if (keyLength < 1 || keyLength > BlockDescriptor.MAX_KEY_BYTES || valueLength < 0 ||
-            valueLength > BlockDescriptor.MAX_VALUE_BYTES || !table.belongsTo(links))
-        {
-            throw new IllegalArgumentException("keyLength=" + keyLength + " (1 to " + BlockDescriptor.MAX_KEY_BYTES +
-                ") valueLength=" + valueLength + " (0 to " + BlockDescriptor.MAX_VALUE_BYTES +
-                ") table of this engine=" + table.belongsTo(links));
-        }
     }
 
     private void readClocks(final long nowNs)

@@ -6,6 +6,7 @@ import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
 import io.verbena.table.operation.TableMutation;
+import io.verbena.table.operation.TableRequest;
 import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -293,12 +294,10 @@ class EngineAnswersTest
     {
         final MemorySegment keyBytes = bytes(key);
         final MemorySegment valueBytes = bytes(value == null ? "" : value);
-        final long deadlineNs = fixture.nowNs + LONG_NS;
-        assertThat(OperationKind.storesValue(kind) ?
-            fixture.engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), valueBytes, 0,
-                (int)valueBytes.byteSize(), version, deadlineNs, ++correlation) :
-            fixture.engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), version, deadlineNs,
-                ++correlation)).isTrue();
+        final TableRequest request = new TableRequest().of(kind, table, fixture.nowNs + LONG_NS, ++correlation)
+            .key(keyBytes, 0, (int)keyBytes.byteSize()).expectedVersion(version);
+        assertThat(fixture.engine.begin(OperationKind.takesValue(kind) ?
+            request.value(valueBytes, 0, (int)valueBytes.byteSize()) : request)).isTrue();
     }
 
     private void step()

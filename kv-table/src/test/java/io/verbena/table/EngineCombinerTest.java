@@ -4,6 +4,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -411,8 +412,8 @@ class EngineCombinerTest
     private void get(final String key)
     {
         final MemorySegment bytes = bytes(key);
-        assertThat(fixture.engine.begin(OperationKind.GET, table, bytes, 0, (int)bytes.byteSize(), 0,
-            fixture.nowNs + LONG_NS, 0)).isTrue();
+        assertThat(fixture.engine.begin(new TableRequest().of(OperationKind.GET, table, fixture.nowNs + LONG_NS, 0)
+            .key(bytes, 0, (int)bytes.byteSize()))).isTrue();
         finish();
     }
 
@@ -436,8 +437,8 @@ class EngineCombinerTest
     {
         final MemorySegment keyBytes = bytes(key);
         final MemorySegment valueBytes = bytes(value);
-        assertThat(fixture.engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), valueBytes, 0,
-            (int)valueBytes.byteSize(), 0, deadlineNs, ++correlation)).isTrue();
+        assertThat(fixture.engine.begin(new TableRequest().of(kind, table, deadlineNs, ++correlation)
+            .key(keyBytes, 0, (int)keyBytes.byteSize()).value(valueBytes, 0, (int)valueBytes.byteSize()))).isTrue();
     }
 
     private void increment(final String key, final long delta)
@@ -448,8 +449,8 @@ class EngineCombinerTest
     private void increment(final String key, final long delta, final long deadlineNs)
     {
         final MemorySegment keyBytes = bytes(key);
-        assertThat(fixture.engine.beginIncrement(table, keyBytes, 0, (int)keyBytes.byteSize(), delta,
-            deadlineNs, ++correlation)).isTrue();
+        assertThat(fixture.engine.begin(new TableRequest().of(OperationKind.INCREMENT, table, deadlineNs, ++correlation)
+            .key(keyBytes, 0, (int)keyBytes.byteSize()).delta(delta))).isTrue();
     }
 
     private void repeatIncrement(final Ended attempt, final long delta, final long deadlineNs)

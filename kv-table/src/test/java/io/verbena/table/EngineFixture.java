@@ -9,6 +9,7 @@ import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -165,20 +166,26 @@ public final class EngineFixture implements AutoCloseable
         final long version,
         final long deadlineNs)
     {
+        final TableRequest request = request(kind, table, key, deadlineNs).expectedVersion(version);
+        if (value != null)
+        {
+            final byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+            request.value(MemorySegment.ofArray(bytes), 0, bytes.length);
+        }
+        begin(request);
+    }
+
+    private static TableRequest request(
+        final int kind, final OpenTable table, final String key, final long deadlineNs)
+    {
+        final byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+        return new TableRequest().of(kind, table, deadlineNs, 1).key(MemorySegment.ofArray(bytes), 0, bytes.length);
+    }
+
+    private void begin(final TableRequest request)
+    {
         outcome = null;
-        final MemorySegment keyBytes = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
-        final boolean begun;
-        if (value == null)
-        {
-            begun = engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), version, deadlineNs, 1);
-        }
-        else
-        {
-            final MemorySegment valueBytes = MemorySegment.ofArray(value.getBytes(StandardCharsets.UTF_8));
-            begun = engine.begin(kind, table, keyBytes, 0, (int)keyBytes.byteSize(), valueBytes, 0,
-                (int)valueBytes.byteSize(), version, deadlineNs, 1);
-        }
-        if (!begun)
+        if (!engine.begin(request))
         {
             throw new AssertionError("no free slot");
         }
@@ -213,13 +220,7 @@ public final class EngineFixture implements AutoCloseable
 
     void beginIncrement(final OpenTable table, final String key, final long delta)
     {
-        outcome = null;
-        final MemorySegment keyBytes = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
-        if (!engine.beginIncrement(
-            table, keyBytes, 0, (int)keyBytes.byteSize(), delta, nowNs + 1_000_000_000L, 1))
-        {
-            throw new AssertionError("no free slot");
-        }
+        begin(request(OperationKind.INCREMENT, table, key, nowNs + 1_000_000_000L).delta(delta));
     }
 
     /** A key's value as a counter. */

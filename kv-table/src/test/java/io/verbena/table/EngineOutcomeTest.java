@@ -11,6 +11,7 @@ import io.verbena.table.operation.EngineCounters;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
 import io.verbena.table.operation.TableMutation;
+import io.verbena.table.operation.TableRequest;
 import io.verbena.test.Mutation;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
@@ -577,22 +578,28 @@ class EngineOutcomeTest
             begin(OperationKind.GET, "k", null);
         }
         assertThat(fixture.engine.freeSlots()).isZero();
-        assertThat(fixture.engine.begin(OperationKind.GET, table, MemorySegment.ofArray(new byte[1]), 0, 1, 0,
-            Long.MAX_VALUE, 0)).isFalse();
+        assertThat(fixture.engine.begin(new TableRequest().of(OperationKind.GET, table, Long.MAX_VALUE, 0)
+            .key(MemorySegment.ofArray(new byte[1]), 0, 1))).isFalse();
     }
 
     @Test
-    void shouldRefuseLengthsOutOfRange()
+    void shouldRefuseRequestsThatAreOutOfRangeOrNotComplete()
     {
         final MemorySegment bytes = MemorySegment.ofArray(new byte[BlockDescriptor.MAX_KEY_BYTES + 1]);
-        assertThatThrownBy(() -> fixture.engine.begin(OperationKind.GET, table, bytes, 0, 0, 0, 0, 0))
+        final TableRequest request = new TableRequest().of(OperationKind.PUT, table, 0, 0);
+        assertThatThrownBy(() -> request.key(bytes, 0, 0))
             .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("keyLength=0");
-        assertThatThrownBy(() -> fixture.engine.begin(OperationKind.GET, table, bytes, 0,
-            BlockDescriptor.MAX_KEY_BYTES + 1, 0, 0, 0)).hasMessageContaining("65536");
-        assertThatThrownBy(() -> fixture.engine.begin(OperationKind.PUT, table, bytes, 0, 1, bytes, 0,
-            BlockDescriptor.MAX_VALUE_BYTES + 1, 0, 0, 0)).hasMessageContaining("16384");
-        assertThatThrownBy(() -> fixture.engine.begin(OperationKind.PUT, table, bytes, 0, 1, 0, 0, 0))
-            .hasMessageContaining("needs a value");
+        assertThatThrownBy(() -> request.key(bytes, 0, BlockDescriptor.MAX_KEY_BYTES + 1))
+            .hasMessageContaining("65536");
+        assertThatThrownBy(() -> request.key(bytes, 2, BlockDescriptor.MAX_KEY_BYTES))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> request.value(bytes, 0, BlockDescriptor.MAX_VALUE_BYTES + 1))
+            .hasMessageContaining("16384");
+        assertThatThrownBy(() -> fixture.engine.begin(request)).hasMessageContaining("needs a key");
+        request.key(bytes, 0, 1);
+        assertThatThrownBy(() -> fixture.engine.begin(request)).hasMessageContaining("needs a value");
+        request.of(OperationKind.INCREMENT, table, 0, 0).key(bytes, 0, 1).value(bytes, 0, 1);
+        assertThatThrownBy(() -> fixture.engine.begin(request)).hasMessageContaining("takes no value");
         assertThat(fixture.engine.freeSlots()).isEqualTo(8);
     }
 }

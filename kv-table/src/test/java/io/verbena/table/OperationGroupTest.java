@@ -5,6 +5,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -60,11 +61,10 @@ class OperationGroupTest
     {
         final MemorySegment bytes = MemorySegment.ofArray(("key" + key).getBytes(StandardCharsets.UTF_8));
         final MemorySegment value = MemorySegment.ofArray(("value" + key).getBytes(StandardCharsets.UTF_8));
-        assertThat(OperationKind.takesValue(kind) ?
-            fixture.engine.begin(kind, table, bytes, 0, (int)bytes.byteSize(), value, 0, (int)value.byteSize(), 0,
-                fixture.nowNs + 1_000_000_000L, key) :
-            fixture.engine.begin(kind, table, bytes, 0, (int)bytes.byteSize(), 0, fixture.nowNs + 1_000_000_000L,
-                key)).isTrue();
+        final TableRequest request = new TableRequest().of(kind, table, fixture.nowNs + 1_000_000_000L, key)
+            .key(bytes, 0, (int)bytes.byteSize());
+        assertThat(fixture.engine.begin(OperationKind.takesValue(kind) ?
+            request.value(value, 0, (int)value.byteSize()) : request)).isTrue();
     }
 
     /** @return doorbells rung. */

@@ -10,6 +10,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -156,24 +157,14 @@ final class RaceWorkload
         {
             final int kind = kindOf[client];
             final long value = valueOf[client];
-            final long expected = expectedOf[client];
-            final boolean accepted;
-            if (kind == OperationKind.INCREMENT)
+            final TableRequest request = new TableRequest().of(kind, table, deadlineNs, client)
+                .key(keyBytes, 0, Long.BYTES).expectedVersion(expectedOf[client]).delta(value);
+            if (OperationKind.takesValue(kind))
             {
-                accepted = engine.beginIncrement(table, keyBytes, 0, Long.BYTES, value, deadlineNs, client);
+                final byte[] bytes = kind == OperationKind.APPEND ? suffixOf(value) : valueOf(value);
+                request.value(MemorySegment.ofArray(bytes), 0, bytes.length);
             }
-            else if (OperationKind.storesValue(kind))
-            {
-                final MemorySegment valueBytes =
-                    MemorySegment.ofArray(kind == OperationKind.APPEND ? suffixOf(value) : valueOf(value));
-                accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, valueBytes, 0,
-                    (int)valueBytes.byteSize(), expected, deadlineNs, client);
-            }
-            else
-            {
-                accepted = engine.begin(kind, table, keyBytes, 0, Long.BYTES, expected, deadlineNs, client);
-            }
-            return accepted;
+            return engine.begin(request);
         }
 
         void onComplete(final Operation operation)

@@ -18,6 +18,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +45,7 @@ final class SoftTableFixture implements AutoCloseable
     final long chunkBytes;
     private long nextChunk = 4096;
     private final UnsafeBuffer memory;
+    private final TableRequest request = new TableRequest();
     long completed;
     int lastResult;
     long lastVersion;
@@ -148,11 +150,12 @@ final class SoftTableFixture implements AutoCloseable
     {
         final long before = completed;
         final long deadlineNs = client.clock().nanoTime() + TIMEOUT_NS;
-        final boolean begun = value == null ?
-            engine.begin(kind, table, key, 0, (int)key.byteSize(), version, deadlineNs, 0) :
-            engine.begin(kind, table, key, 0, (int)key.byteSize(), value, 0, (int)value.byteSize(), version,
-                deadlineNs, 0);
-        if (!begun)
+        request.of(kind, table, deadlineNs, 0).key(key, 0, (int)key.byteSize()).expectedVersion(version);
+        if (value != null)
+        {
+            request.value(value, 0, (int)value.byteSize());
+        }
+        if (!engine.begin(request))
         {
             throw new AssertionError("no free slot");
         }

@@ -22,6 +22,7 @@ import io.verbena.table.growth.TableSplit;
 import io.verbena.table.operation.EngineState;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
@@ -445,20 +446,14 @@ final class TableScenario implements SimExplorer.Scenario
 
     private void beginOperation(final TableEngine engine, final int i, final int kind, final int operation)
     {
-        if (kind == OperationKind.INCREMENT)
-        {
-            engine.beginIncrement(actors[i].table, key, 0, 8, ClientView.delta(operation), NEVER_NS, operation);
-        }
-        else if (OperationKind.storesValue(kind))
+        final TableRequest request = new TableRequest().of(kind, actors[i].table, NEVER_NS, operation).key(key, 0, 8)
+            .expectedVersion(initialVersion).delta(ClientView.delta(operation));
+        if (OperationKind.takesValue(kind))
         {
             final MemorySegment value = MemorySegment.ofArray(new long[]{100 + operation, 100 + operation});
-            engine.begin(kind, actors[i].table, key, 0, 8, value, 0, kind == OperationKind.APPEND ? 16 : 8,
-                initialVersion, NEVER_NS, operation);
+            request.value(value, 0, kind == OperationKind.APPEND ? 16 : 8);
         }
-        else
-        {
-            engine.begin(kind, actors[i].table, key, 0, 8, initialVersion, NEVER_NS, operation);
-        }
+        engine.begin(request);
     }
 
     @Override

@@ -6,11 +6,9 @@ import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;
 import io.verbena.table.directory.NodeLink;
-import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
-import java.lang.foreign.MemorySegment;
 
 /** The point operations of one engine, each in a slot made with it. Owner thread of the engine only. */
 public final class PointOperations
@@ -52,46 +50,35 @@ public final class PointOperations
         repeatedSequence = operationSequence;
     }
 
-    /** As the engine's method of that name, of checked arguments. @return false when every slot is taken. */
-    public boolean begin(
-        final int kind,
-        final OpenTable table,
-        final MemorySegment key,
-        final long keyOffset,
-        final int keyLength,
-        final MemorySegment value,
-        final long valueOffset,
-        final int valueLength,
-        final long expectedVersion,
-        final long delta,
-        final long deadlineNs,
-        final long correlationId)
+    /** As the engine's method of that name. @return false when every slot is taken. */
+    public boolean begin(final TableRequest asked)
     {
+        final int valueLength = asked.checkedValueLength();
         final Operation op = runner.take();
         if (op == null)
         {
             return false;
         }
         final Request request = op.request;
-        request.kind = kind;
-        request.takeTable(table);
-        request.keyLength = keyLength;
-        request.valueLength = kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
+        request.kind = asked.kind;
+        request.takeTable(asked.table);
+        request.keyLength = asked.keyLength;
+        request.valueLength = asked.kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
         request.suffixLength = valueLength;
-        request.delta = delta;
-        request.expectedVersion = expectedVersion;
-        request.deadlineNs = deadlineNs;
-        request.correlationId = correlationId;
+        request.delta = asked.delta;
+        request.expectedVersion = asked.expectedVersion;
+        request.deadlineNs = asked.deadlineNs;
+        request.correlationId = asked.correlationId;
         op.repeats = repeatedSequence != 0;
         request.sequence = op.repeats ? repeatedSequence : ++sequence;
         repeatedSequence = 0;
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
-        scratch.copyFrom(key, keyOffset, keyAt, keyLength);
-        request.hash.compute(table.hashFunction, scratch.address + keyAt, keyLength);
-        op.block.sizeClass = SizeClasses.classFor(BlockDescriptor.recordLength(keyLength, request.valueLength));
-        request.takeLink(table.link(KeyHash.suffix(request.hash.high(), table.depth)));
+        scratch.copyFrom(asked.key, asked.keyOffset, keyAt, asked.keyLength);
+        request.hash.compute(asked.table.hashFunction, scratch.address + keyAt, asked.keyLength);
+        op.block.sizeClass = SizeClasses.classFor(BlockDescriptor.recordLength(asked.keyLength, request.valueLength));
+        request.takeLink(asked.table.link(KeyHash.suffix(request.hash.high(), asked.table.depth)));
         runner.batch.preload(op);
-        scratch.copyFrom(value, valueOffset, keyAt + keyLength, valueLength);
+        scratch.copyFrom(asked.value, asked.valueOffset, keyAt + asked.keyLength, valueLength);
         runner.batch.start(op);
         return true;
     }

@@ -22,6 +22,7 @@ import io.verbena.table.directory.TablePlan;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -82,6 +83,7 @@ public final class ContentionBenchmark
         private final TableEngine engine;
         private final RandomGenerator random;
         private final MemorySegment key = arena.allocate(KEY_BYTES, Long.BYTES);
+        private final TableRequest request = new TableRequest();
         private OpenTable table;
         private VirtualQp connection;
         private long passed;
@@ -147,8 +149,8 @@ public final class ContentionBenchmark
             while (engine.freeSlots() > 0 && (isLoaded || id == 1 && loaded < KEYS))
             {
                 key.set(ValueLayout.JAVA_LONG, 0, isLoaded ? draw(random.nextDouble()) : loaded++);
-                engine.begin(OperationKind.PUT, table, key, 0, KEY_BYTES, value, 0, VALUE_BYTES, 0,
-                    context.clock().nanoTime() + DEADLINE_NS, 0);
+                engine.begin(request.of(OperationKind.PUT, table, context.clock().nanoTime() + DEADLINE_NS, 0)
+                    .key(key, 0, KEY_BYTES).value(value, 0, VALUE_BYTES));
             }
         }
 

@@ -30,6 +30,7 @@ import io.verbena.table.directory.TablePlan;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationListener;
+import io.verbena.table.operation.TableRequest;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -67,6 +68,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     private long nextChunk = FIRST_CHUNK;
     private long completed;
     private long begun;
+    private final TableRequest request = new TableRequest();
     private long deadlineNs;
     private MemorySegment target;
     private int lastResult;
@@ -284,17 +286,12 @@ final class EngineRig implements AutoCloseable, OperationListener
         {
             deadlineNs = client.clock().nanoTime() + TIMEOUT_NS;
         }
-        final int keyLength = (int)key.byteSize();
-        final boolean isBegun = switch (kind)
+        request.of(kind, table, deadlineNs, 0).key(key, 0, (int)key.byteSize()).expectedVersion(operand).delta(operand);
+        if (OperationKind.takesValue(kind))
         {
-            case OperationKind.INCREMENT ->
-                engine.beginIncrement(table, key, 0, keyLength, operand, deadlineNs, 0);
-            case OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT, OperationKind.REPLACE,
-                OperationKind.APPEND -> engine.begin(
-                    kind, table, key, 0, keyLength, value, 0, (int)value.byteSize(), operand, deadlineNs, 0);
-            default -> engine.begin(kind, table, key, 0, keyLength, operand, deadlineNs, 0);
-        };
-        if (!isBegun)
+            request.value(value, 0, (int)value.byteSize());
+        }
+        if (!engine.begin(request))
         {
             throw new IllegalStateException("no free operation slot");
         }

@@ -18,6 +18,7 @@ import io.verbena.table.growth.TableMerge;
 import io.verbena.table.growth.TableSplit;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -92,8 +93,9 @@ final class SplitterRig implements AutoCloseable
         final long chunkBytes)
     {
         engine.chunkLeased(DirectoryEntry.memoryNodeId(descriptor.entry(0)), chunk, chunkBytes);
-        engine.begin(OperationKind.PUT, engine.openTable(descriptor), key, 0, (int)key.byteSize(), value, 0,
-            (int)value.byteSize(), 0, context.clock().nanoTime() + TIMEOUT_NS, 0);
+        engine.begin(new TableRequest()
+            .of(OperationKind.PUT, engine.openTable(descriptor), context.clock().nanoTime() + TIMEOUT_NS, 0)
+            .key(key, 0, (int)key.byteSize()).value(value, 0, (int)value.byteSize()));
         runUntil(() -> engine.active() == 0);
         if (engine.counters().results[OperationResult.STORED] == 0)
         {

@@ -1,0 +1,135 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.format.BlockDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * What a caller asks of an engine. Owned by the caller, and filled in anew for one operation after the other: the
+ * engine takes what it needs while it begins an operation, and keeps nothing of this. One thread only.
+ */
+public final class TableRequest
+{
+    private static final int NO_VALUE = -1;
+
+    int kind;
+    OpenTable table;
+    MemorySegment key = MemorySegment.NULL;
+    long keyOffset;
+    int keyLength;
+    MemorySegment value = MemorySegment.NULL;
+    long valueOffset;
+    private int valueLength;
+    long expectedVersion;
+    long delta;
+    long deadlineNs;
+    long correlationId;
+
+    /**
+     * Begins to fill it in: nothing is left of what was asked before.
+     *
+     * @param newKind          one of {@link OperationKind}.
+     * @param newTable         opened by the engine.
+     * @param newDeadlineNs    instant of the engine's clock at which the listener hears of the operation at the latest.
+     * @param newCorrelationId given back by {@link Operation#correlationId()}.
+     */
+    public TableRequest of(
+        final int newKind, final OpenTable newTable, final long newDeadlineNs, final long newCorrelationId)
+    {
+        kind = Objects.checkIndex(newKind, OperationKind.COUNT);
+        if (table != newTable)
+        {
+            // A reference is stored only where it changes: see NodeLink for what that saves.
+            table = newTable;
+        }
+        deadlineNs = newDeadlineNs;
+        correlationId = newCorrelationId;
+        keyLength = 0;
+        valueLength = NO_VALUE;
+        expectedVersion = 0;
+        delta = 0;
+        return this;
+    }
+
+    /**
+     * @param segment     holds the key, which is copied when the operation begins.
+     * @param offset      first byte of the key.
+     * @param lengthBytes 1 to 65,536.
+     */
+    public TableRequest key(final MemorySegment segment, final long offset, final int lengthBytes)
+    {
+        check("key", segment, offset, lengthBytes, 1, BlockDescriptor.MAX_KEY_BYTES);
+        if (key != segment)
+        {
+            key = segment;
+        }
+        keyOffset = offset;
+        keyLength = lengthBytes;
+        return this;
+    }
+
+    /**
+     * PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE: the value; APPEND: what to append.
+     *
+     * @param segment     holds it; it is copied when the operation begins.
+     * @param offset      its first byte.
+     * @param lengthBytes 0 to 16,384.
+     */
+    public TableRequest value(final MemorySegment segment, final long offset, final int lengthBytes)
+    {
+        check("value", segment, offset, lengthBytes, 0, BlockDescriptor.MAX_VALUE_BYTES);
+        if (value != segment)
+        {
+            value = segment;
+        }
+        valueOffset = offset;
+        valueLength = lengthBytes;
+        return this;
+    }
+
+    /** REPLACE, DELETE_VERSION: the version over which to store, or which to remove. Other kinds ignore it. */
+    public TableRequest expectedVersion(final long version)
+    {
+        expectedVersion = version;
+        return this;
+    }
+
+    /**
+     * INCREMENT: what to add, may be negative. The key's value of 8 bytes, a little-endian two's complement number, or
+     * 0 if the key is absent, becomes the sum, see {@link Operation#counter()}. Other kinds ignore it.
+     */
+    public TableRequest delta(final long addend)
+    {
+        delta = addend;
+        return this;
+    }
+
+    /** @return which table is meant. */
+    public OpenTable table()
+    {
+        return table;
+    }
+
+    /** @return bytes of the value, 0 of a kind that is given none; an error if the request is not complete. */
+    int checkedValueLength()
+    {
+        if (keyLength == 0 || OperationKind.takesValue(kind) != (valueLength != NO_VALUE))
+        {
+            throw new IllegalArgumentException(OperationKind.name(kind) + (keyLength == 0 ? " needs a key" :
+                valueLength == NO_VALUE ? " needs a value" : " takes no value"));
+        }
+        return Math.max(0, valueLength);
+    }
+
+    private static void check(
+        final String what, final MemorySegment segment, final long offset, final int length, final int least,
+        final int most)
+    {
+        if (length < least || length > most)
+        {
+            throw new IllegalArgumentException(what + "Length=" + length + " (" + least + " to " + most + ")");
+        }
+        Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    }
+}
