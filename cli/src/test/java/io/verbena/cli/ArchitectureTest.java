@@ -204,6 +204,9 @@ class ArchitectureTest
         check(noClasses().that().resideInAPackage("io.verbena.table.*")
             .and().resideOutsideOfPackage("io.verbena.table.check")
             .should().dependOnClassesThat().resideInAPackage("io.verbena.table"));
+        // Operations and scans see that a slot is moving, never what drives a split or merge.
+        check(noClasses().that().resideInAnyPackage("io.verbena.table.operation", "io.verbena.table.scan")
+            .should().dependOnClassesThat().resideInAPackage("io.verbena.table.growth"));
     }
 
     @Test

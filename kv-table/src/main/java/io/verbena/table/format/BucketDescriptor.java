@@ -105,6 +105,12 @@ public final class BucketDescriptor
         return (int)(header >>> DEPTH_SHIFT) & (1 << DEPTH_BITS) - 1;
     }
 
+    /** @return where a slot is in buckets that stand one behind the other, and through which slots are numbered. */
+    public static int slotPosition(final int slot)
+    {
+        return slot / SLOTS_PER_BUCKET * BUCKET_BYTES + SLOTS_OFFSET + slot % SLOTS_PER_BUCKET * SLOT_BYTES;
+    }
+
     /** @return offset of a combined bucket in its group: side 0 or 1. */
     public static int combinedOffset(final int side)
     {

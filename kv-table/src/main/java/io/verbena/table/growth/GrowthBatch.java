@@ -8,16 +8,14 @@ import io.verbena.table.access.BatchCookies;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SubtableDescriptor;
-import io.verbena.table.moving.MergeUnit;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import io.verbena.table.moving.MoveBatch;
 
 /**
  * The requests of a split or merge behind one doorbell, their memory, and what they have cost. Owner thread of the
  * engine only; the memory is that of one split at a time: first what all of it shares, then a range for each of the
  * groups under way, which have batches of their own.
  */
-public final class GrowthBatch implements MergeUnit.Requests
+public final class GrowthBatch extends MoveBatch
 {
     /** Cookie of its batches; those of groups have the number of their lane, from 1, in the bits above. */
     static final int COOKIE = BatchCookies.GROWTH;
@@ -26,22 +24,15 @@ public final class GrowthBatch implements MergeUnit.Requests
     /** Groups that may be under way at a time. */
     public static final int MAX_LANES = 8;
     static final int GROUPS_PER_WRITE = 64;
-    static final int MAX_SWAPS = 64;
     static final int HEADER_AT = MAX_SWAPS * Long.BYTES;
     static final int SECOND_HEADER_AT = HEADER_AT + SubtableDescriptor.HEADER_BYTES;
     static final int FORMAT_AT = SECOND_HEADER_AT + SubtableDescriptor.HEADER_BYTES;
     static final int SCRATCH_BYTES = FORMAT_AT + GROUPS_PER_WRITE * BucketDescriptor.GROUP_BYTES;
     private static final int LANE_BYTES = MAX_SWAPS * Long.BYTES + SplitGroup.MEMORY_BYTES;
 
-    final Scratch scratch;
-    private final int swapsAt;
+    private final int groupAt;
     private final int cookie;
-    private final int[] items = new int[MAX_SWAPS];
-    private OneSidedPort port;
-    private int posted;
-    private long verbs;
     private long doorbells;
-    private long payloadBytes;
 
     GrowthBatch(final Scratch scratch)
     {
@@ -50,8 +41,8 @@ public final class GrowthBatch implements MergeUnit.Requests
 
     private GrowthBatch(final Scratch scratch, final int swapsAt, final int cookie)
     {
-        this.scratch = scratch;
-        this.swapsAt = swapsAt;
+        super(scratch, swapsAt);
+        groupAt = swapsAt + MAX_SWAPS * Long.BYTES;
         this.cookie = cookie;
     }
 
@@ -81,13 +72,13 @@ public final class GrowthBatch implements MergeUnit.Requests
     /** @return where the memory of a lane's group begins, {@link SplitGroup#MEMORY_BYTES} of it. */
     int groupAt()
     {
-        return swapsAt + MAX_SWAPS * Long.BYTES;
+        return groupAt;
     }
 
-    void begin(final OneSidedPort onPort)
+    @Override
+    public void begin(final OneSidedPort onPort)
     {
-        port = onPort;
-        posted = 0;
+        super.begin(onPort);
         port.begin();
     }
 
@@ -99,86 +90,8 @@ public final class GrowthBatch implements MergeUnit.Requests
         return isPosted;
     }
 
-    @Override
-    public void read(final int at, final int lengthBytes, final long offset)
-    {
-        port.read(scratch.region, at, lengthBytes, offset);
-        verbs++;
-        payloadBytes += lengthBytes;
-    }
-
-    /** A READ that takes the place of a swap, so that {@link #hasRoom()} counts it. */
-    void readItem(final int item, final int at, final int lengthBytes, final long offset)
-    {
-        read(at, lengthBytes, offset);
-        items[posted++] = item;
-    }
-
-    void write(final int at, final int lengthBytes, final long offset)
-    {
-        port.write(scratch.region, at, lengthBytes, offset);
-        verbs++;
-        payloadBytes += lengthBytes;
-    }
-
-    @Override
-    public void swap(final int item, final long offset, final long expected, final long desired)
-    {
-        port.compareSwap(scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
-        items[posted++] = item;
-        verbs++;
-        payloadBytes += Long.BYTES;
-    }
-
-    @Override
-    public boolean hasRoom()
-    {
-        return posted < MAX_SWAPS && port.space() > 0;
-    }
-
-    @Override
-    public int posted()
-    {
-        return posted;
-    }
-
-    @Override
-    public int item(final int number)
-    {
-        return items[number];
-    }
-
-    /** @return the word that a swap found. */
-    @Override
-    public long result(final int number)
-    {
-        return word(swapsAt + number * Long.BYTES);
-    }
-
-    @Override
-    public long word(final int at)
-    {
-        return scratch.buffer.getLong(at, LITTLE_ENDIAN);
-    }
-
-    @Override
-    public void word(final int at, final long word)
-    {
-        scratch.word(at, word);
-    }
-
-    long verbs()
-    {
-        return verbs;
-    }
-
     long doorbells()
     {
         return doorbells;
-    }
-
-    long payloadBytes()
-    {
-        return payloadBytes;
     }
 }

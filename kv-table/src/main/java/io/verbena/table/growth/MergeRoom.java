@@ -143,8 +143,7 @@ public final class MergeRoom
     {
         final int slot = word % MergePlacement.SLOTS;
         return at(word / MergePlacement.SLOTS) + inPiece * BucketDescriptor.GROUP_BYTES +
-            slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.SLOTS_OFFSET +
-            slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+            BucketDescriptor.slotPosition(slot);
     }
 
     private void load(final int inPiece)

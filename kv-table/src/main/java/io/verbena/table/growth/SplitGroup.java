@@ -6,13 +6,15 @@ import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.Freezing;
+import io.verbena.table.moving.MoveRequests;
 import io.verbena.table.moving.SlotMove;
 
 /**
  * One group of a subtable that is split: reads it, puts the link into its bucket headers and freezes its slots, then
  * initialises the slots of both new subtables. Owner thread of the engine only.
  */
-public final class SplitGroup
+public final class SplitGroup implements Freezing.Buckets
 {
     private enum Step
     {
@@ -23,10 +25,10 @@ public final class SplitGroup
     private static final int HASHES_AT = BucketDescriptor.GROUP_BYTES;
     /** The same group of both new subtables, read where somebody else has begun. */
     private static final int NEW_GROUPS_AT = HASHES_AT + SLOTS * Long.BYTES;
-    /** What it needs of the memory of its batch, in whole lines. */
+    /** What it needs of the memory of its requests, in whole lines. */
     static final int MEMORY_BYTES = (NEW_GROUPS_AT + 2 * BucketDescriptor.GROUP_BYTES + 63) / 64 * 64;
 
-    private final GrowthBatch batch;
+    private final MoveRequests requests;
     private final int memoryAt;
     private final int tableId;
     private Step step = Step.DONE;
@@ -40,10 +42,11 @@ public final class SplitGroup
     private int doneBefore;
     private String failure;
 
-    SplitGroup(final GrowthBatch batch, final int tableId)
+    /** @param memoryAt where its part of the memory of the requests begins. */
+    SplitGroup(final MoveRequests requests, final int memoryAt, final int tableId)
     {
-        this.batch = batch;
-        memoryAt = batch.groupAt();
+        this.requests = requests;
+        this.memoryAt = memoryAt;
         this.tableId = tableId;
     }
 
@@ -97,7 +100,7 @@ public final class SplitGroup
         switch (step)
         {
             case READ -> stageRead();
-            case FREEZE -> stageFreeze();
+            case FREEZE -> Freezing.stage(requests, this);
             case READ_HASHES -> stageReadHashes();
             case MOVE -> stageMove();
             default -> throw new IllegalStateException("nothing to do: " + this);
@@ -115,7 +118,11 @@ public final class SplitGroup
         switch (step)
         {
             case READ -> onRead();
-            case FREEZE -> onFreeze();
+            case FREEZE ->
+            {
+                Freezing.onComplete(requests, this);
+                freezeOrMove();
+            }
             case READ_HASHES -> onReadHashes();
             case MOVE -> step = nextMove() < 2 * SLOTS ? Step.MOVE : Step.DONE;
             default -> throw new IllegalStateException("nothing was posted: " + this);
@@ -124,10 +131,10 @@ public final class SplitGroup
 
     private void stageRead()
     {
-        batch.read(memoryAt, BucketDescriptor.GROUP_BYTES, SubtableDescriptor.groupOffset(oldOffset, group));
+        requests.read(memoryAt, BucketDescriptor.GROUP_BYTES, SubtableDescriptor.groupOffset(oldOffset, group));
         for (int side = 0; side < 2 && !isLinkOurs; side++)
         {
-            batch.read(newGroupAt(side), BucketDescriptor.GROUP_BYTES,
+            requests.read(newGroupAt(side), BucketDescriptor.GROUP_BYTES,
                 SubtableDescriptor.groupOffset(SplitLink.offset(link, side), group));
         }
     }
@@ -135,14 +142,15 @@ public final class SplitGroup
     /** Whether a slot may have to be moved; what others did since the group was read costs a lost swap only. */
     private boolean isPending(final int slot, final int side)
     {
-        return isLinkOurs || batch.word(newGroupAt(side) + inGroup(slot)) == SlotWord.UNINITIALISED;
+        return isLinkOurs ||
+            requests.word(newGroupAt(side) + BucketDescriptor.slotPosition(slot)) == SlotWord.UNINITIALISED;
     }
 
     private void onRead()
     {
         for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
         {
-            final long header = batch.word(headerAt(bucket));
+            final long header = requests.word(at(bucket) + BucketDescriptor.HEADER_OFFSET);
             if (header != link && header != oldHeader)
             {
                 failure = "bucket of another subtable: group=" + group + " bucket=" + bucket;
@@ -185,52 +193,28 @@ public final class SplitGroup
         return word == SlotWord.UNINITIALISED;
     }
 
-    /** Whether those who see a frozen word of a bucket find their way from its header. */
-    private boolean isLinked(final long header)
+    @Override
+    public int count()
     {
-        return header == link;
+        return BucketDescriptor.BUCKETS_PER_GROUP;
     }
 
-    private void stageFreeze()
+    @Override
+    public int at(final int bucket)
     {
-        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
-        {
-            final long header = batch.word(headerAt(bucket));
-            if (!isLinked(header))
-            {
-                batch.swap(-1 - bucket,
-                    SubtableDescriptor.groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES,
-                    header, link);
-            }
-        }
-        for (int slot = 0; slot < SLOTS && batch.hasRoom(); slot++)
-        {
-            final long word = oldWord(slot);
-            if (!SlotMove.isFrozen(word))
-            {
-                batch.swap(slot, slotOffset(oldOffset, slot), word, SlotMove.frozen(word));
-            }
-        }
+        return memoryAt + bucket * BucketDescriptor.BUCKET_BYTES;
     }
 
-    private void onFreeze()
+    @Override
+    public long offset(final int bucket)
     {
-        for (int i = 0; i < batch.posted(); i++)
-        {
-            final int slot = batch.item(i);
-            final long found = batch.result(i);
-            if (slot < 0)
-            {
-                final int at = headerAt(-1 - slot);
-                batch.word(at, found == batch.word(at) ? link : found);
-            }
-            else
-            {
-                final long expected = oldWord(slot);
-                batch.word(wordAt(slot), found == expected ? SlotMove.frozen(expected) : found);
-            }
-        }
-        freezeOrMove();
+        return SubtableDescriptor.groupOffset(oldOffset, group) + (long)bucket * BucketDescriptor.BUCKET_BYTES;
+    }
+
+    @Override
+    public long link(final int bucket)
+    {
+        return link;
     }
 
     private boolean renews()
@@ -251,9 +235,9 @@ public final class SplitGroup
 
     private void stageReadHashes()
     {
-        for (int slot = nextHash(); slot < SLOTS && batch.hasRoom(); slot = nextHash())
+        for (int slot = nextHash(); slot < SLOTS && requests.hasRoom(); slot = nextHash())
         {
-            batch.readItem(slot, hashAt(slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
+            requests.read(hashAt(slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,
                 SlotWord.blockOffset(oldWord(slot)) + BlockDescriptor.KEY_HASH_OFFSET + SlotMove.DIRECTORY_BITS_AT);
             done = slot + 1;
         }
@@ -271,15 +255,15 @@ public final class SplitGroup
     /** Both sides of a slot, slot after slot. */
     private void stageMove()
     {
-        for (; done < 2 * SLOTS && batch.hasRoom(); done++)
+        for (; done < 2 * SLOTS && requests.hasRoom(); done++)
         {
             final int slot = done / 2;
             final int side = done % 2;
             if (isPending(slot, side))
             {
                 final int window = renews() ?
-                    KeyHash.window(batch.word(hashAt(slot)), newDepth) : 0;
-                batch.swap(slot, slotOffset(SplitLink.offset(link, side), slot), SlotWord.UNINITIALISED,
+                    KeyHash.window(requests.word(hashAt(slot)), newDepth) : 0;
+                requests.swap(slot, slotOffset(SplitLink.offset(link, side), slot), SlotWord.UNINITIALISED,
                     SlotMove.moved(oldWord(slot), newDepth, side, renews(), window));
             }
         }
@@ -297,17 +281,12 @@ public final class SplitGroup
 
     private long slotOffset(final long subtable, final int slot)
     {
-        return SubtableDescriptor.groupOffset(subtable, group) + inGroup(slot);
-    }
-
-    private int headerAt(final int bucket)
-    {
-        return memoryAt + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
+        return SubtableDescriptor.groupOffset(subtable, group) + BucketDescriptor.slotPosition(slot);
     }
 
     private int wordAt(final int slot)
     {
-        return memoryAt + inGroup(slot);
+        return memoryAt + BucketDescriptor.slotPosition(slot);
     }
 
     private int hashAt(final int slot)
@@ -320,15 +299,9 @@ public final class SplitGroup
         return memoryAt + NEW_GROUPS_AT + side * BucketDescriptor.GROUP_BYTES;
     }
 
-    private static int inGroup(final int slot)
-    {
-        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
-    }
-
     private long oldWord(final int slot)
     {
-        return batch.word(wordAt(slot));
+        return requests.word(wordAt(slot));
     }
 
     @Override

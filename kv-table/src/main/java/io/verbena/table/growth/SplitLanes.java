@@ -45,7 +45,7 @@ final class SplitLanes
         for (int lane = 0; lane < lanes; lane++)
         {
             batches[lane] = GrowthBatch.ofLane(scratch, lane);
-            groups[lane] = new SplitGroup(batches[lane], tableId);
+            groups[lane] = new SplitGroup(batches[lane], batches[lane].groupAt(), tableId);
         }
     }
 

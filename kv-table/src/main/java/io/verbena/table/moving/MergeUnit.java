@@ -12,36 +12,8 @@ import io.verbena.table.format.SubtableDescriptor;
  * by who merges and by operations that need the group; whoever comes second finds it done. Owner thread of the engine
  * only.
  */
-public final class MergeUnit
+public final class MergeUnit implements Freezing.Buckets
 {
-    /** Requests of one batch of it, their memory and their results. */
-    public interface Requests
-    {
-        /** @return whether one more can be posted. */
-        boolean hasRoom();
-
-        /** Stages a READ. */
-        void read(int at, int lengthBytes, long offset);
-
-        /** Stages a compare-and-swap that concerns the item given. */
-        void swap(int item, long offset, long expected, long desired);
-
-        /** @return how many swaps were posted. */
-        int posted();
-
-        /** @return what the numbered swap concerned. */
-        int item(int number);
-
-        /** @return the word that it found. */
-        long result(int number);
-
-        /** @return a word of the memory. */
-        long word(int at);
-
-        /** Sets a word of the memory. */
-        void word(int at, long word);
-    }
-
     private enum Step
     {
         READ, FREEZE, PLACE, DONE
@@ -139,29 +111,33 @@ public final class MergeUnit
         return records;
     }
 
-    public void stage(final Requests requests)
+    public void stage(final MoveRequests requests)
     {
         switch (step)
         {
             case READ -> stageRead(requests);
-            case FREEZE -> stageFreeze(requests);
+            case FREEZE -> Freezing.stage(requests, this);
             case PLACE -> stagePlace(requests);
             default -> throw new IllegalStateException("nothing to do: " + this);
         }
     }
 
-    public void onComplete(final Requests requests)
+    public void onComplete(final MoveRequests requests)
     {
         switch (step)
         {
             case READ -> onRead(requests);
-            case FREEZE -> onFreeze(requests);
+            case FREEZE ->
+            {
+                Freezing.onComplete(requests, this);
+                freezeOrPlace(requests);
+            }
             case PLACE -> onPlace(requests);
             default -> throw new IllegalStateException("nothing was posted: " + this);
         }
     }
 
-    private void stageRead(final Requests requests)
+    private void stageRead(final MoveRequests requests)
     {
         for (int part = 0; part < offsets.length; part++)
         {
@@ -170,7 +146,7 @@ public final class MergeUnit
         }
     }
 
-    private void onRead(final Requests requests)
+    private void onRead(final MoveRequests requests)
     {
         if (nextPending(requests) == SLOTS || isSuperseded(requests))
         {
@@ -180,7 +156,7 @@ public final class MergeUnit
         for (int bucket = 0; bucket < offsets.length * BUCKETS; bucket++)
         {
             final int part = bucket / BUCKETS;
-            final long header = requests.word(headerAt(bucket));
+            final long header = requests.word(at(bucket) + BucketDescriptor.HEADER_OFFSET);
             if (header != headers[part] && (part == NEW || header != links[part]))
             {
                 failure = "bucket of another subtable: group=" + group + " bucket=" + bucket;
@@ -191,18 +167,18 @@ public final class MergeUnit
     }
 
     /** The words of a line are read one after the other: it may have been complete, and split, in between. */
-    private boolean isSuperseded(final Requests requests)
+    private boolean isSuperseded(final MoveRequests requests)
     {
         boolean is = false;
         for (int bucket = NEW * BUCKETS; bucket < (NEW + 1) * BUCKETS; bucket++)
         {
-            final long header = requests.word(headerAt(bucket));
+            final long header = requests.word(at(bucket) + BucketDescriptor.HEADER_OFFSET);
             is |= SplitLink.isLink(header) || MergeLink.isLink(header);
         }
         return is;
     }
 
-    private void freezeOrPlace(final Requests requests)
+    private void freezeOrPlace(final MoveRequests requests)
     {
         for (int slot = 0; slot < 2 * SLOTS; slot++)
         {
@@ -244,51 +220,8 @@ public final class MergeUnit
         return isFrozen;
     }
 
-    /** Links first: whoever sees a frozen word finds the way. Items are buckets (negative) and slots. */
-    private void stageFreeze(final Requests requests)
-    {
-        for (int bucket = 0; bucket < 2 * BUCKETS; bucket++)
-        {
-            final long link = links[bucket / BUCKETS];
-            final long header = requests.word(headerAt(bucket));
-            if (header != link)
-            {
-                requests.swap(-1 - bucket, SubtableDescriptor.groupOffset(offsets[bucket / BUCKETS], group) +
-                    (long)(bucket % BUCKETS) * BucketDescriptor.BUCKET_BYTES, header, link);
-            }
-        }
-        for (int slot = 0; slot < 2 * SLOTS && requests.hasRoom(); slot++)
-        {
-            final long word = requests.word(wordAt(slot));
-            if (!SlotWord.isFrozen(word))
-            {
-                requests.swap(slot, slotOffset(slot), word, SlotWord.frozen(word));
-            }
-        }
-    }
-
-    private void onFreeze(final Requests requests)
-    {
-        for (int i = 0; i < requests.posted(); i++)
-        {
-            final int item = requests.item(i);
-            final long found = requests.result(i);
-            if (item < 0)
-            {
-                final int at = headerAt(-1 - item);
-                requests.word(at, found == requests.word(at) ? links[(-1 - item) / BUCKETS] : found);
-            }
-            else
-            {
-                final int at = wordAt(item);
-                requests.word(at, found == requests.word(at) ? SlotWord.frozen(found) : found);
-            }
-        }
-        freezeOrPlace(requests);
-    }
-
     /** A lost swap was done by somebody else. */
-    private void stagePlace(final Requests requests)
+    private void stagePlace(final MoveRequests requests)
     {
         for (staged = done; staged < SLOTS && requests.hasRoom(); staged++)
         {
@@ -299,13 +232,13 @@ public final class MergeUnit
         }
     }
 
-    private void onPlace(final Requests requests)
+    private void onPlace(final MoveRequests requests)
     {
         done = staged;
         step = nextPending(requests) < SLOTS ? Step.PLACE : Step.DONE;
     }
 
-    private int nextPending(final Requests requests)
+    private int nextPending(final MoveRequests requests)
     {
         int next = done;
         while (next < SLOTS && requests.word(wordAt(NEW * SLOTS + next)) != SlotWord.UNINITIALISED)
@@ -315,16 +248,35 @@ public final class MergeUnit
         return next;
     }
 
-    /** Where a bucket's header is in memory; buckets and slots are numbered through the three groups. */
-    private int headerAt(final int bucket)
+    @Override
+    public int count()
     {
-        return memoryAt + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
+        return 2 * BUCKETS;
+    }
+
+    /** Buckets and slots are numbered through the three groups. */
+    @Override
+    public int at(final int bucket)
+    {
+        return memoryAt + bucket * BucketDescriptor.BUCKET_BYTES;
+    }
+
+    @Override
+    public long offset(final int bucket)
+    {
+        return SubtableDescriptor.groupOffset(offsets[bucket / BUCKETS], group) +
+            (long)(bucket % BUCKETS) * BucketDescriptor.BUCKET_BYTES;
+    }
+
+    @Override
+    public long link(final int bucket)
+    {
+        return links[bucket / BUCKETS];
     }
 
     private int wordAt(final int slot)
     {
-        return memoryAt + slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+        return memoryAt + BucketDescriptor.slotPosition(slot);
     }
 
     private long slotOffset(final int slot)

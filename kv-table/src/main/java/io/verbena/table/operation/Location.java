@@ -111,16 +111,9 @@ final class Location
         return pairCount * 2 * BucketDescriptor.SLOTS_PER_BUCKET;
     }
 
-    /** @return where a slot is among the buckets read. */
-    static int slotPosition(final int slot)
-    {
-        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
-    }
-
     long slotOffset(final int slot)
     {
-        final int position = slotPosition(slot);
+        final int position = BucketDescriptor.slotPosition(slot);
         return pairOffsets[position / BucketDescriptor.COMBINED_BYTES] + position % BucketDescriptor.COMBINED_BYTES;
     }
 

@@ -233,12 +233,12 @@ public final class Operation
 
     long slotWord(final int slot)
     {
-        return scratch.word(base + Scratch.BUCKETS_OFFSET + Location.slotPosition(slot));
+        return scratch.word(base + Scratch.BUCKETS_OFFSET + BucketDescriptor.slotPosition(slot));
     }
 
     void slotWord(final int slot, final long word)
     {
-        scratch.word(base + Scratch.BUCKETS_OFFSET + Location.slotPosition(slot), word);
+        scratch.word(base + Scratch.BUCKETS_OFFSET + BucketDescriptor.slotPosition(slot), word);
     }
 
     long bucketHeaderRead(final int bucket)
@@ -249,27 +249,18 @@ public final class Operation
     /** @return word of a slot in the subtable that is split, after a peek. */
     long oldWord(final int slot)
     {
-        return scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + Location.slotPosition(slot));
+        return scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + BucketDescriptor.slotPosition(slot));
     }
 
-    void oldWord(final int slot, final long word)
+    /** @return whether a slot waits for a word of the subtable that is split. */
+    boolean isPending(final int slot)
     {
-        scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + Location.slotPosition(slot), word);
+        return slotWord(slot) == SlotWord.UNINITIALISED && location.slotCounts(slot);
     }
 
     long oldBucketHeader(final int bucket)
     {
-        return scratch.word(oldBucketAt(bucket));
-    }
-
-    void oldBucketHeader(final int bucket, final long header)
-    {
-        scratch.word(oldBucketAt(bucket), header);
-    }
-
-    private int oldBucketAt(final int bucket)
-    {
-        return base + Scratch.OLD_BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES;
+        return scratch.word(base + Scratch.OLD_BUCKETS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES);
     }
 
     /** @return first empty slot, main bucket before overflow, of the pair with more of them; or -1. */

@@ -9,6 +9,7 @@ import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.moving.Freezing;
 import io.verbena.table.moving.MergeUnit;
 import io.verbena.table.moving.SlotMove;
 
@@ -25,12 +26,12 @@ final class SlotMoves
     private static final int RESERVED = 4;
 
     private final OperationFlow flow;
-    private final UnitRequests unitRequests;
+    private final OldBuckets old;
 
     SlotMoves(final OperationFlow flow)
     {
         this.flow = flow;
-        unitRequests = new UnitRequests(flow.batch);
+        old = new OldBuckets(flow.batch);
     }
 
     /** @return the word that counts for a reader: the new one, or what the old one will become on its side. */
@@ -113,7 +114,7 @@ final class SlotMoves
 
     void onUnit(final Operation op)
     {
-        op.moving.unit.onComplete(unitRequests.of(op));
+        op.moving.unit.onComplete(old.of(op));
         if (op.moving.unit.failure() != null)
         {
             flow.end(op, OperationResult.RESTRUCTURING);
@@ -151,33 +152,22 @@ final class SlotMoves
         return header == op.location.splitLink || header == TableDirectory.parentHeader(op.location.bucketHeader);
     }
 
-    /** Whether those who see a frozen word of a bucket find their way from its header. */
-    private static boolean isLinked(final Operation op, final int bucket)
-    {
-        return op.oldBucketHeader(bucket) == op.location.splitLink;
-    }
-
-    /** Freezes one slot, the link first; the results are the first two. */
+    /** Freezes one slot, the link first: its swap is the last one. */
     void stageFreeze(final Operation op, final int slot)
     {
-        final int bucket = slot / BucketDescriptor.SLOTS_PER_BUCKET;
-        final long old = op.oldWord(slot);
-        if (!isLinked(op, bucket))
-        {
-            flow.batch.swap(1, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
-                op.location.splitLink);
-        }
-        if (!SlotMove.isFrozen(old))
-        {
-            flow.batch.swap(0, op.location.oldSlotOffset(slot), old, SlotMove.frozen(old));
-        }
+        Freezing.stage(old.begin(op, slot), old);
     }
 
     /** @return whether the word that was read is frozen now; if not, there is another one. */
     boolean isFrozenNow(final Operation op, final int slot)
     {
-        final long old = op.oldWord(slot);
-        return SlotMove.isFrozen(old) || op.swapResult(0) == old || op.swapResult(0) == SlotMove.frozen(old);
+        final long read = op.oldWord(slot);
+        return SlotMove.isFrozen(read) || isFrozenNow(read, op.swapResult(op.claim.victimCount - 1));
+    }
+
+    private static boolean isFrozenNow(final long read, final long found)
+    {
+        return found == read || found == SlotMove.frozen(read);
     }
 
     /** @return what a slot becomes in the subtable of the operation, if its window there is the one given. */
@@ -211,7 +201,7 @@ final class SlotMoves
 
     void stageUnit(final Operation op)
     {
-        op.moving.unit.stage(unitRequests.begin(op));
+        op.moving.unit.stage(old.begin(op));
     }
 
     private void freezeOrMove(final Operation op)
@@ -219,16 +209,16 @@ final class SlotMoves
         boolean isFrozen = true;
         for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
-            final long old = op.oldWord(slot);
-            if (isPending(op, slot))
+            final long word = op.oldWord(slot);
+            if (op.isPending(slot))
             {
-                if (old == SlotWord.UNINITIALISED)
+                if (word == SlotWord.UNINITIALISED)
                 {
                     // A subtable that is split has been initialised as a whole.
                     flow.end(op, OperationResult.RESTRUCTURING);
                     return;
                 }
-                isFrozen &= SlotMove.isFrozen(old);
+                isFrozen &= SlotMove.isFrozen(word);
             }
         }
         if (!isFrozen)
@@ -255,7 +245,7 @@ final class SlotMoves
         op.moving.pending = 0;
         for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {
-            if (isPending(op, slot))
+            if (op.isPending(slot))
             {
                 op.moving.pending |= 1 << slot;
             }
@@ -277,11 +267,6 @@ final class SlotMoves
         }
     }
 
-    private static boolean isPending(final Operation op, final int slot)
-    {
-        return op.slotWord(slot) == SlotWord.UNINITIALISED && op.location.slotCounts(slot);
-    }
-
     private static boolean renews(final Operation op)
     {
         return SlotWord.beginsWindow(op.location.subtableDepth);
@@ -292,33 +277,10 @@ final class SlotMoves
         return Math.min(Scratch.MAX_SWAPS, op.request.link.port.space());
     }
 
-    /**
-     * Links first: whoever sees a frozen word finds the way. The victims are buckets (negative) and slots. The hashes
-     * of the words that are frozen come with them: of a word that stays, they stay.
-     */
+    /** The hashes of the words that are frozen come with them: of a word that stays, they stay. */
     void stageFreeze(final Operation op)
     {
-        final int room = room(op);
-        op.claim.victimCount = 0;
-        for (int bucket = 0; bucket < 2 * op.location.pairCount; bucket++)
-        {
-            if (!isLinked(op, bucket) && bucket != op.location.skippedBucket)
-            {
-                flow.batch.swap(
-                    op.claim.victimCount, op.location.oldBucketOffset(bucket), op.oldBucketHeader(bucket),
-                    op.location.splitLink);
-                op.claim.victims[op.claim.victimCount++] = -1 - bucket;
-            }
-        }
-        for (int slot = 0, slots = op.location.slotsRead(); slot < slots && op.claim.victimCount < room; slot++)
-        {
-            final long word = op.oldWord(slot);
-            if (isPending(op, slot) && !SlotMove.isFrozen(word))
-            {
-                flow.batch.swap(op.claim.victimCount, op.location.oldSlotOffset(slot), word, SlotMove.frozen(word));
-                op.claim.victims[op.claim.victimCount++] = slot;
-            }
-        }
+        Freezing.stage(old.begin(op), old);
         op.moving.hashesPosted = 0;
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots && renews(op) &&
             op.request.link.port.space() > 0; slot++)
@@ -333,23 +295,15 @@ final class SlotMoves
 
     void onFreeze(final Operation op)
     {
-        for (int i = 0; i < op.claim.victimCount; i++)
+        old.of(op);
+        for (int i = 0; i < old.posted(); i++)
         {
-            final long found = op.swapResult(i);
-            if (op.claim.victims[i] < 0)
+            if (old.item(i) >= 0 && !isFrozenNow(op.oldWord(old.item(i)), old.result(i)))
             {
-                final int bucket = (int)(-1 - op.claim.victims[i]);
-                op.oldBucketHeader(bucket, found == op.oldBucketHeader(bucket) ? op.location.splitLink : found);
-            }
-            else
-            {
-                final int slot = (int)op.claim.victims[i];
-                final long expected = op.oldWord(slot);
-                final long frozen = SlotMove.frozen(expected);
-                op.oldWord(slot, found == expected ? frozen : found);
-                op.moving.hashesPosted &= found == expected || found == frozen ? -1 : ~(1 << slot);
+                op.moving.hashesPosted &= ~(1 << old.item(i));
             }
         }
+        Freezing.onComplete(old, old);
         op.moving.done |= op.moving.hashesPosted;
         freezeOrMove(op);
     }
@@ -358,7 +312,7 @@ final class SlotMoves
     private boolean needsHash(final Operation op, final int slot)
     {
         final long frozen = SlotWord.frozen(op.oldWord(slot));
-        return isPending(op, slot) && SlotWord.namesBlock(frozen) &&
+        return op.isPending(slot) && SlotWord.namesBlock(frozen) &&
             SlotWord.side(frozen, op.location.subtableDepth - 1) == op.location.splitSide() &&
             (op.moving.done & 1 << slot) == 0;
     }

@@ -77,7 +77,7 @@ public final class ScanGroups
     /** @return where a slot read is, in its memory node's region. */
     long offset(final int slot)
     {
-        return cursor.groupsOffset() + (long)first * BucketDescriptor.GROUP_BYTES + wordAt(slot);
+        return cursor.groupsOffset() + (long)first * BucketDescriptor.GROUP_BYTES + BucketDescriptor.slotPosition(slot);
     }
 
     /**
@@ -113,24 +113,18 @@ public final class ScanGroups
 
     long newWord(final int slot)
     {
-        return scratch.word(wordAt(slot));
+        return scratch.word(BucketDescriptor.slotPosition(slot));
     }
 
     long oldWord(final int slot)
     {
-        return scratch.word(OLD_AT + wordAt(slot));
+        return scratch.word(OLD_AT + BucketDescriptor.slotPosition(slot));
     }
 
     /** @return whether the words of the subtable that is split into this one were read, too. */
     boolean readsOld()
     {
         return readsOld;
-    }
-
-    private static int wordAt(final int slot)
-    {
-        return slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET + slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     /** Numbers the records that are not behind the cursor. */

@@ -16,6 +16,7 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.moving.MergeUnit;
+import io.verbena.table.moving.MoveBatch;
 import io.verbena.table.operation.OperationResult;
 
 import org.agrona.DirectBuffer;
@@ -102,7 +103,7 @@ public final class TableScan
     private Step step;
     /** The record whose block is read next. */
     private int record;
-    private ScanRequests unitRequests;
+    private MoveBatch unitRequests;
     private MergeUnit unit;
     private int groupReads;
     private final Damage damage = new Damage();
@@ -141,7 +142,7 @@ public final class TableScan
         {
             scratch = new Scratch(
                 protectionDomain, attributes, ScanGroups.MEMORY_BYTES + ScanBlocks.MEMORY_BYTES);
-            unitRequests = new ScanRequests(scratch, ScanGroups.OLD_AT + MergeUnit.MEMORY_BYTES);
+            unitRequests = new MoveBatch(scratch, ScanGroups.OLD_AT + MergeUnit.MEMORY_BYTES);
             groups.use(scratch);
             blocks.use(scratch);
         }
@@ -306,8 +307,10 @@ public final class TableScan
             }
             case COMPLETE_UNIT ->
             {
-                unit.stage(unitRequests.begin(link.port));
-                return unitRequests.count();
+                final long before = unitRequests.verbs();
+                unitRequests.begin(link.port);
+                unit.stage(unitRequests);
+                return (int)(unitRequests.verbs() - before);
             }
             default ->
             {

@@ -5,10 +5,11 @@ import io.verbena.table.SimQueuePairPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.moving.MergeUnit;
+import io.verbena.table.moving.MoveBatch;
+import io.verbena.table.moving.MoveRequests;
 import io.verbena.table.scan.Cursor;
 import io.verbena.table.scan.ScanBlocks;
 import io.verbena.table.scan.ScanGroups;
-import io.verbena.table.scan.ScanRequests;
 import io.verbena.table.scan.TableScan;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
@@ -33,7 +34,7 @@ public final class OwnState
 {
     private static final Set<Class<?>> PARTS = Set.of(TableSplit.class, SplitLanes.class, SplitGroup.class,
         GrowthBatch.class, TableMerge.class, HeaderLine.class, SubtableFormat.class, MergeUnit.class, MergeRoom.class,
-        RacedWalk.class, TableScan.class, Cursor.class, ScanRequests.class, ScanGroups.class, ScanBlocks.class);
+        RacedWalk.class, TableScan.class, Cursor.class, MoveBatch.class, ScanGroups.class, ScanBlocks.class);
     /** Set once, or taken from the memory that counts, whenever they are used. */
     private static final Set<String> LEFT_OUT = Set.of("table", "link", "port", "items", "words", "blockAt", "sink",
         "protectionDomain", "attributes", "epochs", "counts", "costs");
@@ -108,7 +109,7 @@ public final class OwnState
 
     private void addPart(final Object part)
     {
-        for (int i = 0; part instanceof final MergeUnit.Requests requests && i < requests.posted(); i++)
+        for (int i = 0; part instanceof final MoveRequests requests && i < requests.posted(); i++)
         {
             add(requests.item(i));
         }

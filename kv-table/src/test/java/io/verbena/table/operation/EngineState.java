@@ -54,13 +54,15 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public final class EngineState
 {
-    /** Counts, times and random numbers. */
+    /** Counts, times and random numbers; and what is set whenever it is used. */
     private static final Set<String> LEFT_OUT = Set.of(
-        "OperationFlow.counters", "OperationFlow.nowNs", "OperationRunner.earliestDeadlineNs", "Records.clockNs",
+        "OperationFlow.counters", "Tombstones.counters", "OperationFlow.nowNs", "OperationRunner.earliestDeadlineNs",
+        "Records.clockNs",
         "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
         "Cost.retries", "Cost.verbs", "Cost.doorbells", "Cost.roundTrips",
         "Operation.cookie", "Location.touched", "Pause.untilNs",
-        "LocationCache.base", "LocationCache.pages", "Scratch.address", "BlockAllocator.refusals");
+        "LocationCache.base", "LocationCache.pages", "OldBuckets.op", "OldBuckets.only", "Scratch.address",
+        "BlockAllocator.refusals");
     /** Of an operation: what a look finds, and what the next one overwrites. */
     private static final Set<String> FOUND = Set.of(
         "Candidates.words", "Candidates.offsets", "Candidates.slots", "Candidates.count",
@@ -76,7 +78,7 @@ public final class EngineState
         BlockAllocator.class, Combiner.class, ComputedValues.class, Contention.class, EngineMemory.class,
         EpochTracker.class, Inserts.class, LocationCache.class, Lookups.class, MergeUnit.class, Records.class,
         RepeatStep.class, Scratch.class, SlotMoves.class, StartStep.class, SwapStep.class, Tombstones.class,
-        TombstoneQueue.class, NodeLinks.class, UnitRequests.class, KeyHash.class, TableDescriptor.class,
+        TombstoneQueue.class, NodeLinks.class, OldBuckets.class, KeyHash.class, TableDescriptor.class,
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
     /** A map is that of an open table, with the links of its subtables that it has met. */
     private static final Set<Class<?>> OUTSIDE = Set.of(

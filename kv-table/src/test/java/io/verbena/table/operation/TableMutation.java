@@ -14,6 +14,7 @@ import io.verbena.table.growth.SplitGroup;
 import io.verbena.table.growth.SubtableFormat;
 import io.verbena.table.growth.TableMerge;
 import io.verbena.table.growth.TableSplit;
+import io.verbena.table.moving.Freezing;
 import io.verbena.table.moving.MergePlacement;
 import io.verbena.table.moving.MergeUnit;
 import io.verbena.table.moving.SlotMove;
@@ -85,7 +86,7 @@ public enum TableMutation
     /** A slot's word is moved to the next slot. */
     SAME_SLOT(body(SlotMoves.class, "newOffset")),
     /** Slots are frozen without a link in their bucket. */
-    LINK_FIRST(returning(SlotMoves.class, "isLinked", true).and(returning(SplitGroup.class, "isLinked", true))),
+    LINK_FIRST(returning(Freezing.class, "isLinked", true)),
     /** A subtable with slots that are not initialised is split. */
     WHOLE_BEFORE_SPLIT(
         returning(TableSplit.class, "isWhole", true).and(returning(SplitGroup.class, "isMissing", false))),

@@ -1,41 +1,34 @@
-package io.verbena.table.scan;
+package io.verbena.table.moving;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
-import io.verbena.table.moving.MergeUnit;
 
-/** The requests of a scan that completes a group of subtables that are merged. Owner thread of the engine only. */
-public final class ScanRequests implements MergeUnit.Requests
+/** Requests that go to a port in one batch, and what all batches have cost. Owner thread of the engine only. */
+public class MoveBatch implements MoveRequests
 {
-    private static final int MAX_SWAPS = 64;
+    /** Results that there is room for. */
+    public static final int MAX_SWAPS = 64;
 
-    private final Scratch scratch;
+    public final Scratch scratch;
+    protected OneSidedPort port;
     private final int swapsAt;
     private final int[] items = new int[MAX_SWAPS];
-    private OneSidedPort port;
-    private int reads;
     private int posted;
+    private long verbs;
+    private long payloadBytes;
 
-    /** @param swapsAt of 512 bytes for results. */
-    ScanRequests(final Scratch scratch, final int swapsAt)
+    /** @param swapsAt of {@link #MAX_SWAPS} words of the scratch memory for results. */
+    public MoveBatch(final Scratch scratch, final int swapsAt)
     {
         this.scratch = scratch;
         this.swapsAt = swapsAt;
     }
 
-    /** Those of a new batch. */
-    ScanRequests begin(final OneSidedPort onPort)
+    /** Begins to stage a batch. */
+    public void begin(final OneSidedPort onPort)
     {
         port = onPort;
-        reads = 0;
         posted = 0;
-        return this;
-    }
-
-    /** @return how many were staged. */
-    int count()
-    {
-        return reads + posted;
     }
 
     @Override
@@ -48,7 +41,14 @@ public final class ScanRequests implements MergeUnit.Requests
     public void read(final int at, final int lengthBytes, final long offset)
     {
         port.read(scratch.region, at, lengthBytes, offset);
-        reads++;
+        count(lengthBytes);
+    }
+
+    /** Stages a WRITE. */
+    public void write(final int at, final int lengthBytes, final long offset)
+    {
+        port.write(scratch.region, at, lengthBytes, offset);
+        count(lengthBytes);
     }
 
     @Override
@@ -56,6 +56,13 @@ public final class ScanRequests implements MergeUnit.Requests
     {
         port.compareSwap(scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
         items[posted++] = item;
+        count(Long.BYTES);
+    }
+
+    private void count(final int bytes)
+    {
+        verbs++;
+        payloadBytes += bytes;
     }
 
     @Override
@@ -73,7 +80,7 @@ public final class ScanRequests implements MergeUnit.Requests
     @Override
     public long result(final int number)
     {
-        return scratch.word(swapsAt + number * Long.BYTES);
+        return word(swapsAt + number * Long.BYTES);
     }
 
     @Override
@@ -86,5 +93,17 @@ public final class ScanRequests implements MergeUnit.Requests
     public void word(final int at, final long word)
     {
         scratch.word(at, word);
+    }
+
+    /** @return requests staged so far. */
+    public long verbs()
+    {
+        return verbs;
+    }
+
+    /** @return bytes that they carry. */
+    public long payloadBytes()
+    {
+        return payloadBytes;
     }
 }
