@@ -296,12 +296,6 @@ final class ChunkTable
         return newestLease;
     }
 
-    /** Takes chunks back that are not returned again, see {@link #takeBack(PeerIdentity, List, long)}. */
-    void takeBack(final PeerIdentity caller, final List<ChunkRun> runs)
-    {
-        takeBack(caller, runs, 0);
-    }
-
     /**
      * Takes chunks back, all or none.
      *

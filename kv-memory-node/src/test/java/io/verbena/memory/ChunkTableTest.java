@@ -71,7 +71,7 @@ class ChunkTableTest
     void shouldRefuseNeighboursButGiveScatteredOnesWhenFragmented()
     {
         table.lease(ANN, 0, ChunkPurpose.BLOCKS, 8, false);
-        table.takeBack(ANN, List.of(new ChunkRun(4096, 1), new ChunkRun(4096 + 2 * LENGTH, 1)));
+        table.takeBack(ANN, List.of(new ChunkRun(4096, 1), new ChunkRun(4096 + 2 * LENGTH, 1)), 0);
 
         final ControlException refusal =
             catchThrowableOfType(ControlException.class, () -> table.lease(BEN, 0, ChunkPurpose.INDEX, 2, true));
@@ -115,7 +115,7 @@ class ChunkTableTest
     {
         table.lease(ANN, 0, ChunkPurpose.INDEX, 2, true);
 
-        table.takeBack(BEN, List.of(new ChunkRun(4096, 2)));
+        table.takeBack(BEN, List.of(new ChunkRun(4096, 2)), 0);
 
         assertThat(table.freeCount()).isEqualTo(8);
     }
@@ -154,7 +154,7 @@ class ChunkTableTest
     {
         table.lease(BEN, 0, ChunkPurpose.BLOCKS, 8, false);
         catchThrowableOfType(ControlException.class, () -> table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false));
-        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)));
+        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)), 0);
 
         assertThat(table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false)).isEqualTo(List.of(new ChunkRun(4096, 1)));
     }
@@ -175,7 +175,7 @@ class ChunkTableTest
         assertThat(catchThrowableOfType(
             ControlException.class, () -> table.adopt(CAT, List.of(new ChunkRun(4096, 1)))).status())
             .isEqualTo(ControlStatus.INVALID_REQUEST);
-        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)));
+        table.takeBack(BEN, List.of(new ChunkRun(4096, 1)), 0);
         table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
         table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
         assertThat(table.freeCount()).isEqualTo(7);
@@ -221,7 +221,7 @@ class ChunkTableTest
         assertThat(header(1)).isEqualTo("orphan 5/50 6/60 1");
         table.adopt(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
         assertThat(header(1)).isEqualTo("blocks 6/60 0/0 1");
-        table.takeBack(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)));
+        table.takeBack(BEN, List.of(new ChunkRun(4096 + LENGTH, 1)), 0);
         assertThat(header(1)).isEqualTo("free 0/0 0/0 1");
         assertThat(header(7)).isEqualTo("free 0/0 0/0 0");
         assertThat(SuperblockDescriptor.viewVersion(region)).isEqualTo(before + 6);
@@ -317,14 +317,14 @@ class ChunkTableTest
                 runs.add(new ChunkRun(offset, 1));
             }
         });
-        chunks.takeBack(node, runs);
+        chunks.takeBack(node, runs, 0);
         runs.forEach((run) -> owners.remove(run.offset()));
     }
 
     private void assertRefused(final PeerIdentity caller, final ChunkRun... runs)
     {
         final ControlException refusal =
-            catchThrowableOfType(ControlException.class, () -> table.takeBack(caller, List.of(runs)));
+            catchThrowableOfType(ControlException.class, () -> table.takeBack(caller, List.of(runs), 0));
         assertThat(refusal).as("%s", List.of(runs)).isNotNull();
         assertThat(refusal.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
     }

@@ -138,12 +138,12 @@ class RegionAdoptionTest
         {
             final List<ChunkRun> run = List.of(new ChunkRun(offset(chunk), 1));
             assertThat(chunks.claim(other, run)).isEmpty();
-            assertThatThrownBy(() -> chunks.takeBack(other, run)).isInstanceOf(ControlException.class);
+            assertThatThrownBy(() -> chunks.takeBack(other, run, 0)).isInstanceOf(ControlException.class);
             assertThatThrownBy(() -> chunks.adopt(other, run)).isInstanceOf(ControlException.class);
         }
         assertThat(chunks.lease(other, 4, ChunkPurpose.BLOCKS, 2, false))
             .containsExactly(new ChunkRun(offset(6), 2));
-        chunks.takeBack(other, List.of(new ChunkRun(offset(1), 1)));
+        chunks.takeBack(other, List.of(new ChunkRun(offset(1), 1)), 0);
         assertThat(restore().quarantinedCount()).as("headers are whole from now on").isEqualTo(3);
     }
 

@@ -37,12 +37,6 @@ final class ChannelPool implements ClientChannel.Pool
         identity = resources.configuration().identity();
     }
 
-    /** Who this node is to peers connected from now on. */
-    PeerIdentity identity()
-    {
-        return identity;
-    }
-
     /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
     void identity(final PeerIdentity newIdentity)
     {

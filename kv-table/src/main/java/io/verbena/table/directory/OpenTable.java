@@ -18,8 +18,8 @@ import java.util.Set;
 import net.openhft.hashing.LongTupleHashFunction;
 
 /**
- * A table that an engine works on: its descriptor, resolved, and what it learned since. Made by {@link
- * TableEngine#openTable}; owner thread of the engine only.
+ * A table that an engine works on: its descriptor, resolved, and what it learned since. Made by {@code
+ * TableEngine.openTable()}; owner thread of the engine only.
  */
 public final class OpenTable
 {

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All that a demo has measured and checked. Immutable; {@link #text()} for people, {@link #json()} for programs.
+ * All that a demo has measured and checked. Immutable; {@link DemoReportText} is for people,
+ * {@link #json()} for programs.
  */
 public final class DemoReport
 {

@@ -30,7 +30,7 @@ public abstract class OperationRequest extends NodeRequest
      * @param table      where.
      * @param key        1 to 64 KiB.
      * @param value      for kinds that write one, else null.
-     * @param operand    number that {@link RequestKind#operand()} describes; 0 for kinds that take none.
+     * @param operand    number that {@link RequestKind.Operand} describes; 0 for kinds that take none.
      * @param deadlineNs on the fabric's clock.
      */
     public final void ask(
@@ -127,7 +127,7 @@ public abstract class OperationRequest extends NodeRequest
         return value;
     }
 
-    /** @return the number that {@link RequestKind#operand()} describes; 0 for kinds that take none. */
+    /** @return the number that {@link RequestKind.Operand} describes; 0 for kinds that take none. */
     public final long operand()
     {
         return operand;

@@ -77,12 +77,6 @@ public enum RequestKind
         return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }
 
-    /** @return what its number means. */
-    public Operand operand()
-    {
-        return operand;
-    }
-
     /** @return true if it asks for a range of the table. */
     public boolean isRange()
     {
