@@ -216,6 +216,19 @@ class ArchitectureTest
     }
 
     @Test
+    void shouldHaveNoCyclesBetweenThePackagesOfTheComputeNode()
+    {
+        check(slices().matching("io.verbena.compute.(*)..").should().beFreeOfCycles());
+        // The node and its session stand above the parts of a session.
+        check(noClasses().that().resideInAPackage("io.verbena.compute.*..")
+            .should().dependOnClassesThat().resideInAPackage("io.verbena.compute"));
+        // Other modules see the node and its figures.
+        check(noClasses().that(DescribedPredicate.not(Module.KV_COMPUTE_NODE.classes()))
+            .should().dependOnClassesThat(resideInAPackage("io.verbena.compute.*..")
+                .and(DescribedPredicate.not(resideInAPackage("io.verbena.compute.figures")))));
+    }
+
+    @Test
     void shouldKeepEachLibraryWhereItBelongs()
     {
         onlyIn("org.rocksdb..", Module.ROCKSDB_LIBRARY, Module.META_SERVER, Module.KV_MEMORY_NODE);

@@ -2,7 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeRunner;
-import io.verbena.compute.NodeSpace;
+import io.verbena.compute.figures.NodeSpace;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.verbs.Device;

@@ -3,7 +3,8 @@ package io.verbena.compute;
 import static io.verbena.test.Mutation.callingFirst;
 import static io.verbena.test.Mutation.field;
 
-import io.verbena.table.allocation.ChunkView;
+import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.memory.MemoryLink;
 import io.verbena.table.allocation.ChunkWatch;
 import io.verbena.test.Mutation;
 import java.util.Map;
@@ -36,14 +37,14 @@ public final class LateLookups
     {
     }
 
-    static boolean noteTurn(final MemoryLink link, final long atNs)
+    /** Public, as what follows is: the classes that are mutated are of other packages. */
+    public static boolean noteTurn(final MemoryLink link, final long atNs)
     {
         nowNs = atNs;
         isReady = field(link, "state", Enum.class).name().equals("READY");
         return false;
     }
 
-    /** Public, as the class is that is mutated. */
     public static boolean isSlow(final ChunkWatch watch)
     {
         return isLate(watch, SLOW_NS);
@@ -68,7 +69,7 @@ public final class LateLookups
         return isLate;
     }
 
-    static boolean isCatalogLate(final CatalogWatch watch, final long atNs)
+    public static boolean isCatalogLate(final CatalogWatch watch, final long atNs)
     {
         if (!watch.isBusy())
         {
@@ -80,10 +81,5 @@ public final class LateLookups
             DUE_NS.remove(watch);
         }
         return isLate;
-    }
-
-    static long newestLease(final IndexSweep sweep, final int index)
-    {
-        return field(sweep, "view", ChunkView.class).newestLease();
     }
 }

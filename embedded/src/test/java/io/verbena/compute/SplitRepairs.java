@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.compute.growth.SchedulerState;
 import io.verbena.table.directory.OpenTable;
 
 /** Lets tests of a whole cluster have a node do what it does for {@code table check --repair}. */
@@ -37,13 +38,13 @@ public final class SplitRepairs
     /** @return whether the node is splitting or merging something just now. */
     public static boolean isWorking(final ComputeNode node)
     {
-        return node.session().splits().isWorking();
+        return SchedulerState.isWorking(node.session().splits());
     }
 
     /** @return merges that the node has brought to their ends. */
     public static long merges(final ComputeNode node)
     {
-        return node.session().splits().mergeCount();
+        return SchedulerState.mergeCount(node.session().splits());
     }
 
     /** @return how many there were. */

@@ -10,6 +10,6 @@ public final class Sweeps
     /** @return whether a claim of chunks is under way. */
     public static boolean isClaiming(final ComputeNode node)
     {
-        return node.session().links().stream().anyMatch((link) -> link.maintenance().isClaiming());
+        return node.session().memoryLinks().all().stream().anyMatch((link) -> link.maintenance().isClaiming());
     }
 }

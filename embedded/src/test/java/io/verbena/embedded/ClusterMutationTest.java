@@ -3,7 +3,7 @@ package io.verbena.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.compute.LateLookups;
-import io.verbena.compute.ReclaimMutation;
+import io.verbena.compute.maintenance.ReclaimMutation;
 import io.verbena.memory.MemoryMutation;
 import io.verbena.test.Mutation;
 

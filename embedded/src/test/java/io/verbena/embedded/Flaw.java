@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.compute.ReclaimMutation;
+import io.verbena.compute.maintenance.ReclaimMutation;
 import io.verbena.memory.MemoryMutation;
 import io.verbena.test.Mutation;
 

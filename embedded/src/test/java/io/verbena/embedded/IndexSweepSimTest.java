@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.ReclaimMutation;
+import io.verbena.compute.maintenance.ReclaimMutation;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;

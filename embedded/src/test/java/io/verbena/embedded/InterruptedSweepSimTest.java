@@ -1,8 +1,8 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.SpaceFigures;
 import io.verbena.compute.Sweeps;
+import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.device.SimDevice;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;

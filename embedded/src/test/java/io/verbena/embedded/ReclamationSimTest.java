@@ -3,7 +3,7 @@ package io.verbena.embedded;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.compute.LateLookups;
-import io.verbena.compute.ReclaimMutation;
+import io.verbena.compute.maintenance.ReclaimMutation;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.test.Mutation;

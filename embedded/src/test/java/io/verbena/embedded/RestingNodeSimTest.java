@@ -1,7 +1,7 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
-import io.verbena.compute.SpaceFigures;
+import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.VerbCounters;

@@ -7,7 +7,7 @@ import io.verbena.client.routing.RemoteNodes;
 import io.verbena.client.routing.RoutedKvClient;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.compute.NodeSpace;
+import io.verbena.compute.figures.NodeSpace;
 import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.SimDisk;

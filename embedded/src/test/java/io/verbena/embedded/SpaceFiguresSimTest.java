@@ -2,8 +2,8 @@ package io.verbena.embedded;
 
 import com.sun.management.ThreadMXBean;
 import io.verbena.client.KvTable;
-import io.verbena.compute.NodeSpace;
-import io.verbena.compute.SpaceFigures;
+import io.verbena.compute.figures.NodeSpace;
+import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.allocation.HeldRange;

@@ -1,5 +1,9 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.request.OperationAnswers;
+import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
@@ -161,7 +165,7 @@ public final class ComputeNode implements Agent
     /** @return memory nodes that can be used now. The node's thread. */
     public int reachedMemoryNodes()
     {
-        return null == session ? 0 : session.memoryLinks().reached();
+        return null == session ? 0 : session.memoryLinks().ready().size();
     }
 
     /** @return why memory nodes cannot be used now, by their ids; empty when all can be. The node's thread. */

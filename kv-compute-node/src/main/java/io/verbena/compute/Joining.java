@@ -1,5 +1,8 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.Device;

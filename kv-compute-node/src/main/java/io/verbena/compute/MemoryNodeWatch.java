@@ -1,5 +1,7 @@
 package io.verbena.compute;
 
+import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.directory.NodeRole;

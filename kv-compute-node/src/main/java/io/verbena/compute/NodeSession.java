@@ -1,5 +1,20 @@
 package io.verbena.compute;
 
+import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.control.ControlTasks;
+import io.verbena.compute.control.TableTasks;
+import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.ReclaimCounters;
+import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.growth.SplitScheduler;
+import io.verbena.compute.memory.IndexReturns;
+import io.verbena.compute.memory.LinkedChunks;
+import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.memory.MemoryLinks;
+import io.verbena.compute.request.OperationDispatcher;
+import io.verbena.compute.session.RequestNumbers;
+import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
@@ -54,15 +69,13 @@ final class NodeSession implements AutoCloseable
     private final MemoryLinks memoryLinks;
     private final ControlTasks tasks;
     private final UnexpectedFailures failures;
-    private final CreationSlot creationSlot = new CreationSlot();
-    private final SplittableRandom random;
     private final TableEngine engine;
     private final TableRegistry tables;
     private final SessionParts parts;
     private final CatalogWatch catalog;
     private final MemoryNodeWatch memoryNodes;
     private final FirstTables firstTables;
-    private final IndexReturns indexReturns = new IndexReturns();
+    private final IndexReturns indexReturns;
     private final SplitScheduler splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private final LeaseKeeper lease;
@@ -90,13 +103,12 @@ final class NodeSession implements AutoCloseable
         this.configuration = configuration;
         this.dispatcher = dispatcher;
         this.timeline = timeline;
-        this.random = random;
         registration = registered.result();
         raas.identity(registration.identity());
-        tasks = new ControlTasks(this::begin, failures);
-        memoryLinks = new MemoryLinks(configuration);
+        memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
+        indexReturns = new IndexReturns(metaLink::retryBackoff);
         splits = new SplitScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
-        engine = openEngine();
+        engine = openEngine(random.nextLong());
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
         dispatcher.open(engine, tables);
         catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs(), failures);
@@ -112,7 +124,9 @@ final class NodeSession implements AutoCloseable
             this::holdsLease,
             configuration.callTimeoutNs(),
             configuration.reclaims());
-        splits.open(parts, tables, configuration.splitsSubtables(), new MergeWatch(configuration.fillLookPauseNs()));
+        splits.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
+        tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, indexReturns, this::returnIndex, random,
+            configuration.splitsSubtables() && configuration.fillsChunks()), failures);
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
             this::passedEpoch, this::wantsEpochs);
         timeline.registered(raas.clock().nanoTime());
@@ -122,7 +136,7 @@ final class NodeSession implements AutoCloseable
         firstTables = new FirstTables(metaLink, configuration.callTimeoutNs());
     }
 
-    private TableEngine openEngine()
+    private TableEngine openEngine(final long seed)
     {
         final TableEngineConfiguration engineConfiguration = new TableEngineConfiguration()
             .operationSlots(configuration.operationSlots())
@@ -130,7 +144,7 @@ final class NodeSession implements AutoCloseable
             .writerNumber(registration.writerNumber())
             .clientId(registration.nodeId())
             .initialEpoch(registration.epoch())
-            .seed(random.nextLong())
+            .seed(seed)
             .repeatsLostOutcomes(true)
             .splitSource(splits)
             .operationListener(dispatcher)
@@ -148,7 +162,7 @@ final class NodeSession implements AutoCloseable
     private void onHeartbeat(final Heartbeat heartbeat)
     {
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
-        catalog.onHeartbeat(heartbeat);
+        catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
     }
 
     private long news()
@@ -230,12 +244,6 @@ final class NodeSession implements AutoCloseable
     SplitScheduler splits()
     {
         return splits;
-    }
-
-    /** @return a link to each memory node that it uses; live, the node's thread. */
-    List<MemoryLink> links()
-    {
-        return memoryLinks.all();
     }
 
     /** @return whether index chunks have not gone back yet that nobody needs. */
@@ -453,23 +461,6 @@ final class NodeSession implements AutoCloseable
                 }
             }
         }
-    }
-
-    private ControlTask begin(final ControlRequest request, final long nowNs)
-    {
-        return switch (request.kind())
-        {
-            case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
-            case CREATE_TABLE -> new CreateTableTask(
-                request, parts, tables, indexReturns, creationSlot,
-                () -> memoryLinks.all().stream().filter(MemoryLink::isReady).toList(),
-                new LinkedChunks(memoryLinks.byId(), indexReturns)::mayFindMemory, random,
-                configuration.splitsSubtables() && configuration.fillsChunks(), nowNs);
-            case DROP_TABLE -> new DropTableTask(
-                request, metaLink, tables, IndexReturns.newestLeases(memoryLinks.all()), this::returnIndex, nowNs);
-            case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
-            default -> throw new IllegalStateException("answered at once: " + request);
-        };
     }
 
     /** Answers at once what needs no call. */

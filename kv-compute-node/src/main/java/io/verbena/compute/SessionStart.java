@@ -1,5 +1,9 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.memory.MemoryLinks;
+import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
@@ -37,8 +41,8 @@ final class SessionStart implements AutoCloseable
         this.configuration = configuration;
         raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
             .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
-            .roomSetting(MemoryLinks.settingText(configuration)).dcFailureHandler(failures::onDcFailure)
-            .errorHandler(failures::onCallbackError));
+            .roomSetting(MemoryLinks.settingText(configuration.maxMemoryNodes()))
+            .dcFailureHandler(failures::onDcFailure).errorHandler(failures::onCallbackError));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());

@@ -1,5 +1,9 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.NodeSpace;
+import io.verbena.compute.figures.ReclaimCounters;
+import io.verbena.compute.figures.SpaceFigures;
+import io.verbena.compute.memory.MemoryLink;
 import io.verbena.table.TableEngine;
 import io.verbena.table.allocation.HeldRange;
 

@@ -1,5 +1,8 @@
 package io.verbena.compute;
 
+import io.verbena.compute.catalog.TableLister;
+import io.verbena.compute.growth.SplitScheduler;
+import io.verbena.compute.memory.MemoryLink;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.Device;

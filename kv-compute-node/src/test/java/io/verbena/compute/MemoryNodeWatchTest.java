@@ -1,5 +1,8 @@
 package io.verbena.compute;
 
+import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.raas.RemoteRegion;

@@ -5,7 +5,6 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
-import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -15,57 +14,68 @@ import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.concurrent.Agent;
 
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
 
 /** One loop of a compute node against a meta server that answers as a test says, in virtual time. */
-final class MetaRig implements AutoCloseable
+public final class MetaRig implements AutoCloseable
 {
-    static final long LEASE_NS = 100_000_000;
-    static final long TIMEOUT_NS = 5_000_000;
-    static final Registration REGISTRATION = new Registration(3, 7, 1, 10, 8, 20, LEASE_NS, 99);
+    public static final long LEASE_NS = 100_000_000;
+    public static final long TIMEOUT_NS = 5_000_000;
+    public static final Registration REGISTRATION = new Registration(3, 7, 1, 10, 8, 20, LEASE_NS, 99);
     private static final long MAX_STEPS = 2_000_000;
+    private static final int PLACES = 16;
 
-    final SimWorld world;
-    final RaasContext raas;
-    final MetaLink link;
-    /** What each method was asked, in order. */
-    final List<String> asked = new ArrayList<>();
-    final List<PendingNotification> awaitingChanges = new ArrayList<>();
-    private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
+    public final SimWorld world;
+    public final RaasContext raas;
+    public final MetaLink link;
+    public final List<PendingNotification> awaitingChanges = new ArrayList<>();
+    /** The view of peers that the meta server has. */
+    public final DirectoryView view;
+    private final Script script = new Script();
+    private final MemoryRegion viewRegion;
     private final SimNode node;
     private final RaasContext server;
     private boolean isSilent;
 
-    MetaRig()
+    public MetaRig()
     {
         world = new SimWorld(1, new SimFabricOptions().retryTimeoutNs(2_000_000));
         final SimNode metaNode = world.addNode("meta");
         node = world.addNode("compute");
         server = RaasContext.open(metaNode.device(), new RaasConfiguration());
-        server.serve(1, (caller, source) -> Admission.callsOnly(), new MetaDispatcher(service()));
+        viewRegion = server.protectionDomain().allocateRegistered(
+            DirectoryView.regionLengthBytes(PLACES), AccessFlags.REMOTE_READ);
+        view = new DirectoryView(viewRegion, PLACES);
+        server.serve(1, (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion),
+            new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll()));
         raas = RaasContext.open(node.device(), new RaasConfiguration());
         link = new MetaLink(
             raas, MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1)), TIMEOUT_NS);
         node.addAgent(agent("raas", (nowNs) -> raas.poll(nowNs) + link.poll(nowNs)));
         answer("register", (arguments) -> REGISTRATION);
+        answer("awaitChange", (arguments) ->
+        {
+            awaitingChanges.add((PendingNotification)arguments[1]);
+            return null;
+        });
     }
 
     /** Runs a loop on the node from now on. */
-    void run(final LongUnaryOperator poll)
+    public void run(final LongUnaryOperator poll)
     {
         node.addAgent(agent("loop", poll));
     }
@@ -88,48 +98,25 @@ final class MetaRig implements AutoCloseable
         };
     }
 
-    private MetaService service()
-    {
-        return (MetaService)Proxy.newProxyInstance(
-            MetaService.class.getClassLoader(), new Class<?>[]{MetaService.class}, (proxy, method, arguments) ->
-            {
-                asked.add(method.getName());
-                if ("awaitChange".equals(method.getName()))
-                {
-                    awaitingChanges.add((PendingNotification)arguments[1]);
-                    return null;
-                }
-                final Function<Object[], Object> answer = answers.get(method.getName());
-                if (null == answer)
-                {
-                    throw new ControlException(ControlStatus.INVALID_REQUEST, "no answer to " + method.getName());
-                }
-                return answer.apply(arguments);
-            });
-    }
-
     /** Says how a method is answered from now on. */
-    void answer(final String method, final Function<Object[], Object> answer)
+    public void answer(final String method, final Function<Object[], Object> answer)
     {
-        answers.put(method, answer);
+        script.answer(method, answer);
     }
 
     /** Answers a method with a failure from now on. */
-    void refuse(final String method, final ControlStatus status)
+    public void refuse(final String method, final ControlStatus status)
     {
-        answer(method, (arguments) ->
-        {
-            throw new ControlException(status, "the test says so");
-        });
+        script.refuse(method, status);
     }
 
     /** The meta server stops, or goes on. */
-    void silent(final boolean isOn)
+    public void silent(final boolean isOn)
     {
         isSilent = isOn;
     }
 
-    ControlCall<Registration> registered()
+    public ControlCall<Registration> registered()
     {
         final ControlCall<Registration> call = link.client().register(
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, raas.device().address(), 0, new RemoteRegion(0, 0, 0)),
@@ -138,22 +125,22 @@ final class MetaRig implements AutoCloseable
         return call;
     }
 
-    long count(final String method)
+    public long count(final String method)
     {
-        return asked.stream().filter(method::equals).count();
+        return script.count(method);
     }
 
-    long nowNs()
+    public long nowNs()
     {
         return world.clock().nanoTime();
     }
 
-    void runUntil(final BooleanSupplier condition)
+    public void runUntil(final BooleanSupplier condition)
     {
         world.runUntil(condition, MAX_STEPS);
     }
 
-    void runFor(final long durationNs)
+    public void runFor(final long durationNs)
     {
         world.runFor(durationNs);
     }
@@ -163,6 +150,8 @@ final class MetaRig implements AutoCloseable
     {
         link.close();
         raas.close();
+        view.close();
+        viewRegion.close();
         server.close();
         world.close();
     }

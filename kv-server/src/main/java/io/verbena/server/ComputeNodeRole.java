@@ -2,7 +2,7 @@ package io.verbena.server;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
-import io.verbena.compute.SpaceFigures;
+import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;

@@ -25,7 +25,6 @@ import io.verbena.table.moving.MergeUnit;
 import io.verbena.table.scan.TableScan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
@@ -35,7 +34,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
@@ -91,15 +89,32 @@ public final class EngineState
     private static final int OWN_BYTES = 512;
     private static final int READ_BYTES = 1024;
     private static final int CACHE_BYTES = 4 * 64;
-    private static final Map<Class<?>, List<Part>> PARTS = new ConcurrentHashMap<>();
-    private static final Field CACHE_BASE = field(LocationCache.class, "base");
+    /** Found out once for each class: a state is hashed millions of times. */
+    private static final ClassValue<Part[]> PARTS = new ClassValue<>()
+    {
+        @Override
+        protected Part[] computeValue(final Class<?> type)
+        {
+            return findParts(type);
+        }
+    };
+    private static final ClassValue<Boolean> OUTSIDE_TYPES = new ClassValue<>()
+    {
+        @Override
+        protected Boolean computeValue(final Class<?> type)
+        {
+            return type.isEnum() || isOutside(type);
+        }
+    };
+    private static final long CACHE_BASE = UnsafeApi.objectFieldOffset(LocationCache.class, "base");
 
-    /** A field, and what it is named. */
-    private record Part(Field field, String name, boolean isFound, boolean isVictim)
+    /** A field, by its offset in the object. */
+    private record Part(String name, Class<?> type, long offset, boolean isFound, boolean isVictim)
     {
         private Part(final Field field, final String name)
         {
-            this(field, name, FOUND.contains(name), VICTIMS.contains(name));
+            this(name, field.getType(), UnsafeApi.objectFieldOffset(field), FOUND.contains(name),
+                VICTIMS.contains(name));
         }
 
         /** Everything but the READ of blocks begins with what its own requests bring, and with the words to kill. */
@@ -111,7 +126,7 @@ public final class EngineState
 
     private final SimQueuePairPort port;
     private final boolean isWhole;
-    private final Map<Object, Integer> seen = new IdentityHashMap<>();
+    private final Map<Object, Integer> seen = new IdentityHashMap<>(512);
     /** The operations of their parts of which not all counts always. */
     private final Map<Object, Operation> owners = new IdentityHashMap<>();
     private long hash = 0x243F_6A88_85A3_08D3L;
@@ -141,7 +156,7 @@ public final class EngineState
 
     private void addObject(final Object object)
     {
-        if (object == null || object.getClass().isEnum() || isOutside(object.getClass()))
+        if (object == null || OUTSIDE_TYPES.get(object.getClass()))
         {
             add(object instanceof Enum<?> constant ? constant.ordinal() : object == null ? -1 : -2);
             return;
@@ -203,11 +218,11 @@ public final class EngineState
 
     private void addContent(final Object object)
     {
-        if (object.getClass().isArray())
+        if (object instanceof final Object[] elements)
         {
-            for (int i = 0; i < Array.getLength(object); i++)
+            for (final Object element : elements)
             {
-                addValue(object.getClass().getComponentType(), Array.get(object, i));
+                addObject(element);
             }
             return;
         }
@@ -217,9 +232,9 @@ public final class EngineState
             owners.put(op.claim, op);
             owners.put(op.answer, op);
         }
-        for (final Part part : PARTS.computeIfAbsent(object.getClass(), EngineState::findParts))
+        final Operation owner = owners.get(object);
+        for (final Part part : PARTS.get(object.getClass()))
         {
-            final Operation owner = owners.get(object);
             if (owner == null || isWhole || part.isUsed(owner.step))
             {
                 addLive(part, object);
@@ -231,24 +246,24 @@ public final class EngineState
         }
         else if (object instanceof LocationCache)
         {
-            addMemory((Long)get(CACHE_BASE, object), CACHE_BYTES);
+            addMemory(UnsafeApi.getLong(object, CACHE_BASE), CACHE_BYTES);
         }
     }
 
     /** Of arrays only what is counted: what is behind was left by what came before. */
     private void addLive(final Part part, final Object object)
     {
-        final Object value = valueOf(part, object);
         final int most = liveOf(part.name, object);
         if (most < 0)
         {
-            addValue(part.field.getType(), value);
+            addField(part, object);
             return;
         }
         add(most);
+        final Object array = UnsafeApi.getReference(object, part.offset);
         for (int i = 0; i < most; i++)
         {
-            add(((Number)Array.get(value, i)).longValue());
+            add(array instanceof final int[] words ? words[i] : ((long[])array)[i]);
         }
     }
 
@@ -291,32 +306,35 @@ public final class EngineState
         }
     }
 
-    private void addValue(final Class<?> type, final Object value)
+    private void addField(final Part part, final Object object)
     {
-        if (!type.isPrimitive())
+        if (!part.type.isPrimitive())
         {
-            addObject(value);
+            addObject(UnsafeApi.getReference(object, part.offset));
+        }
+        else if (part.type == boolean.class)
+        {
+            add(UnsafeApi.getBoolean(object, part.offset) ? 1 : 0);
+        }
+        else if (part.type == int.class)
+        {
+            final int value = UnsafeApi.getInt(object, part.offset);
+            // The first loss costs no pause, all others do.
+            add(part.name.equals("Cost.contentions") ? Math.min(2, value) : value);
+        }
+        else if (part.type == long.class)
+        {
+            final long value = UnsafeApi.getLong(object, part.offset);
+            // Addresses are other ones in each run.
+            add(part.name.equals("Target.cacheEntry") ? value & 0xFFF : value);
         }
         else
         {
-            add(value instanceof Boolean flag ? flag ? 1 : 0 : ((Number)value).longValue());
+            throw new AssertionError("not known: " + part);
         }
     }
 
-    private static Object valueOf(final Part part, final Object object)
-    {
-        final Object value = get(part.field, object);
-        return switch (part.name)
-        {
-            // The first loss costs no pause, all others do.
-            case "Cost.contentions" -> Math.min(2, (Integer)value);
-            // Addresses are other ones in each run.
-            case "Target.cacheEntry" -> (Long)value == 0 ? value : (Object)((Long)value & 0xFFF);
-            default -> value;
-        };
-    }
-
-    private static List<Part> findParts(final Class<?> type)
+    private static Part[] findParts(final Class<?> type)
     {
         final List<Part> parts = new ArrayList<>();
         for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass())
@@ -326,37 +344,10 @@ public final class EngineState
                 final String name = at.getSimpleName() + '.' + field.getName();
                 if (!Modifier.isStatic(field.getModifiers()) && !LEFT_OUT.contains(name))
                 {
-                    field.setAccessible(true);
                     parts.add(new Part(field, name));
                 }
             }
         }
-        return parts;
-    }
-
-    private static Field field(final Class<?> type, final String name)
-    {
-        try
-        {
-            final Field field = type.getDeclaredField(name);
-            field.setAccessible(true);
-            return field;
-        }
-        catch (final NoSuchFieldException ex)
-        {
-            throw new AssertionError(ex);
-        }
-    }
-
-    private static Object get(final Field field, final Object object)
-    {
-        try
-        {
-            return field.get(object);
-        }
-        catch (final IllegalAccessException ex)
-        {
-            throw new AssertionError(ex);
-        }
+        return parts.toArray(Part[]::new);
     }
 }

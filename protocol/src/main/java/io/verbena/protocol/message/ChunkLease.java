@@ -1,6 +1,7 @@
 package io.verbena.protocol.message;
 
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /**
  * Chunks leased at a memory node.
@@ -13,4 +14,16 @@ public record ChunkLease(int chunkLengthBytes, long newestLease, List<ChunkRun> 
 {
     /** Most runs in one lease or return. */
     public static final int MAX_RUNS = 254;
+
+    /** Gives the offset of each chunk in the region, in the order of the runs. */
+    public void forEachChunk(final LongConsumer consumer)
+    {
+        for (final ChunkRun run : runs)
+        {
+            for (int i = 0; i < run.chunkCount(); i++)
+            {
+                consumer.accept(run.offset() + (long)i * chunkLengthBytes);
+            }
+        }
+    }
 }

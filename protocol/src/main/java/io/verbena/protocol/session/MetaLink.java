@@ -20,6 +20,10 @@ public final class MetaLink implements AutoCloseable
     private static final long RECONNECT_PAUSE_NS = 5_000_000;
     /** Later pauses are up to this part of the timeout of a connection. */
     private static final int PAUSES_PER_TIMEOUT = 8;
+    /** Longest pause before a call that failed is made again the first time: 5 ms. */
+    private static final long RETRY_PAUSE_NS = 5_000_000;
+    /** Longest pause between two such calls: 160 ms. */
+    private static final long MAX_RETRY_PAUSE_NS = 160_000_000;
 
     private final RaasContext raas;
     private final MetaServerLocator metaServer;
@@ -95,6 +99,12 @@ public final class MetaLink implements AutoCloseable
     public boolean isConnected()
     {
         return null != vqp && VirtualQp.State.READY == vqp.state();
+    }
+
+    /** @return pauses before a call that failed is made again: up to 5 ms at first, later up to 160 ms; of any node. */
+    public Backoff retryBackoff()
+    {
+        return new Backoff(RETRY_PAUSE_NS, MAX_RETRY_PAUSE_NS, raas.device().random());
     }
 
     /** @return how messages to the meta server travel; none while not connected. */

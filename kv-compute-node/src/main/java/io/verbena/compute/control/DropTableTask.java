@@ -1,0 +1,83 @@
+package io.verbena.compute.control;
+
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.TableDescriptor;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.function.BiConsumer;
+import java.util.function.IntToLongFunction;
+
+/**
+ * Drops a table at the meta server, and forgets it here. Its memory is not free at once: other nodes may still use it,
+ * see {@code IndexReturn} for the index and {@code Reclaimer} for the blocks.
+ */
+final class DropTableTask extends ControlTask
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(DropTableTask.class);
+
+    private final TableRegistry tables;
+    private final IntToLongFunction newestLease;
+    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
+    private final ControlCall<TableEntry> call;
+
+    /** @param newestLease of a memory node, from before anybody could drop the table by this. */
+    DropTableTask(
+        final ControlRequest request, final MetaLink metaLink, final TableRegistry tables,
+        final IntToLongFunction newestLease, final BiConsumer<TableDescriptor, IntToLongFunction> dropped,
+        final long nowNs)
+    {
+        super(request);
+        this.tables = tables;
+        this.newestLease = newestLease;
+        this.dropped = dropped;
+        call = metaLink.client().dropTable(request.tableName(), remainingNs(nowNs));
+    }
+
+    @Override
+    int poll(final long nowNs)
+    {
+        if (!call.isDone())
+        {
+            return 0;
+        }
+        if (ControlStatus.OK == call.status())
+        {
+            tables.forget(request().tableName());
+            returnIndex(call.result());
+            end(Status.OK, null, null);
+        }
+        else
+        {
+            endAsChanging(call);
+        }
+        return 1;
+    }
+
+    /** Of a table that cannot be read, nobody knows what it had: it is swept. */
+    private void returnIndex(final TableEntry entry)
+    {
+        try
+        {
+            dropped.accept(TableDescriptor.decode(entry.descriptor()), newestLease);
+        }
+        catch (final FormatException ex)
+        {
+            LOGGER.warn("table {} was dropped unread: {}", entry.name(), ex.getMessage());
+        }
+    }
+
+    @Override
+    boolean mayHaveChanged()
+    {
+        return true;
+    }
+}

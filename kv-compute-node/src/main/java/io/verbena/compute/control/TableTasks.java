@@ -1,0 +1,61 @@
+package io.verbena.compute.control;
+
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.memory.IndexReturns;
+import io.verbena.compute.memory.LinkedChunks;
+import io.verbena.compute.memory.MemoryLinks;
+import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.table.format.TableDescriptor;
+
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+import java.util.function.IntToLongFunction;
+
+/** Makes the tasks of requests about tables, of which creations take turns. Owned by the node's thread. */
+public final class TableTasks
+{
+    private final SessionParts session;
+    private final TableRegistry tables;
+    private final MemoryLinks links;
+    private final IndexReturns returns;
+    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
+    private final SplittableRandom random;
+    private final boolean grows;
+    private final CreationSlot creationSlot = new CreationSlot();
+
+    /**
+     * @param dropped takes a table that was dropped, and of each memory node a lease from before.
+     * @param random  for the hash seeds of tables.
+     * @param grows   whether subtables will be split.
+     */
+    public TableTasks(
+        final SessionParts session, final TableRegistry tables, final MemoryLinks links, final IndexReturns returns,
+        final BiConsumer<TableDescriptor, IntToLongFunction> dropped, final SplittableRandom random,
+        final boolean grows)
+    {
+        this.session = session;
+        this.tables = tables;
+        this.links = links;
+        this.returns = returns;
+        this.dropped = dropped;
+        this.random = random;
+        this.grows = grows;
+    }
+
+    ControlTask begin(final ControlRequest request, final long nowNs)
+    {
+        final MetaLink metaLink = session.metaLink();
+        return switch (request.kind())
+        {
+            case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
+            case CREATE_TABLE -> new CreateTableTask(request, session, tables, returns, creationSlot, links::ready,
+                new LinkedChunks(links.byId(), returns)::mayFindMemory, random, grows, nowNs);
+            case DROP_TABLE -> new DropTableTask(
+                request, metaLink, tables, IndexReturns.newestLeases(links.all()), dropped, nowNs);
+            case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
+            default -> throw new IllegalStateException("answered at once: " + request);
+        };
+    }
+}

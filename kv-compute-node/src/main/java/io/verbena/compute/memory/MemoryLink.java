@@ -1,0 +1,390 @@
+package io.verbena.compute.memory;
+
+import io.verbena.compute.maintenance.MemoryMaintenance;
+import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.OneSidedPort;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.PeerLookup;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.failure.Backoff;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.TableEngine;
+import io.verbena.table.access.RegionAccess;
+import io.verbena.table.allocation.ChunkWatch;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * The connection of a node to one memory node: looked up with a one-sided READ of the meta server's view, connected,
+ * attached to the engine when it is known which chunks are closed, and made anew, after a pause, whenever it breaks. At
+ * the first attempt the memory node's read target serves until the queue pair is connected, so that reading begins
+ * without the memory node's doing anything. It also leases chunks for the engine and reclaims those of nodes that
+ * ended. Owned by the node's thread.
+ */
+public final class MemoryLink implements AutoCloseable
+{
+    private enum State
+    {
+        LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING, REFUSED
+    }
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
+    /** Longest pause before the first new attempt: 2 ms; each further one twice as long, and of random length. */
+    private static final long MIN_PAUSE_NS = 2_000_000;
+    /** Longest pause between attempts: 128 ms. */
+    private static final long MAX_PAUSE_NS = 128_000_000;
+    /** How long operations wait for the first attempt: 20 ms. */
+    private static final long FIRST_WAIT_NS = 20_000_000;
+    /** Cookie of an observer's batches. */
+    private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
+
+    private final SessionParts session;
+    private final RaasContext raas;
+    private final MetaLink metaLink;
+    private final TableEngine engine;
+    private final int memoryNodeId;
+    private final long timeoutNs;
+    private final MemoryMaintenance maintenance;
+    private final ChunkWatch watch;
+    private RegionAccess observerAccess;
+    private State state;
+    private PeerLookup lookup;
+    private PeerRecord record;
+    private VirtualQp vqp;
+    private MemoryNodeClient client;
+    private long retryAtNs;
+    private final Backoff backoff;
+    private final long begunNs;
+    private boolean isUnreachable;
+    private String failure = "";
+    private boolean isRestored;
+
+    /** @param refusal why it is never connected; empty for one that is. */
+    MemoryLink(final SessionParts session, final int memoryNodeId, final String refusal)
+    {
+        this.session = session;
+        raas = session.raas();
+        metaLink = session.metaLink();
+        engine = session.engine();
+        timeoutNs = session.timeoutNs();
+        backoff = new Backoff(MIN_PAUSE_NS, MAX_PAUSE_NS, raas.device().random());
+        begunNs = raas.clock().nanoTime();
+        this.memoryNodeId = memoryNodeId;
+        watch = new ChunkWatch(
+            engine.epochs(),
+            engine.allocator(memoryNodeId),
+            raas.protectionDomain(),
+            raas.device().attributes());
+        maintenance = openMaintenance();
+        engine.suspend(memoryNodeId, true);
+        if (refusal.isEmpty())
+        {
+            lookUp();
+        }
+        else
+        {
+            state = State.REFUSED;
+            failure = refusal;
+            unreachable(true);
+            LOGGER.error(refusal);
+        }
+    }
+
+    /** Where there is no memory for it, nothing is kept. */
+    private MemoryMaintenance openMaintenance()
+    {
+        try
+        {
+            return new MemoryMaintenance(session, memoryNodeId, watch);
+        }
+        catch (final RuntimeException ex)
+        {
+            watch.close();
+            throw ex;
+        }
+    }
+
+    /** @return id of the memory node. */
+    public int memoryNodeId()
+    {
+        return memoryNodeId;
+    }
+
+    /** @return whether the memory node can be used now. */
+    public boolean isReady()
+    {
+        return State.READY == state;
+    }
+
+    /** @return who it is connected to, while {@link #isReady()}: its memory is the one that this session knows. */
+    public PeerIdentity identity()
+    {
+        return record.identity();
+    }
+
+    /** @return whether the node's memory is another one than this session knows; it has to end. */
+    public boolean isRestored()
+    {
+        return isRestored;
+    }
+
+    /** @return proxy for calls while {@link #isReady()}. */
+    public MemoryNodeClient client()
+    {
+        return client;
+    }
+
+    /** @return true while the first attempt since the node was last reached goes on: it may end at any moment. */
+    public boolean isConnecting()
+    {
+        return State.READY != state && failure.isEmpty();
+    }
+
+    /** @return true while something that may go on at any moment is under way at a node that can be reached. */
+    public boolean isWaiting()
+    {
+        return State.READY == state && (maintenance.isBusy() || watch.isBusy());
+    }
+
+    /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
+    public long passableEpoch()
+    {
+        return State.READY == state ? Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
+    }
+
+    /** @return what this node does there beside operations. */
+    public MemoryMaintenance maintenance()
+    {
+        return maintenance;
+    }
+
+    /** @return to read and swap words with, by the node's thread, beside operations. */
+    public RegionAccess observerAccess()
+    {
+        if (null == observerAccess)
+        {
+            observerAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), OBSERVER_COOKIE);
+        }
+        return observerAccess;
+    }
+
+    /** @return the port while {@link #isReady()}. */
+    public OneSidedPort port()
+    {
+        return vqp;
+    }
+
+    /** @return why it is not ready; empty while it is, or connects for the first time. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
+    public long retryAtNs()
+    {
+        return State.PAUSING == state ? retryAtNs : Long.MAX_VALUE;
+    }
+
+    /**
+     * Goes on.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    public int poll(final long nowNs)
+    {
+        if (State.READY != state && !isUnreachable && nowNs - begunNs - FIRST_WAIT_NS > 0)
+        {
+            unreachable(true);
+        }
+        final MemoryNodeClient reachable = State.READY == state ? client : null;
+        return maintenance.pollLeases(reachable) + switch (state)
+        {
+            case LOOKING_UP -> pollLookup(nowNs);
+            case CONNECTING -> pollConnect(nowNs);
+            case VIEWING -> pollView(nowNs);
+            case READY -> watch.poll() + pollMaintenance() + pollFailed(nowNs);
+            case PAUSING -> pollPause(nowNs);
+            case REFUSED -> 0;
+        };
+    }
+
+    /** Operations on tables there end at once, instead of waiting for a connection that may never be. */
+    private void unreachable(final boolean isOn)
+    {
+        isUnreachable = isOn;
+        engine.unreachable(memoryNodeId, isOn);
+    }
+
+    private void lookUp()
+    {
+        lookup = metaLink.directory().lookup(memoryNodeId, 0, timeoutNs);
+        state = State.LOOKING_UP;
+    }
+
+    private int pollLookup(final long nowNs)
+    {
+        switch (lookup.state())
+        {
+            case PENDING ->
+            {
+                return 0;
+            }
+            case FOUND ->
+            {
+                record = lookup.record();
+                vqp = raas.connect(
+                    record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
+                    record.region(), this::onBatchComplete, timeoutNs);
+                client = new MemoryNodeClient(raas, vqp);
+                state = State.CONNECTING;
+            }
+            case NOT_FOUND -> pause(nowNs, "memory node is not registered: nodeId=" + memoryNodeId);
+            case FAILED -> pause(nowNs, lookup.failure());
+        }
+        return 1;
+    }
+
+    private int pollConnect(final long nowNs)
+    {
+        if (vqp.isReady())
+        {
+            watch.connect(vqp);
+            state = State.VIEWING;
+            return 1;
+        }
+        return pollFailed(nowNs);
+    }
+
+    /** Nothing is done here before it is known which chunks are closed. */
+    private int pollView(final long nowNs)
+    {
+        final int workCount = watch.poll();
+        if (watch.hasFailed())
+        {
+            giveUp(nowNs, watch.failure());
+            return 1;
+        }
+        if (watch.isRestoredSince(session.identity().incarnation()))
+        {
+            isRestored = true;
+            giveUp(nowNs, "memory node " + memoryNodeId + " was restored from a checkpoint: this node registers anew");
+            return 1;
+        }
+        if (watch.isCurrent())
+        {
+            engine.attach(memoryNodeId, vqp);
+            engine.suspend(memoryNodeId, false);
+            unreachable(false);
+            failure = "";
+            backoff.reset();
+            state = State.READY;
+            LOGGER.info("reached: memory node {}, transport={}", memoryNodeId, vqp.transport());
+            return 1;
+        }
+        return workCount + pollFailed(nowNs);
+    }
+
+    private int pollMaintenance()
+    {
+        if (!maintenance.isConnected() && vqp.carriesWrites())
+        {
+            maintenance.connect(client, vqp);
+            LOGGER.info("connected: memory node {}, transport={}", memoryNodeId, vqp.transport());
+        }
+        return maintenance.poll();
+    }
+
+    private int pollFailed(final long nowNs)
+    {
+        if (VirtualQp.State.FAILED == vqp.state())
+        {
+            engine.suspend(memoryNodeId, true);
+            if (0 == vqp.outstandingBatches())
+            {
+                giveUp(nowNs, vqp.failure());
+                return 1;
+            }
+        }
+        return 0;
+    }
+
+    private void giveUp(final long nowNs, final String why)
+    {
+        maintenance.disconnect();
+        vqp.close();
+        metaLink.directory().forget(memoryNodeId, record.incarnation());
+        pause(nowNs, why);
+    }
+
+    private void pause(final long nowNs, final String why)
+    {
+        failure = why;
+        unreachable(true);
+        retryAtNs = nowNs + backoff.nextPauseNs();
+        state = State.PAUSING;
+    }
+
+    private int pollPause(final long nowNs)
+    {
+        if (nowNs - retryAtNs >= 0 && metaLink.isUsable())
+        {
+            lookUp();
+            return 1;
+        }
+        return 0;
+    }
+
+    private void onBatchComplete(final VirtualQp from, final int cookie, final int status)
+    {
+        final int counted = counted(from.carriesWrites(), status, session.holdsLease());
+        switch (cookie)
+        {
+            case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
+            case MemoryMaintenance.RECLAIM_COOKIE, MemoryMaintenance.SWEEP_COOKIE ->
+                maintenance.onComplete(cookie, counted);
+            case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
+            default -> engine.onBatchComplete(cookie, counted);
+        }
+    }
+
+    /**
+     * What a READ over DC brought counts only if the lease holds after it: when a node is fenced its queue pairs are
+     * closed, but not the read target, which others use; and memory is used again once it is fenced.
+     */
+    static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
+    {
+        return isConnected || WorkCompletionStatus.SUCCESS != status || holdsLease.getAsBoolean() ?
+            status : WorkCompletionStatus.WR_FLUSH_ERR;
+    }
+
+    @Override
+    public void close()
+    {
+        if (null != vqp)
+        {
+            vqp.close();
+        }
+        watch.close();
+        maintenance.close();
+        if (null != observerAccess)
+        {
+            observerAccess.close();
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "MemoryLink{memoryNodeId=" + memoryNodeId + ", state=" + state + ", failure=" + failure + '}';
+    }
+}

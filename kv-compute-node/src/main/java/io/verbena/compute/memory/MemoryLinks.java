@@ -1,0 +1,89 @@
+package io.verbena.compute.memory;
+
+import io.verbena.compute.session.SessionParts;
+
+import org.agrona.collections.Int2ObjectHashMap;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The connections of a session to memory nodes, as many as its node may have. Owned by the node's thread. */
+public final class MemoryLinks
+{
+    private final Int2ObjectHashMap<MemoryLink> byId = new Int2ObjectHashMap<>();
+    private final List<MemoryLink> all = new ArrayList<>();
+    private final String nodeName;
+    private final int maxMemoryNodes;
+
+    /**
+     * @param nodeName       for messages.
+     * @param maxMemoryNodes to which it connects, at most.
+     */
+    public MemoryLinks(final String nodeName, final int maxMemoryNodes)
+    {
+        this.nodeName = nodeName;
+        this.maxMemoryNodes = maxMemoryNodes;
+    }
+
+    /** @return the connections by the ids of memory nodes; live. */
+    public Int2ObjectHashMap<MemoryLink> byId()
+    {
+        return byId;
+    }
+
+    /** @return the connections in the order in which they were begun; live. */
+    public List<MemoryLink> all()
+    {
+        return all;
+    }
+
+    /** @return the option that limits connections, with its value, for messages. */
+    public static String settingText(final int maxMemoryNodes)
+    {
+        return "--max-memory-nodes (" + maxMemoryNodes + ")";
+    }
+
+    /** Begins to connect, unless there is a connection; beyond the limit it is refused at once. */
+    public void add(final SessionParts parts, final int memoryNodeId)
+    {
+        if (!byId.containsKey(memoryNodeId))
+        {
+            final String refusal = all.size() < maxMemoryNodes ? "" :
+                nodeName + " does not connect to memory node " + memoryNodeId + ": it has " + all.size() +
+                " others; tables there cannot be used here: raise " + settingText(maxMemoryNodes);
+            final MemoryLink link = new MemoryLink(parts, memoryNodeId, refusal);
+            all.add(link);
+            byId.put(memoryNodeId, link);
+        }
+    }
+
+    /** @return true while something that may go on at any moment is under way at one of them. */
+    public boolean areWaiting()
+    {
+        for (int i = 0; i < all.size(); i++)
+        {
+            if (all.get(i).isConnecting() || all.get(i).isWaiting())
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return the connections that can be used now; a new list. */
+    public List<MemoryLink> ready()
+    {
+        return all.stream().filter(MemoryLink::isReady).toList();
+    }
+
+    /** @return why memory nodes cannot be used now, by their ids; a new map. */
+    public Map<Integer, String> failures()
+    {
+        final Map<Integer, String> failures = new TreeMap<>();
+        all.stream().filter((link) -> !link.failure().isEmpty())
+            .forEach((link) -> failures.put(link.memoryNodeId(), link.failure()));
+        return failures;
+    }
+}

@@ -1,0 +1,362 @@
+package io.verbena.compute.request;
+
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.RequestLimits;
+import io.verbena.table.TableEngine;
+import io.verbena.table.directory.OpenTable;
+import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.OperationListener;
+import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.TableRequest;
+
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+
+/**
+ * Carries operations from requests into the engine and answers back. Owned by the node's thread. Allocates nothing but
+ * the value that a GET returns.
+ */
+public final class OperationDispatcher implements OperationListener, TableRegistry.Waiters
+{
+    private static final int STAGED_VALUE_OFFSET = 1 << 16;
+    private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
+    private static final ValueLayout.OfLong COUNTER =
+        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int[] ENGINE_KINDS = engineKinds();
+
+    private final byte[] staging = new byte[STAGING_BYTES];
+    private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
+    private final TableRequest tableRequest = new TableRequest();
+    private final NanoClock clock;
+    private final JoinTimeline timeline;
+    private final UnexpectedFailures failures;
+    private final ScanDispatcher scans;
+    private final OperationRequest[] inFlight;
+    private final int[] freeSlots;
+    private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
+    private int freeCount;
+    private TableEngine engine;
+    private TableRegistry tables;
+    private long answeredCount;
+
+    /**
+     * @param slotCount operations under way at a time, at most; 1 or more.
+     * @param clock     of the device.
+     * @param timeline  takes when the first answer was.
+     * @param failures  counts what a request meets unexpectedly.
+     */
+    public OperationDispatcher(
+        final int slotCount, final NanoClock clock, final JoinTimeline timeline, final UnexpectedFailures failures)
+    {
+        this.failures = failures;
+        this.clock = clock;
+        this.timeline = timeline;
+        scans = new ScanDispatcher(clock, failures);
+        inFlight = new OperationRequest[slotCount];
+        freeSlots = new int[slotCount];
+        for (int i = 0; i < slotCount; i++)
+        {
+            freeSlots[i] = i;
+        }
+        freeCount = slotCount;
+    }
+
+    /** A session begins: operations go to its engine and its tables from now on, until {@link #close}. */
+    public void open(final TableEngine engine, final TableRegistry tables)
+    {
+        this.engine = engine;
+        this.tables = tables;
+        scans.open(engine, tables);
+    }
+
+    /** @return true if one more operation can be begun. */
+    public boolean hasRoom()
+    {
+        return freeCount > 0 && engine.freeSlots() > 0 && overflow.isEmpty();
+    }
+
+    /** @return operations handed to the engine, or kept, and not answered. */
+    public int active()
+    {
+        return inFlight.length - freeCount + overflow.size() + scans.active();
+    }
+
+    /** @return operations answered so far. */
+    public long answeredCount()
+    {
+        return answeredCount;
+    }
+
+    /** Begins operations whose table was opened while the engine had no room. */
+    public int poll()
+    {
+        int workCount = scans.poll();
+        while (!overflow.isEmpty() && freeCount > 0 && engine.freeSlots() > 0)
+        {
+            accept(overflow.poll(), clock.nanoTime());
+            workCount++;
+        }
+        return workCount;
+    }
+
+    /**
+     * Begins an operation that came out of the queue; {@link #hasRoom()} must hold.
+     *
+     * @param nowNs time now, or a little earlier: the engine keeps the deadline.
+     */
+    public void accept(final OperationRequest request, final long nowNs)
+    {
+        if (NodeRequest.QUEUED != request.state())
+        {
+            return; // withdrawn
+        }
+        final OpenTable table;
+        try
+        {
+            table = prepare(request, nowNs);
+        }
+        catch (final RuntimeException ex)
+        {
+            // The engine has not seen it: nobody else is harmed.
+            OperationAnswers.refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
+            return;
+        }
+        if (null != table && request.kind().isRange())
+        {
+            scans.accept(request, table);
+        }
+        else if (null != table)
+        {
+            begin(request, table);
+        }
+    }
+
+    /** @return the table of an operation that is to begin now, key and value staged; null when it is not. */
+    private OpenTable prepare(final OperationRequest request, final long nowNs)
+    {
+        if (request.deadlineNs() - nowNs <= 0)
+        {
+            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null);
+            return null;
+        }
+        final OpenTable table = tables.find(request.table().id());
+        if (null == table)
+        {
+            tables.await(request);
+            return null;
+        }
+        if (!request.kind().isRange())
+        {
+            stage(request);
+        }
+        return table;
+    }
+
+    /**
+     * The key and value are copied before the node takes the request: until then its submitter is still there, and does
+     * not change them; afterwards the submitter may leave at any time.
+     */
+    private void stage(final OperationRequest request)
+    {
+        final byte[] key = request.key();
+        final byte[] value = request.value();
+        if (0 == key.length || key.length > RequestLimits.MAX_KEY_BYTES ||
+            null != value && value.length > RequestLimits.MAX_VALUE_BYTES)
+        {
+            throw new IllegalArgumentException("keyBytes=" + key.length + " valueBytes=" +
+                (null == value ? 0 : value.length) + ": not checked by whoever made the request");
+        }
+        System.arraycopy(key, 0, staging, 0, key.length);
+        if (null != value)
+        {
+            System.arraycopy(value, 0, staging, STAGED_VALUE_OFFSET, value.length);
+        }
+    }
+
+    private void begin(final OperationRequest request, final OpenTable table)
+    {
+        final int keyLength = request.key().length;
+        final byte[] value = request.value();
+        if (!request.start())
+        {
+            return;
+        }
+        final int slot = freeSlots[--freeCount];
+        inFlight[slot] = request;
+        final int kind = ENGINE_KINDS[request.kind().ordinal()];
+        final long operand = request.operand();
+        tableRequest.of(kind, table, request.deadlineNs(), slot)
+            .key(stagingSegment, 0, keyLength).expectedVersion(operand).delta(operand);
+        if (null != value)
+        {
+            tableRequest.value(stagingSegment, STAGED_VALUE_OFFSET, value.length);
+        }
+        if (!engine.begin(tableRequest))
+        {
+            throw new IllegalStateException("engine refused an operation although it had free slots: " + request);
+        }
+    }
+
+    /** Lets the engine know the time, which it has from its last poll otherwise. */
+    public void tellTime(final long nowNs)
+    {
+        engine.poll(nowNs);
+    }
+
+    /** Operations accepted until {@link #endGroup()} share doorbells. */
+    public void beginGroup()
+    {
+        engine.beginGroup();
+    }
+
+    /** Ends what {@link #beginGroup} began. */
+    public void endGroup()
+    {
+        engine.endGroup();
+    }
+
+    @Override
+    public void onOperationComplete(final Operation operation)
+    {
+        final int slot = (int)operation.correlationId();
+        final OperationRequest request = inFlight[slot];
+        inFlight[slot] = null;
+        freeSlots[freeCount++] = slot;
+        answeredCount++;
+        if (!timeline.hasAnswered())
+        {
+            timeline.firstAnswer(clock.nanoTime());
+        }
+        if (!request.isAbandoned())
+        {
+            answerOrFail(request, operation);
+            request.complete();
+        }
+    }
+
+    /** The engine is done with the operation: an answer that cannot be made fails its request alone. */
+    private void answerOrFail(final OperationRequest request, final Operation operation)
+    {
+        try
+        {
+            answer(request, operation);
+        }
+        catch (final RuntimeException ex)
+        {
+            request.answer(request.kind().isRead() ? OperationAnswer.UNREACHABLE : OperationAnswer.OUTCOME_UNKNOWN,
+                null, 0, failures.onFailure(request, ex));
+        }
+    }
+
+    private void answer(final OperationRequest request, final Operation operation)
+    {
+        byte[] value = null;
+        if (RequestKind.GET == request.kind() && OperationResult.FOUND == operation.result())
+        {
+            value = new byte[operation.valueLength()];
+            if (value.length > 0)
+            {
+                operation.copyValueTo(MemorySegment.ofArray(value), 0);
+            }
+        }
+        else if (RequestKind.INCREMENT == request.kind() && OperationResult.STORED == operation.result())
+        {
+            value = new byte[Long.BYTES];
+            MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
+        }
+        final String unreadable = whyUnreadable(tables, request, operation.result());
+        if (null == unreadable)
+        {
+            request.answer(OperationAnswers.answerOf(operation.result()), value, operation.version(),
+                OperationAnswers.detailOf(operation.result()));
+        }
+        else
+        {
+            request.answer(OperationAnswer.UNREACHABLE, value, operation.version(), unreadable);
+        }
+        request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
+    }
+
+    /** @return for an operation on a table that was closed because its descriptor cannot be read, why; or null. */
+    static String whyUnreadable(final TableRegistry tables, final OperationRequest request, final int result)
+    {
+        return OperationResult.TABLE_CHANGED == result ? tables.whyUnreadable(request.table().id()) : null;
+    }
+
+    @Override
+    public void onOpen(final OperationRequest request)
+    {
+        if (freeCount > 0 && engine.freeSlots() > 0)
+        {
+            accept(request, clock.nanoTime());
+        }
+        else
+        {
+            overflow.add(request);
+        }
+    }
+
+    @Override
+    public void onFailure(final OperationRequest request, final OperationAnswer answer, final String detail)
+    {
+        OperationAnswers.refuse(request, answer, detail);
+    }
+
+    /** Answers everything that is left, after the engine was closed: nobody will hear of these operations any more. */
+    public void close(final String detail)
+    {
+        for (int slot = 0; slot < inFlight.length; slot++)
+        {
+            final OperationRequest request = inFlight[slot];
+            if (null != request)
+            {
+                inFlight[slot] = null;
+                freeSlots[freeCount++] = slot;
+                request.answer(OperationAnswer.OUTCOME_UNKNOWN, null, 0, detail);
+                request.complete();
+            }
+        }
+        scans.close(detail);
+        overflow.forEach((request) -> OperationAnswers.refuse(request, OperationAnswer.NOT_SERVING, detail));
+        overflow.clear();
+    }
+
+    private static int[] engineKinds()
+    {
+        final int[] kinds = new int[RequestKind.values().length];
+        for (final RequestKind kind : RequestKind.values())
+        {
+            kinds[kind.ordinal()] = engineKind(kind);
+        }
+        return kinds;
+    }
+
+    private static int engineKind(final RequestKind kind)
+    {
+        return switch (kind)
+        {
+            case GET -> OperationKind.GET;
+            case EXISTS -> OperationKind.EXISTS;
+            case PUT -> OperationKind.PUT;
+            case PUT_IF_ABSENT -> OperationKind.PUT_IF_ABSENT;
+            case PUT_IF_PRESENT -> OperationKind.PUT_IF_PRESENT;
+            case APPEND -> OperationKind.APPEND;
+            case INCREMENT -> OperationKind.INCREMENT;
+            case REPLACE -> OperationKind.REPLACE;
+            case DELETE -> OperationKind.DELETE;
+            case DELETE_BY_VERSION -> OperationKind.DELETE_VERSION;
+            case SCAN, COUNT -> -1; // the engine has no such operation: see ScanDispatcher
+        };
+    }
+}

@@ -1,0 +1,38 @@
+package io.verbena.compute.session;
+
+import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.figures.ReclaimCounters;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasContext;
+import io.verbena.table.TableEngine;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * What the parts of a session share.
+ *
+ * @param raas          connections.
+ * @param metaLink      to the meta server.
+ * @param engine        runs operations.
+ * @param identity      of this registration.
+ * @param numbers       of requests.
+ * @param catalog       which tables were dropped.
+ * @param counters      of reclamation.
+ * @param holdsLease    whether this registration may still touch memory, now.
+ * @param timeoutNs     of a control call.
+ * @param reclaims      whether chunks of ended nodes are taken over.
+ */
+public record SessionParts(
+    RaasContext raas,
+    MetaLink metaLink,
+    TableEngine engine,
+    PeerIdentity identity,
+    RequestNumbers numbers,
+    CatalogWatch catalog,
+    ReclaimCounters counters,
+    BooleanSupplier holdsLease,
+    long timeoutNs,
+    boolean reclaims)
+{
+}

@@ -1,0 +1,135 @@
+package io.verbena.compute.memory;
+
+import io.verbena.compute.MemoryRig;
+import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MemoryLinkTest
+{
+    private static final long SECOND_NS = 1_000_000_000;
+    private static final long LONGEST_PAUSE_NS = 128_000_000;
+
+    private final MemoryRig rig = new MemoryRig();
+
+    @AfterEach
+    void close()
+    {
+        rig.close();
+    }
+
+    @Test
+    void shouldTryAgainAfterPausesThatGrow()
+    {
+        final MemoryLink link = rig.connect();
+        final Set<Long> attempts = new LinkedHashSet<>();
+        rig.meta.run((nowNs) ->
+        {
+            assertThat(link.retryAtNs()).as("an attempt that was due").isGreaterThan(nowNs - SECOND_NS / 100);
+            attempts.add(link.retryAtNs());
+            return 0;
+        });
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.failure()).contains("not registered").contains("nodeId=2");
+        assertThat(attempts).as("in one second").hasSizeBetween(8, 24);
+
+        rig.register();
+        rig.meta.runFor(LONGEST_PAUSE_NS + SECOND_NS / 100);
+        assertThat(link.isReady()).isTrue();
+        assertThat(link.failure()).isEmpty();
+        assertThat(link.retryAtNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void shouldBeginWithShortPausesAgainWhenItWasReached()
+    {
+        final MemoryLink link = rig.connect();
+        rig.meta.runFor(SECOND_NS);
+        rig.register();
+        rig.meta.runUntil(link::isReady);
+
+        rig.stop();
+        rig.pass(1);
+        rig.meta.runUntil(() -> Long.MAX_VALUE != link.retryAtNs());
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.retryAtNs() - rig.meta.nowNs()).isBetween(0L, 2_000_000L);
+        rig.start();
+        rig.register();
+        rig.meta.runUntil(link::isReady);
+    }
+
+    @Test
+    void shouldPassNoEpochBeforeTheHeadersWereReadInIt()
+    {
+        final MemoryLink link = rig.reach();
+        rig.meta.runUntil(() -> 10 == link.passableEpoch());
+        rig.pass(1);
+        assertThat(link.passableEpoch()).as("read in the epoch before").isEqualTo(10);
+        rig.meta.runUntil(() -> 11 == link.passableEpoch());
+    }
+
+    @Test
+    void shouldEndWhenTheMemoryWasRestoredWhileThisNodeLived()
+    {
+        rig.restored(rig.parts.identity().incarnation());
+        rig.register();
+        final MemoryLink link = rig.connect();
+        rig.meta.runUntil(link::isReady);
+        assertThat(link.isRestored()).as("restored before this node was registered").isFalse();
+        rig.stop();
+        rig.pass(1);
+        rig.meta.runUntil(() -> !link.isReady());
+        rig.start();
+        rig.restored(rig.parts.identity().incarnation() + 1L);
+        rig.register();
+        rig.meta.runUntil(link::isRestored);
+        assertThat(link.failure()).contains("registers anew");
+        assertThat(link.isReady()).isFalse();
+    }
+
+    @Test
+    void shouldLeaseChunksForBlocksAndTwiceAsManyTheNextTime()
+    {
+        final MemoryLink link = rig.reach();
+        rig.answer("leaseChunks", (arguments) ->
+            new ChunkLease(MemoryRig.CHUNK_BYTES, 1, List.of(new ChunkRun(MemoryRig.offset(0), (int)arguments[3]))));
+        link.maintenance().requestChunk();
+        rig.meta.runUntil(() -> rig.engine.heldBytes(MemoryRig.MEMORY_NODE) == MemoryRig.CHUNK_BYTES);
+        assertThat(link.isWaiting()).isFalse();
+        rig.refuse("leaseChunks", ControlStatus.EXHAUSTED);
+        link.maintenance().requestChunk();
+        rig.meta.runUntil(() -> 3 == rig.count("leaseChunks"));
+        rig.meta.runFor(SECOND_NS);
+        assertThat(rig.count("leaseChunks")).as("two chunks, then one, then nobody asks").isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotCountWhatWasReadOverDcWhenTheLeaseIsOver()
+    {
+        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> false))
+            .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> true))
+            .isEqualTo(WorkCompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldAskForTheLeaseOnlyAfterReadsOverDc()
+    {
+        assertThat(MemoryLink.counted(true, WorkCompletionStatus.SUCCESS, () ->
+        {
+            throw new AssertionError("a queue pair is closed when its node is fenced");
+        })).isEqualTo(WorkCompletionStatus.SUCCESS);
+        assertThat(MemoryLink.counted(false, WorkCompletionStatus.RETRY_EXC_ERR, () -> false))
+            .isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+    }
+}
