@@ -35,7 +35,10 @@ abstract class ControlTask
     abstract int poll(long nowNs);
 
     /** @return whether it may have changed something at the meta server, so that its outcome is unknown if it ends. */
-    abstract boolean mayHaveChanged();
+    boolean mayHaveChanged()
+    {
+        return false;
+    }
 
     /** @return whether it waits with no call under way. */
     boolean isPausing()

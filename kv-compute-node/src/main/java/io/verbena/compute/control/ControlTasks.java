@@ -55,14 +55,7 @@ public final class ControlTasks
     /** @return whether a task waits for epochs, in which memory is returned. */
     public boolean wantsEpochs()
     {
-        for (int i = 0; i < tasks.size(); i++)
-        {
-            if (tasks.get(i).wantsEpochs())
-            {
-                return true;
-            }
-        }
-        return false;
+        return tasks.stream().anyMatch(ControlTask::wantsEpochs);
     }
 
     /**
@@ -134,14 +127,9 @@ public final class ControlTasks
         }
     }
 
-    private int running()
+    private long running()
     {
-        int count = 0;
-        for (int i = 0; i < tasks.size(); i++)
-        {
-            count += tasks.get(i).isPausing() ? 0 : 1;
-        }
-        return count;
+        return tasks.stream().filter((task) -> !task.isPausing()).count();
     }
 
     private int expire(final long nowNs)

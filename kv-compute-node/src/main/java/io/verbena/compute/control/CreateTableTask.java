@@ -175,14 +175,11 @@ final class CreateTableTask extends ControlTask
 
     private int pollAskNodes(final long nowNs)
     {
-        chunkBytes = Long.MAX_VALUE;
-        for (final ControlCall<MemoryNodeStat> stat : stats)
+        if (!stats.stream().allMatch(ControlCall::isDone))
         {
-            if (!stat.isDone())
-            {
-                return 0;
-            }
+            return 0;
         }
+        chunkBytes = Long.MAX_VALUE;
         for (final ControlCall<MemoryNodeStat> stat : stats)
         {
             if (ControlStatus.UNAVAILABLE == stat.status())

@@ -50,10 +50,4 @@ final class FindTableTask extends ControlTask
         }
         return 1;
     }
-
-    @Override
-    boolean mayHaveChanged()
-    {
-        return false;
-    }
 }

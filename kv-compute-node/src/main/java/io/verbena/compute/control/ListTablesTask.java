@@ -53,10 +53,4 @@ final class ListTablesTask extends ControlTask
         }
         return 1;
     }
-
-    @Override
-    boolean mayHaveChanged()
-    {
-        return false;
-    }
 }

@@ -5,6 +5,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.table.TableEngine;
 
 /**
@@ -23,20 +24,25 @@ final class ChunkLeaser
     private final int memoryNodeId;
     private final RequestNumbers numbers;
     private final long timeoutNs;
+    private final Backoff backoff;
     private ControlCall<ChunkLease> call;
     private boolean isWanted;
+    private boolean isPausing;
+    private long againAtNs;
     private long requestNumber;
     private int chunkCount = 1;
     private int askedCount;
     private long refusals;
 
     ChunkLeaser(
-        final TableEngine engine, final int memoryNodeId, final RequestNumbers numbers, final long timeoutNs)
+        final TableEngine engine, final int memoryNodeId, final RequestNumbers numbers, final long timeoutNs,
+        final Backoff backoff)
     {
         this.engine = engine;
         this.memoryNodeId = memoryNodeId;
         this.numbers = numbers;
         this.timeoutNs = timeoutNs;
+        this.backoff = backoff;
     }
 
     /** Leases memory for blocks as soon as the connection allows; see {@code ChunkSource}. */
@@ -61,15 +67,17 @@ final class ChunkLeaser
      * Goes on.
      *
      * @param client to the memory node, or null while it cannot be reached.
+     * @param nowNs  time now, by the clock of the device.
      * @return work done.
      */
-    int poll(final MemoryNodeClient client)
+    int poll(final MemoryNodeClient client, final long nowNs)
     {
         if (null != call)
         {
-            return call.isDone() ? onAnswer() : 0;
+            return call.isDone() ? onAnswer(nowNs) : 0;
         }
-        if (isWanted && null != client)
+        isPausing &= againAtNs - nowNs > 0;
+        if (isWanted && !isPausing && null != client)
         {
             if (0 == requestNumber)
             {
@@ -83,7 +91,7 @@ final class ChunkLeaser
         return 0;
     }
 
-    private int onAnswer()
+    private int onAnswer(final long nowNs)
     {
         final ControlCall<ChunkLease> ended = call;
         call = null;
@@ -91,19 +99,27 @@ final class ChunkLeaser
         {
             case OK -> onLeased(ended.result());
             case EXHAUSTED -> onExhausted();
-            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE -> isWanted = true; // the same request again
+            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY, UNAVAILABLE -> tryLater(nowNs); // the same request again
             default ->
             {
                 requestNumber = 0;
                 chunkCount = 1;
-                isWanted = true;
+                tryLater(nowNs);
             }
         }
         return 1;
     }
 
+    private void tryLater(final long nowNs)
+    {
+        isWanted = true;
+        isPausing = true;
+        againAtNs = nowNs + backoff.nextPauseNs();
+    }
+
     private void onLeased(final ChunkLease leased)
     {
+        backoff.reset();
         requestNumber = 0;
         chunkCount = (int)Math.clamp(MAX_LEASE_BYTES / leased.chunkLengthBytes(), 1, askedCount * 2L);
         // One by one: chunks are reclaimed one by one, so no block may reach over the end of one.

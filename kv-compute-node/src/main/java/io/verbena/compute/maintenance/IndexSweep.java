@@ -306,7 +306,11 @@ final class IndexSweep
             }
             step = chunks.isEmpty() ? Step.IDLE : Step.WAITING;
         }
-        else if (!status.isUnknown() && ControlStatus.UNAVAILABLE != status)
+        else if (status.isUnknown() || ControlStatus.UNAVAILABLE == status)
+        {
+            waitEpoch = returnEpoch(); // for time to pass, no more
+        }
+        else
         {
             endUnjudged();
         }

@@ -40,7 +40,8 @@ public final class MemoryMaintenance implements AutoCloseable
     {
         this.session = session;
         this.watch = watch;
-        leaser = new ChunkLeaser(session.engine(), memoryNodeId, session.numbers(), session.timeoutNs());
+        leaser = new ChunkLeaser(session.engine(), memoryNodeId, session.numbers(), session.timeoutNs(),
+            session.metaLink().retryBackoff());
         reclaimAccess = access(RECLAIM_COOKIE);
         indexSweep = new IndexSweep(session, memoryNodeId, watch, this::sweepAccess);
         reclaimer = new Reclaimer(session, memoryNodeId, watch, reclaimAccess, indexSweep::ask);
@@ -85,9 +86,9 @@ public final class MemoryMaintenance implements AutoCloseable
     }
 
     /** Goes on with leases; the client is null while the memory node cannot be reached. */
-    public int pollLeases(final MemoryNodeClient client)
+    public int pollLeases(final MemoryNodeClient client, final long nowNs)
     {
-        return leaser.poll(client);
+        return leaser.poll(client, nowNs);
     }
 
     /**

@@ -322,6 +322,10 @@ final class Reclaimer
     /** Open again for all from the moment on that the memory node heard it; what is unnamed belongs to this node. */
     private int pollAdopting()
     {
+        if (null == changing && engine.epoch() < freshEpoch)
+        {
+            return 0;
+        }
         if (null == changing)
         {
             final List<ChunkRun> partly = runs(false);
@@ -347,6 +351,10 @@ final class Reclaimer
         else if (ControlStatus.INVALID_REQUEST == status || ControlStatus.REFUSED == status)
         {
             endRound();
+        }
+        else
+        {
+            freshEpoch = nextEpoch(); // asked again then
         }
         return 1;
     }

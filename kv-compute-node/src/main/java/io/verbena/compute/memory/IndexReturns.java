@@ -88,14 +88,7 @@ public final class IndexReturns
     /** @return whether something goes back to a memory node. */
     boolean has(final int memoryNodeId)
     {
-        for (int i = 0; i < returns.size(); i++)
-        {
-            if (memoryNodeId == returns.get(i).memoryNodeId())
-            {
-                return true;
-            }
-        }
-        return false;
+        return returns.stream().anyMatch((index) -> memoryNodeId == index.memoryNodeId());
     }
 
     /** @return whether everything has gone back. */

@@ -207,7 +207,7 @@ public final class MemoryLink implements AutoCloseable
             unreachable(true);
         }
         final MemoryNodeClient reachable = State.READY == state ? client : null;
-        return maintenance.pollLeases(reachable) + switch (state)
+        return maintenance.pollLeases(reachable, nowNs) + switch (state)
         {
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);

@@ -114,6 +114,19 @@ class MemoryLinkTest
     }
 
     @Test
+    void shouldAskAMemoryNodeThatCannotLeaseAFewTimesASecond()
+    {
+        final MemoryLink link = rig.reach();
+        rig.refuse("leaseChunks", ControlStatus.UNAVAILABLE);
+        link.maintenance().requestChunk();
+        rig.meta.runFor(SECOND_NS);
+        assertThat(rig.count("leaseChunks")).as("in one second").isBetween(8L, 24L);
+        rig.answer("leaseChunks", (arguments) ->
+            new ChunkLease(MemoryRig.CHUNK_BYTES, 1, List.of(new ChunkRun(MemoryRig.offset(0), (int)arguments[3]))));
+        rig.meta.runUntil(() -> rig.engine.heldBytes(MemoryRig.MEMORY_NODE) == MemoryRig.CHUNK_BYTES);
+    }
+
+    @Test
     void shouldNotCountWhatWasReadOverDcWhenTheLeaseIsOver()
     {
         assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> false))
