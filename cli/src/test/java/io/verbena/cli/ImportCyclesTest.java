@@ -28,7 +28,7 @@ class ImportCyclesTest
 {
     /** Lower it when circles are opened; it never grows. */
     private static final int MOST_CLASSES_IN_CYCLES = 25;
-    private static final int MOST_CLASSES_IN_A_PACKAGE = 36;
+    private static final int MOST_CLASSES_IN_A_PACKAGE = 35;
 
     private static Map<String, Set<String>> classes;
 
