@@ -7,7 +7,7 @@ import io.verbena.compute.control.TableTasks;
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
-import io.verbena.compute.growth.SplitScheduler;
+import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
@@ -76,7 +76,7 @@ final class NodeSession implements AutoCloseable
     private final MemoryNodeWatch memoryNodes;
     private final FirstTables firstTables;
     private final IndexReturns indexReturns;
-    private final SplitScheduler splits;
+    private final GrowthScheduler splits;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private final LeaseKeeper lease;
     private Step step = Step.DISCOVERING;
@@ -107,7 +107,7 @@ final class NodeSession implements AutoCloseable
         raas.identity(registration.identity());
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
         indexReturns = new IndexReturns(metaLink::retryBackoff);
-        splits = new SplitScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
+        splits = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
         engine = openEngine(random.nextLong());
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
         dispatcher.open(engine, tables);
@@ -241,7 +241,7 @@ final class NodeSession implements AutoCloseable
         return raas.transports();
     }
 
-    SplitScheduler splits()
+    GrowthScheduler splits()
     {
         return splits;
     }

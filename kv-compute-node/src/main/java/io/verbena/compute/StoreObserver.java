@@ -1,7 +1,7 @@
 package io.verbena.compute;
 
 import io.verbena.compute.catalog.TableLister;
-import io.verbena.compute.growth.SplitScheduler;
+import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.raas.OneSidedPort;
@@ -212,7 +212,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public int finishSplits(final List<String> problems)
     {
-        final SplitScheduler splits = session.splits();
+        final GrowthScheduler splits = session.splits();
         final int before = splits.finishedCount();
         final long deadlineNs = clock.nanoTime() + FINISH_TIMEOUT_NS;
         splits.finishAll();

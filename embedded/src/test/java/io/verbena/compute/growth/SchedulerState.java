@@ -13,25 +13,25 @@ public final class SchedulerState
     }
 
     /** @return whether a subtable is being split or merged just now. */
-    public static boolean isWorking(final SplitScheduler scheduler)
+    public static boolean isWorking(final GrowthScheduler scheduler)
     {
         return "WORKING".equals(field(scheduler, "step", Enum.class).name());
     }
 
     /** @return splits that it has brought to their ends. */
-    public static long splitCount(final SplitScheduler scheduler)
+    public static long splitCount(final GrowthScheduler scheduler)
     {
         return scheduler.splitCount();
     }
 
     /** @return merges that it has brought to their ends. */
-    public static long mergeCount(final SplitScheduler scheduler)
+    public static long mergeCount(final GrowthScheduler scheduler)
     {
         return scheduler.mergeCount();
     }
 
     /** @return splits and merges that are complete and not made known. */
-    public static int unpublished(final SplitScheduler scheduler)
+    public static int unpublished(final GrowthScheduler scheduler)
     {
         return field(scheduler, "publications", Publications.class).size();
     }

@@ -1,6 +1,6 @@
 package io.verbena.compute.growth;
 
-import io.verbena.compute.growth.SplitWork.Kind;
+import io.verbena.compute.growth.GrowthWork.Kind;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.table.directory.Subtable;
@@ -25,7 +25,7 @@ final class Publications
     interface Returned
     {
         /** Takes it. */
-        void goOnLater(SplitWork work);
+        void goOnLater(GrowthWork work);
     }
 
     /**
@@ -36,7 +36,7 @@ final class Publications
      * @param olderLease by which that was leased, at the latest.
      * @param publisher  makes it known.
      */
-    private record Unpublished(SplitWork work, List<Subtable> leased, long olderLease, GrowthPublisher publisher)
+    private record Unpublished(GrowthWork work, List<Subtable> leased, long olderLease, GrowthPublisher publisher)
     {
     }
 
@@ -61,7 +61,7 @@ final class Publications
      * @param growth      what follows from it.
      */
     void add(
-        final SessionParts session, final SplitWork work, final List<Long> offsets,
+        final SessionParts session, final GrowthWork work, final List<Long> offsets,
         final long newestLease, final GrowthPublisher.Growth growth)
     {
         final int memoryNodeId = work.subtable().memoryNodeId();
@@ -121,7 +121,7 @@ final class Publications
         ended.publisher.end();
     }
 
-    private static SplitWork rest(final SplitWork work)
+    private static GrowthWork rest(final GrowthWork work)
     {
         return switch (work.kind())
         {

@@ -5,7 +5,7 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
 
 /**
- * Something that a {@link SplitScheduler} is to do to a subtable.
+ * Something that a {@link GrowthScheduler} is to do to a subtable.
  *
  * @param table          that it belongs to.
  * @param subtable       of it.
@@ -15,7 +15,7 @@ import io.verbena.table.directory.Subtable;
  * @param undecidedEpoch of SETTLE and SETTLE_OWN: when all have passed this one nobody will decide what was met; 0 for
  *                       unknown.
  */
-record SplitWork(
+record GrowthWork(
     OpenTable table, Subtable subtable, Kind kind, long notBeforeNs, boolean isOfFinishing, long undecidedEpoch)
 {
     /** What is to be done. */
@@ -41,32 +41,32 @@ record SplitWork(
         }
     }
 
-    SplitWork(final OpenTable table, final Subtable subtable, final Kind kind, final long notBeforeNs)
+    GrowthWork(final OpenTable table, final Subtable subtable, final Kind kind, final long notBeforeNs)
     {
         this(table, subtable, kind, notBeforeNs, false, 0);
     }
 
     /** Of all that has begun, if something has. */
-    static SplitWork ofFinishing(final OpenTable table, final Subtable subtable, final long nowNs)
+    static GrowthWork ofFinishing(final OpenTable table, final Subtable subtable, final long nowNs)
     {
-        return new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs, true, 0);
+        return new GrowthWork(table, subtable, Kind.FINISH_SPLIT, nowNs, true, 0);
     }
 
-    SplitWork at(final long laterNs)
+    GrowthWork at(final long laterNs)
     {
-        return new SplitWork(table, subtable, kind, laterNs, isOfFinishing, undecidedEpoch);
+        return new GrowthWork(table, subtable, kind, laterNs, isOfFinishing, undecidedEpoch);
     }
 
     /** @return what follows from it, for the same reason. */
-    SplitWork then(final Kind next, final Subtable of, final long laterNs)
+    GrowthWork then(final Kind next, final Subtable of, final long laterNs)
     {
-        return new SplitWork(table, of, next, laterNs, isOfFinishing, 0);
+        return new GrowthWork(table, of, next, laterNs, isOfFinishing, 0);
     }
 
     /** @return what takes a proposal back, when all have passed an epoch. */
-    SplitWork settleAfter(final long epoch, final long laterNs)
+    GrowthWork settleAfter(final long epoch, final long laterNs)
     {
-        return new SplitWork(
+        return new GrowthWork(
             table, present(), isOfOwnMemory() ? Kind.SETTLE_OWN : Kind.SETTLE, laterNs, isOfFinishing, epoch);
     }
 
@@ -112,7 +112,7 @@ record SplitWork(
         return 0 != undecidedEpoch;
     }
 
-    boolean isSame(final SplitWork other)
+    boolean isSame(final GrowthWork other)
     {
         return null != other && table == other.table && kind == other.kind && subtable.equals(other.subtable);
     }

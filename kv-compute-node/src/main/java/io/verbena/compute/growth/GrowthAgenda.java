@@ -7,22 +7,22 @@ import java.util.ArrayDeque;
 import java.util.stream.Stream;
 
 /**
- * What a {@link SplitScheduler} is to do, and when: the subtables that operations and probes reported, each once, and
+ * What a {@link GrowthScheduler} is to do, and when: the subtables that operations and probes reported, each once, and
  * before the next probe for a merge also those to be finished because everything begun is. Owned by the node's thread.
  */
-final class SplitAgenda
+final class GrowthAgenda
 {
     private static final long RETRY_PAUSE_NS = 5_000_000;
 
     private final MemoryShortage shortage;
-    private final ArrayDeque<SplitWork> met = new ArrayDeque<>();
+    private final ArrayDeque<GrowthWork> met = new ArrayDeque<>();
     /** Looked at whether something of them has begun, and then finished. */
-    private final ArrayDeque<SplitWork> unfinished = new ArrayDeque<>();
+    private final ArrayDeque<GrowthWork> unfinished = new ArrayDeque<>();
     private TableEngine engine;
     private TableRegistry tables;
 
     /** @param shortage says where splits are denied, and when memory is asked for again. */
-    SplitAgenda(final MemoryShortage shortage)
+    GrowthAgenda(final MemoryShortage shortage)
     {
         this.shortage = shortage;
     }
@@ -33,7 +33,7 @@ final class SplitAgenda
         tables = registry;
     }
 
-    void add(final SplitWork wanted)
+    void add(final GrowthWork wanted)
     {
         if (wanted.isOfFinishing())
         {
@@ -59,14 +59,14 @@ final class SplitAgenda
     /** @return whether something waits until nobody can decide a merge any more. */
     boolean waitsForEpochs()
     {
-        return !isEmpty() && Stream.concat(met.stream(), unfinished.stream()).anyMatch(SplitWork::waitsForEpochs);
+        return !isEmpty() && Stream.concat(met.stream(), unfinished.stream()).anyMatch(GrowthWork::waitsForEpochs);
     }
 
     /** @return when something that was met is to begin, or {@link Long#MAX_VALUE}. */
     long nextAtNs()
     {
         long next = Long.MAX_VALUE;
-        for (final SplitWork wanted : met)
+        for (final GrowthWork wanted : met)
         {
             next = Math.min(next, wanted.notBeforeNs());
         }
@@ -74,23 +74,23 @@ final class SplitAgenda
     }
 
     /** A table that is dropped is forgotten before an epoch is passed in which its memory may go to another one. */
-    boolean isKnown(final SplitWork wanted)
+    boolean isKnown(final GrowthWork wanted)
     {
         return tables.find(wanted.table().descriptor().tableId()) == wanted.table();
     }
 
     /** @return what is to be begun now, taken out; or null. What nobody wants any more is dropped. */
-    SplitWork next(final long nowNs)
+    GrowthWork next(final long nowNs)
     {
-        final SplitWork next = nextMet(nowNs);
+        final GrowthWork next = nextMet(nowNs);
         return null == next ? nextUnfinished(nowNs) : next;
     }
 
-    private SplitWork nextMet(final long nowNs)
+    private GrowthWork nextMet(final long nowNs)
     {
         for (int i = met.size(); i > 0; i--)
         {
-            final SplitWork wanted = met.poll();
+            final GrowthWork wanted = met.poll();
             if (0 != wanted.chunks() && shortage.isDenied(wanted.subtable().memoryNodeId(), nowNs))
             {
                 continue; // who wants it asks again
@@ -107,11 +107,11 @@ final class SplitAgenda
         return null;
     }
 
-    private SplitWork nextUnfinished(final long nowNs)
+    private GrowthWork nextUnfinished(final long nowNs)
     {
         for (int i = unfinished.size(); i > 0; i--)
         {
-            final SplitWork wanted = unfinished.poll();
+            final GrowthWork wanted = unfinished.poll();
             if (!isDue(wanted, nowNs))
             {
                 unfinished.add(wanted);
@@ -124,7 +124,7 @@ final class SplitAgenda
         return null;
     }
 
-    private boolean isDue(final SplitWork wanted, final long nowNs)
+    private boolean isDue(final GrowthWork wanted, final long nowNs)
     {
         return wanted.isDue(engine, nowNs) &&
             (0 == wanted.chunks() || shortage.isDue(wanted.subtable().memoryNodeId(), nowNs));
@@ -133,6 +133,6 @@ final class SplitAgenda
     @Override
     public String toString()
     {
-        return "SplitAgenda{met=" + met + " unfinished=" + unfinished + '}';
+        return "GrowthAgenda{met=" + met + " unfinished=" + unfinished + '}';
     }
 }

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * Ends the splits of all tables that nobody goes on with: opens each table, and has the scheduler examine all of its
  * subtables. Not done before each table that is not dropped meanwhile was examined. Owned by the node's thread.
  */
-final class SplitFinish
+final class GrowthFinish
 {
     private final TableRegistry tables;
     private final Consumer<OpenTable> finish;
@@ -27,7 +27,7 @@ final class SplitFinish
      * @param finish takes each table whose splits and merges are to be completed.
      * @param isBusy whether there are tables, or subtables of them, that were taken and are not complete.
      */
-    SplitFinish(
+    GrowthFinish(
         final SessionParts session,
         final TableRegistry tables,
         final Consumer<OpenTable> finish,

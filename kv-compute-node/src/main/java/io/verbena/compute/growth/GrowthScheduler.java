@@ -1,7 +1,7 @@
 package io.verbena.compute.growth;
 
 import io.verbena.compute.catalog.TableRegistry;
-import io.verbena.compute.growth.SplitWork.Kind;
+import io.verbena.compute.growth.GrowthWork.Kind;
 import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
@@ -28,9 +28,9 @@ import java.util.List;
  * to name it, and the old memory goes back when nobody can look there any more. Also ends what others began, if nobody
  * has after a while: whoever met it looks. Owned by the node's thread.
  */
-public final class SplitScheduler implements GrowthSource
+public final class GrowthScheduler implements GrowthSource
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(SplitScheduler.class);
+    private static final Logger LOGGER = LoggerFactory.getLogger(GrowthScheduler.class);
     /** How long a split or merge that was met is left to who began it: 250 ms. */
     private static final long FINISH_AFTER_NS = 250_000_000;
     private static final long RETRY_PAUSE_NS = 5_000_000;
@@ -48,14 +48,14 @@ public final class SplitScheduler implements GrowthSource
     private final MemoryShortage shortage;
     private final Retirement retirement;
     private final Publications publications;
-    private final SplitAgenda agenda;
+    private final GrowthAgenda agenda;
     private SessionParts session;
     private TableRegistry tables;
     private MergeWatch watch;
     private boolean beginsSplits;
     private boolean beginsMerges;
     private Step step = Step.IDLE;
-    private SplitWork current;
+    private GrowthWork current;
     private long nowNs;
     private long saidAtNs = Long.MIN_VALUE / 2;
     private boolean hasLease;
@@ -64,7 +64,7 @@ public final class SplitScheduler implements GrowthSource
     private TableMerge merge;
     private long splitCount;
     private long mergeCount;
-    private SplitFinish finishing;
+    private GrowthFinish finishing;
     private int finishedCount;
 
     /**
@@ -72,7 +72,7 @@ public final class SplitScheduler implements GrowthSource
      * @param returns    takes leased memory that is not used.
      * @param retirement takes subtables that no descriptor names any more.
      */
-    public SplitScheduler(
+    public GrowthScheduler(
         final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
         final Retirement retirement)
     {
@@ -80,7 +80,7 @@ public final class SplitScheduler implements GrowthSource
         this.links = links;
         shortage = new MemoryShortage(new LinkedChunks(links, returns)::mayFindMemory);
         this.retirement = retirement;
-        agenda = new SplitAgenda(shortage);
+        agenda = new GrowthAgenda(shortage);
         publications = new Publications(links, retirement, this::publishLater);
     }
 
@@ -114,7 +114,7 @@ public final class SplitScheduler implements GrowthSource
         {
             return false;
         }
-        want(new SplitWork(table, subtable, Kind.SPLIT, nowNs));
+        want(new GrowthWork(table, subtable, Kind.SPLIT, nowNs));
         return true;
     }
 
@@ -123,7 +123,7 @@ public final class SplitScheduler implements GrowthSource
     {
         if (!isAtWork(table, split) || !current.subtable().equals(subtable))
         {
-            want(new SplitWork(table, subtable, Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS));
+            want(new GrowthWork(table, subtable, Kind.FINISH_SPLIT, nowNs + FINISH_AFTER_NS));
         }
     }
 
@@ -132,7 +132,7 @@ public final class SplitScheduler implements GrowthSource
     {
         if (!isAtWork(table, merge) || !current.subtable().isWithin(subtable))
         {
-            want(new SplitWork(table, subtable, Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS));
+            want(new GrowthWork(table, subtable, Kind.FINISH_MERGE, nowNs + FINISH_AFTER_NS));
         }
     }
 
@@ -145,7 +145,7 @@ public final class SplitScheduler implements GrowthSource
     /** Ends all splits and merges of all tables that have begun, also of those that are not open. */
     public void finishAll()
     {
-        finishing = new SplitFinish(session, tables, this::finish, this::isBusy);
+        finishing = new GrowthFinish(session, tables, this::finish, this::isBusy);
     }
 
     /** @return whether that is under way. */
@@ -164,7 +164,7 @@ public final class SplitScheduler implements GrowthSource
     void finish(final OpenTable table)
     {
         table.subtables().forEach((subtable) ->
-            agenda.add(SplitWork.ofFinishing(table, subtable, nowNs)));
+            agenda.add(GrowthWork.ofFinishing(table, subtable, nowNs)));
     }
 
     /** @return splits and merges that {@link #finish} found to have begun, or not to be published. */
@@ -173,7 +173,7 @@ public final class SplitScheduler implements GrowthSource
         return finishedCount;
     }
 
-    private void want(final SplitWork wanted)
+    private void want(final GrowthWork wanted)
     {
         if (!wanted.isSame(current))
         {
@@ -240,7 +240,7 @@ public final class SplitScheduler implements GrowthSource
 
     private int pollIdle()
     {
-        final SplitWork next = agenda.next(nowNs);
+        final GrowthWork next = agenda.next(nowNs);
         if (null != next)
         {
             begin(next);
@@ -264,11 +264,11 @@ public final class SplitScheduler implements GrowthSource
         final MergeWatch.Pair found = watch.found();
         if (null != found && !isDenied(found.first()))
         {
-            want(new SplitWork(found.table(), found.first(), Kind.MERGE, nowNs));
+            want(new GrowthWork(found.table(), found.first(), Kind.MERGE, nowNs));
         }
         if (null != watch.left())
         {
-            want(new SplitWork(watch.left().table(), watch.left().first(), Kind.SETTLE, nowNs + FINISH_AFTER_NS));
+            want(new GrowthWork(watch.left().table(), watch.left().first(), Kind.SETTLE, nowNs + FINISH_AFTER_NS));
         }
         return 1;
     }
@@ -278,7 +278,7 @@ public final class SplitScheduler implements GrowthSource
         return shortage.isDenied(subtable.memoryNodeId(), nowNs);
     }
 
-    private void begin(final SplitWork wanted)
+    private void begin(final GrowthWork wanted)
     {
         current = wanted;
         newestLease = 0;
@@ -312,7 +312,7 @@ public final class SplitScheduler implements GrowthSource
     /** Again when there may be memory; dropped where splits are denied then. */
     private void onRefused()
     {
-        final SplitWork refused = current;
+        final GrowthWork refused = current;
         shortage.onRefused(refused.subtable().memoryNodeId(), nowNs);
         end();
         want(refused.at(nowNs + RETRY_PAUSE_NS));
@@ -436,7 +436,7 @@ public final class SplitScheduler implements GrowthSource
         later(current.then(kind, isOfSplit ? current.subtable() : current.present(), notBeforeNs));
     }
 
-    private void later(final SplitWork wanted)
+    private void later(final GrowthWork wanted)
     {
         end();
         agenda.add(wanted);
@@ -455,8 +455,8 @@ public final class SplitScheduler implements GrowthSource
         if (current.isOfFinishing())
         {
             finishedCount++;
-            agenda.add(SplitWork.ofFinishing(table, present, nowNs));
-            agenda.add(SplitWork.ofFinishing(table, table.subtable(present.suffix() | 1 << old.depth()), nowNs));
+            agenda.add(GrowthWork.ofFinishing(table, present, nowNs));
+            agenda.add(GrowthWork.ofFinishing(table, table.subtable(present.suffix() | 1 << old.depth()), nowNs));
         }
         splitCount++;
         publish((published) -> TableGrowth.ofSplit(published, table, old));
@@ -516,7 +516,7 @@ public final class SplitScheduler implements GrowthSource
         if (current.isOfFinishing())
         {
             finishedCount++;
-            agenda.add(SplitWork.ofFinishing(current.table(), made, nowNs));
+            agenda.add(GrowthWork.ofFinishing(current.table(), made, nowNs));
         }
         mergeCount++;
         watch.hurry(nowNs);
@@ -532,7 +532,7 @@ public final class SplitScheduler implements GrowthSource
         end();
     }
 
-    private void publishLater(final SplitWork rest)
+    private void publishLater(final GrowthWork rest)
     {
         agenda.add(rest.at(nowNs + FINISH_AFTER_NS));
     }
