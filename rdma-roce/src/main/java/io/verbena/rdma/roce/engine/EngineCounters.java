@@ -1,0 +1,43 @@
+package io.verbena.rdma.roce.engine;
+
+/** What an engine has counted since it was made. Written by its thread; others may read values that are a bit old. */
+public final class EngineCounters
+{
+    /** Packets sent. */
+    public long sent;
+    /** Packets that arrived, whatever became of them. */
+    public long received;
+    /** Dropped: too short or long, unknown opcode, wrong version, partition, padding or lengths. */
+    public long malformed;
+    /** Dropped: the invariant CRC was wrong. */
+    public long corrupt;
+    /** Dropped: no such queue pair here, of this transport, from this sender, or in a state that takes it. */
+    public long misdirected;
+    /** Responses dropped because nothing outstanding expects them. */
+    public long stale;
+    /** Requests that had been executed before. */
+    public long duplicates;
+    /** Requests that came before one that is missing. */
+    public long outOfSequence;
+    /** Requests refused: invalid, without right, or impossible for the responder. */
+    public long refused;
+    /** Requests for which no receive was there. */
+    public long notReady;
+    /** Requests dropped for a while because answers before them had not been sent. */
+    public long deferred;
+    /** Packets sent once more. */
+    public long resent;
+    /** Times that no answer came. */
+    public long timeouts;
+    /** Datagrams and unreliable messages dropped: no receive, too long, wrong Q_Key, no right, or a part is missing. */
+    public long unreliableDrops;
+
+    @Override
+    public String toString()
+    {
+        return "EngineCounters{sent=" + sent + ", received=" + received + ", malformed=" + malformed + ", corrupt=" +
+            corrupt + ", misdirected=" + misdirected + ", stale=" + stale + ", duplicates=" + duplicates +
+            ", outOfSequence=" + outOfSequence + ", refused=" + refused + ", notReady=" + notReady + ", deferred=" +
+            deferred + ", resent=" + resent + ", timeouts=" + timeouts + ", unreliableDrops=" + unreliableDrops + '}';
+    }
+}

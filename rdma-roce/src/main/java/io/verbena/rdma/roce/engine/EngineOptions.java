@@ -1,0 +1,82 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.roce.wire.RocePath;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
+
+/**
+ * What an engine is made with.
+ *
+ * @param address       of this device: the IPv6 address of the socket as GID, or ::ffff:a.b.c.d; the lower 16 bits of
+ *                      the service locator are its UDP port, 0 stands for 4791.
+ * @param windowPackets packets of a queue pair in flight, those of READ responses included; 1 to 65536.
+ * @param ackInterval   packets after which an acknowledgement is requested inside of a message or of a row of
+ *                      unsignaled requests, 1 or more.
+ * @param datagramBytes longest UD payload, the path MTU of datagrams; 256 to 4096.
+ */
+public record EngineOptions(DeviceAddress address, int windowPackets, int ackInterval, int datagramBytes)
+{
+    /** Packets in flight unless said otherwise. */
+    public static final int WINDOW_PACKETS = 64;
+    /** Packets between requests for acknowledgements unless said otherwise. */
+    public static final int ACK_INTERVAL = 16;
+
+    /** Most READs and atomics outstanding on a queue pair, in either direction. */
+    public static final int MAX_READ_ATOMIC = 16;
+
+    private static final int MAX_WINDOW_PACKETS = 1 << 16;
+    private static final int MIN_DATAGRAM_BYTES = 256;
+    private static final int PORT_MASK = 0xFFFF;
+
+    /** Checks the ranges. */
+    public EngineOptions
+    {
+        check("windowPackets", windowPackets, 1, MAX_WINDOW_PACKETS);
+        check("ackInterval", ackInterval, 1, Integer.MAX_VALUE);
+        check("datagramBytes", datagramBytes, MIN_DATAGRAM_BYTES, RocePacket.MAX_PAYLOAD_BYTES);
+    }
+
+    /**
+     * The defaults.
+     *
+     * @param address of this device.
+     */
+    public EngineOptions(final DeviceAddress address)
+    {
+        this(address, WINDOW_PACKETS, ACK_INTERVAL, RocePacket.MAX_PAYLOAD_BYTES);
+    }
+
+    /**
+     * The way of packets to another device.
+     *
+     * @param destination of the packets.
+     * @return addresses and ports.
+     */
+    RocePath pathTo(final DeviceAddress destination)
+    {
+        return new RocePath(address.gidHigh(), address.gidLow(), port(address),
+            destination.gidHigh(), destination.gidLow(), port(destination));
+    }
+
+    /** The way of packets from another device. */
+    RocePath pathFrom(final DeviceAddress source)
+    {
+        return new RocePath(source.gidHigh(), source.gidLow(), port(source),
+            address.gidHigh(), address.gidLow(), port(address));
+    }
+
+    private static int port(final DeviceAddress device)
+    {
+        final int port = (int)device.serviceLocator() & PORT_MASK;
+        return port == 0 ? RocePath.ROCE_PORT : port;
+    }
+
+    private static void check(final String name, final int value, final int min, final int max)
+    {
+        if (value < min || value > max)
+        {
+            throw new RdmaException(name + " is out of range: value=" + value + ", allowed " + min + " to " + max);
+        }
+    }
+}

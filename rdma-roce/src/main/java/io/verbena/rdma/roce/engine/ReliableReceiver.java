@@ -1,0 +1,549 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.AethDescriptor;
+import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
+import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
+import io.verbena.rdma.roce.wire.BthDescriptor;
+import io.verbena.rdma.roce.wire.IethDescriptor;
+import io.verbena.rdma.roce.wire.ImmDtDescriptor;
+import io.verbena.rdma.roce.wire.PacketSequence;
+import io.verbena.rdma.roce.wire.RethDescriptor;
+import io.verbena.rdma.roce.wire.RoceOpcode;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.spi.AccessChecks;
+import io.verbena.rdma.spi.RawMemory;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.rdma.verbs.WorkCompletions;
+
+/**
+ * The responder of an RC queue pair (specification, 9.7.4). Requests are executed in the order of their PSNs, each
+ * once: of a repeated one a READ is read anew, an atomic gets its saved result, a SEND or WRITE is acknowledged.
+ * Answers leave in the order of their PSNs too: those of READs and atomics from a queue, behind them one
+ * acknowledgement or refusal, which stands for all before it.
+ *
+ * <p>A READ's bytes are read when its responses are sent, so a later WRITE or SEND may come before; an atomic waits.
+ */
+final class ReliableReceiver extends ReceiveSide
+{
+    private static final int NONE = -1;
+    /** Answers sent at once to let a later atomic pass. */
+    private static final int DRAIN_PACKETS = 64;
+    private static final int QUANTUM_PACKETS = 16;
+
+    private final ReplyQueue replies = new ReplyQueue(EngineOptions.MAX_READ_ATOMIC);
+    private final AtomicResults results = new AtomicResults(EngineOptions.MAX_READ_ATOMIC);
+    private final InboundWrite write;
+    private final PacketWriter writer;
+    private int expected;
+    private int messageSequence;
+    /** Trait of the message that has begun and not ended: IS_SEND, IS_WRITE, or 0. */
+    private int openMessage;
+    private boolean isNakSent;
+    /** Syndrome to be sent, or {@link #NONE}. */
+    private int pendingSyndrome = NONE;
+    /** Syndrome of the request that ended everything, or {@link #NONE}. */
+    private int refusal = NONE;
+    private int rnrCode;
+
+    ReliableReceiver(final QueuePairPort queuePair)
+    {
+        super(queuePair);
+        write = new InboundWrite(queuePair);
+        writer = queuePair.engine().writer();
+    }
+
+    @Override
+    void start(final int sequence)
+    {
+        clear();
+        final QueuePairAttributes attributes = new QueuePairAttributes();
+        queuePair.query(attributes);
+        rnrCode = attributes.minRnrTimer();
+        expected = sequence;
+    }
+
+    /** The time to wait that receiver-not-ready answers ask for has changed. */
+    void rnrCode(final int code)
+    {
+        rnrCode = code;
+    }
+
+    @Override
+    void clear()
+    {
+        super.clear();
+        replies.clear();
+        results.clear();
+        messageSequence = 0;
+        openMessage = 0;
+        isNakSent = false;
+        pendingSyndrome = NONE;
+        refusal = NONE;
+    }
+
+    @Override
+    void flush()
+    {
+        super.flush();
+        replies.clear();
+        pendingSyndrome = NONE;
+    }
+
+    /** Whether it still answers in ERR, because a refusal of its own led there and may have been lost. */
+    boolean hasRefused()
+    {
+        return refusal != NONE;
+    }
+
+    @Override
+    void onRequest(final RocePacket packet, final int opcode, final int payloadBytes)
+    {
+        final int distance = PacketSequence.distance(BthDescriptor.sequence(packet.buffer(), 0), expected);
+        if (refusal != NONE)
+        {
+            if (distance == 0)
+            {
+                sendAcknowledge(refusal, expected);
+            }
+        }
+        else if (distance > 0)
+        {
+            queuePair.engine().counters().outOfSequence++;
+            nak(AethDescriptor.SEQUENCE_ERROR);
+        }
+        else if (distance < 0)
+        {
+            queuePair.engine().counters().duplicates++;
+            onDuplicate(packet, opcode);
+        }
+        else
+        {
+            execute(packet, opcode, payloadBytes);
+        }
+        transmit(QUANTUM_PACKETS);
+    }
+
+    private void execute(final RocePacket packet, final int opcode, final int payloadBytes)
+    {
+        final int traits = RoceOpcode.traits(opcode);
+        final int message = traits & (RoceOpcode.IS_SEND | RoceOpcode.IS_WRITE);
+        final boolean isInPlace = (traits & RoceOpcode.BEGINS) != 0 ? openMessage == 0 : openMessage == message;
+        if (!isInPlace || message != 0 && !hasLengthOfItsPlace(traits, payloadBytes))
+        {
+            refuse(AethDescriptor.INVALID_REQUEST);
+        }
+        else if (message == RoceOpcode.IS_SEND)
+        {
+            executeSend(packet, opcode, traits, payloadBytes);
+        }
+        else if (message == RoceOpcode.IS_WRITE)
+        {
+            executeWrite(packet, opcode, traits, payloadBytes);
+        }
+        else if ((traits & RoceOpcode.HAS_ATOMIC_ETH) != 0)
+        {
+            executeAtomic(packet, opcode & RoceOpcode.OPERATION_MASK);
+        }
+        else
+        {
+            executeRead(packet);
+        }
+    }
+
+    private void executeSend(final RocePacket packet, final int opcode, final int traits, final int payloadBytes)
+    {
+        if ((traits & RoceOpcode.BEGINS) != 0)
+        {
+            if (!receive.isAvailable())
+            {
+                refuseForNow();
+                return;
+            }
+            receive.take();
+        }
+        final boolean isLast = (traits & RoceOpcode.ENDS) != 0;
+        int status = receive.check(payloadBytes);
+        final int headersEnd = RoceOpcode.headerBytes(opcode);
+        if (status == WorkCompletionStatus.SUCCESS && (traits & RoceOpcode.HAS_IETH) != 0 &&
+            !queuePair.invalidate(IethDescriptor.remoteKey(packet.buffer(), headersEnd - IethDescriptor.LENGTH_BYTES)))
+        {
+            status = WorkCompletionStatus.LOC_ACCESS_ERR;
+        }
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            receive.fail(status);
+            refuse(syndrome(AccessChecks.requesterStatus(status)));
+            return;
+        }
+        receive.place(payload(packet, opcode), payloadBytes);
+        if (isLast)
+        {
+            completeReceive(packet, traits, headersEnd);
+        }
+        executed(packet, isLast ? 0 : RoceOpcode.IS_SEND, isLast);
+    }
+
+    private void completeReceive(final RocePacket packet, final int traits, final int headersEnd)
+    {
+        final boolean hasImmediate = (traits & RoceOpcode.HAS_IMMEDIATE) != 0;
+        final boolean hasKey = (traits & RoceOpcode.HAS_IETH) != 0;
+        // Both lie at the end of the headers and have the same length.
+        final int value = hasImmediate || hasKey ?
+            ImmDtDescriptor.immediate(packet.buffer(), headersEnd - ImmDtDescriptor.LENGTH_BYTES) : 0;
+        final int withKey = hasKey ? WorkCompletions.WITH_INVALIDATION : 0;
+        receive.complete(value, hasImmediate ? WorkCompletions.WITH_IMMEDIATE : withKey, 0,
+            BthDescriptor.isSolicited(packet.buffer(), 0));
+    }
+
+    private void executeWrite(final RocePacket packet, final int opcode, final int traits, final int payloadBytes)
+    {
+        final boolean isLast = (traits & RoceOpcode.ENDS) != 0;
+        final boolean hasImmediate = (traits & RoceOpcode.HAS_IMMEDIATE) != 0;
+        int status = (traits & RoceOpcode.BEGINS) != 0 ? write.begin(packet) : WorkCompletionStatus.SUCCESS;
+        if (status == WorkCompletionStatus.SUCCESS)
+        {
+            status = write.check(payloadBytes, isLast);
+        }
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            refuse(syndrome(status));
+            return;
+        }
+        if (hasImmediate && !receive.isAvailable())
+        {
+            refuseForNow();
+            return;
+        }
+        write.place(payload(packet, opcode), payloadBytes);
+        if (hasImmediate)
+        {
+            receive.take();
+            receive.completeWrite(write.lengthBytes(), ImmDtDescriptor.immediate(
+                packet.buffer(), RoceOpcode.headerBytes(opcode) - ImmDtDescriptor.LENGTH_BYTES),
+                WorkCompletions.WITH_IMMEDIATE, BthDescriptor.isSolicited(packet.buffer(), 0));
+        }
+        executed(packet, isLast ? 0 : RoceOpcode.IS_WRITE, isLast);
+    }
+
+    private void executeRead(final RocePacket packet)
+    {
+        final long address = RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final int status = replies.newCount() >= queuePair.readAtomicDepth() ?
+            WorkCompletionStatus.REM_INV_REQ_ERR : checkRead(packet);
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            refuse(syndrome(status));
+        }
+        else if (replies.isFull())
+        {
+            queuePair.engine().counters().deferred++;
+        }
+        else
+        {
+            final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+            final int packets = packets(lengthBytes);
+            messageSequence = PacketSequence.add(messageSequence, 1);
+            replies.addRead(true, expected, messageSequence, packets, address,
+                RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
+            answered(packets);
+        }
+    }
+
+    private void executeAtomic(final RocePacket packet, final int operation)
+    {
+        final boolean isSwap = operation == RoceOpcode.COMPARE_SWAP;
+        final long address = AtomicEthDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final int status = AccessChecks.queuePairStatus(isSwap ? WorkRequest.COMPARE_SWAP : WorkRequest.FETCH_ADD,
+            queuePair.accessFlags(), address, Math.max(0, queuePair.readAtomicDepth() - replies.newCount()));
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            refuse(syndrome(status));
+            return;
+        }
+        final long word = queuePair.engine().memory().remote(
+            AtomicEthDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), queuePair.domain(),
+            queuePair.number(), AccessFlags.REMOTE_ATOMIC, address, Long.BYTES);
+        // The word must be aligned where it lies, too: a window may begin anywhere.
+        if (word == RemoteAccess.REFUSED || (word & Long.BYTES - 1) != 0)
+        {
+            refuse(word == RemoteAccess.REFUSED ?
+                AethDescriptor.REMOTE_ACCESS_ERROR : AethDescriptor.INVALID_REQUEST);
+            return;
+        }
+        transmit(DRAIN_PACKETS);
+        if (refusal != NONE)
+        {
+            return;
+        }
+        if (!replies.isEmpty())
+        {
+            // An earlier READ must not see what this changes. It comes again.
+            queuePair.engine().counters().deferred++;
+            return;
+        }
+        final long operand = AtomicEthDescriptor.swapOrAdd(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final long original = isSwap ?
+            RawMemory.compareSwap(
+                word, AtomicEthDescriptor.compare(packet.buffer(), BthDescriptor.LENGTH_BYTES), operand) :
+            RawMemory.fetchAdd(word, operand);
+        messageSequence = PacketSequence.add(messageSequence, 1);
+        results.add(expected, original);
+        replies.addAtomic(true, expected, messageSequence, original);
+        answered(1);
+    }
+
+    /** A packet of a SEND or WRITE has taken effect. */
+    private void executed(final RocePacket packet, final int stillOpen, final boolean isLast)
+    {
+        openMessage = stillOpen;
+        if (isLast)
+        {
+            messageSequence = PacketSequence.add(messageSequence, 1);
+        }
+        // What was refused before has come now; the acknowledgement that the refusal stood for is still due.
+        final boolean isDue = pendingSyndrome != NONE;
+        expected = PacketSequence.add(expected, 1);
+        isNakSent = false;
+        if (isDue || BthDescriptor.isAckRequested(packet.buffer(), 0))
+        {
+            pendingSyndrome = AethDescriptor.ACK_WITHOUT_CREDITS;
+        }
+        queuePair.onMessage();
+    }
+
+    /** A READ or atomic has been accepted; its answer acknowledges all before it. */
+    private void answered(final int packets)
+    {
+        expected = PacketSequence.add(expected, packets);
+        isNakSent = false;
+        pendingSyndrome = NONE;
+        queuePair.onMessage();
+    }
+
+    private void onDuplicate(final RocePacket packet, final int opcode)
+    {
+        final int traits = RoceOpcode.traits(opcode);
+        final int sequence = BthDescriptor.sequence(packet.buffer(), 0);
+        if ((traits & (RoceOpcode.IS_SEND | RoceOpcode.IS_WRITE)) != 0)
+        {
+            if (pendingSyndrome == NONE)
+            {
+                pendingSyndrome = AethDescriptor.ACK_WITHOUT_CREDITS;
+            }
+        }
+        else if (replies.isFull())
+        {
+            queuePair.engine().counters().deferred++;
+        }
+        else if ((traits & RoceOpcode.HAS_ATOMIC_ETH) != 0)
+        {
+            final int index = results.find(sequence);
+            if (index >= 0)
+            {
+                replies.addAtomic(false, sequence, messageSequence, results.original(index));
+            }
+        }
+        else
+        {
+            final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+            final boolean isPast = lengthBytes <= Integer.MAX_VALUE &&
+                PacketSequence.distance(PacketSequence.add(sequence, packets(lengthBytes)), expected) <= 0;
+            if (isPast && checkRead(packet) == WorkCompletionStatus.SUCCESS)
+            {
+                replies.addRead(false, sequence, messageSequence, packets(lengthBytes),
+                    RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES),
+                    RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
+            }
+        }
+    }
+
+    private int checkRead(final RocePacket packet)
+    {
+        final long address = RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final int key = RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final int status =
+            AccessChecks.queuePairStatus(WorkRequest.READ, queuePair.accessFlags(), address,
+                queuePair.readAtomicDepth());
+        if (status != WorkCompletionStatus.SUCCESS || lengthBytes > Integer.MAX_VALUE)
+        {
+            return WorkCompletionStatus.REM_INV_REQ_ERR;
+        }
+        return lengthBytes > 0 && readable(key, address, lengthBytes) == RemoteAccess.REFUSED ?
+            WorkCompletionStatus.REM_ACCESS_ERR : WorkCompletionStatus.SUCCESS;
+    }
+
+    private long readable(final int key, final long address, final long lengthBytes)
+    {
+        return queuePair.engine().memory().remote(
+            key, queuePair.domain(), queuePair.number(), AccessFlags.REMOTE_READ, address, lengthBytes);
+    }
+
+    private int packets(final long lengthBytes)
+    {
+        return lengthBytes == 0 ? 1 : (int)((lengthBytes - 1) / queuePair.mtu() + 1);
+    }
+
+    /** No receive for the request: the peer is asked to wait. */
+    private void refuseForNow()
+    {
+        queuePair.engine().counters().notReady++;
+        isNakSent = false;
+        nak(AethDescriptor.RECEIVER_NOT_READY | rnrCode);
+    }
+
+    /** Says once that the expected packet has to come again. */
+    private void nak(final int syndrome)
+    {
+        if (!isNakSent)
+        {
+            isNakSent = true;
+            pendingSyndrome = syndrome;
+        }
+    }
+
+    /** The expected request cannot be executed: everything ends with it. Answers before it go first. */
+    private void refuse(final int syndrome)
+    {
+        queuePair.engine().counters().refused++;
+        pendingSyndrome = NONE;
+        transmit(DRAIN_PACKETS);
+        if (refusal != NONE)
+        {
+            return;
+        }
+        refusal = syndrome;
+        sendAcknowledge(syndrome, expected);
+        queuePair.onRequestRefused(AccessChecks.responderEvent(status(syndrome)));
+    }
+
+    private static int syndrome(final int requesterStatus)
+    {
+        return switch (requesterStatus)
+        {
+            case WorkCompletionStatus.REM_INV_REQ_ERR -> AethDescriptor.INVALID_REQUEST;
+            case WorkCompletionStatus.REM_ACCESS_ERR -> AethDescriptor.REMOTE_ACCESS_ERROR;
+            default -> AethDescriptor.REMOTE_OPERATIONAL_ERROR;
+        };
+    }
+
+    private static int status(final int syndrome)
+    {
+        return switch (syndrome)
+        {
+            case AethDescriptor.INVALID_REQUEST -> WorkCompletionStatus.REM_INV_REQ_ERR;
+            case AethDescriptor.REMOTE_ACCESS_ERROR -> WorkCompletionStatus.REM_ACCESS_ERR;
+            default -> WorkCompletionStatus.REM_OP_ERR;
+        };
+    }
+
+    @Override
+    boolean transmit(final int quantum)
+    {
+        for (int i = 0; i < quantum; i++)
+        {
+            if (!replies.isEmpty())
+            {
+                if (!sendReply())
+                {
+                    break;
+                }
+            }
+            else
+            {
+                if (pendingSyndrome != NONE && sendPending())
+                {
+                    pendingSyndrome = NONE;
+                }
+                break;
+            }
+        }
+        final boolean hasMore = !replies.isEmpty() || pendingSyndrome != NONE;
+        if (hasMore)
+        {
+            queuePair.wake();
+        }
+        return hasMore;
+    }
+
+    private boolean sendPending()
+    {
+        // An acknowledgement names the last packet that was executed, a refusal the one that is expected.
+        final boolean isAck = pendingSyndrome == AethDescriptor.ACK_WITHOUT_CREDITS;
+        return sendAcknowledge(pendingSyndrome, isAck ? PacketSequence.add(expected, -1) : expected);
+    }
+
+    private boolean sendAcknowledge(final int syndrome, final int sequence)
+    {
+        final RocePacket packet = writer.claim();
+        if (packet != null)
+        {
+            AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, syndrome, messageSequence);
+            send(packet, RoceOpcode.ACKNOWLEDGE, 0, sequence);
+        }
+        return packet != null;
+    }
+
+    /** Sends the next answer to a READ or atomic; false when there was no room or the QP has failed. */
+    private boolean sendReply()
+    {
+        if (!replies.isRead())
+        {
+            return sendAtomicReply();
+        }
+        final int lengthBytes = (int)Math.min(replies.bytesLeft(), queuePair.mtu());
+        final long source = lengthBytes == 0 ? 1 : readable(replies.key(), replies.address(), lengthBytes);
+        if (source == RemoteAccess.REFUSED)
+        {
+            // The right has gone since the request was accepted.
+            expected = PacketSequence.add(replies.sequence(), 0);
+            replies.clear();
+            refuse(AethDescriptor.REMOTE_ACCESS_ERROR);
+            return false;
+        }
+        final RocePacket packet = writer.claim();
+        if (packet == null)
+        {
+            return false;
+        }
+        final boolean isFirst = replies.isFirst();
+        final boolean isLast = replies.isLast();
+        final int first = isLast ? RoceOpcode.READ_RESPONSE_ONLY : RoceOpcode.READ_RESPONSE_FIRST;
+        final int later = isLast ? RoceOpcode.READ_RESPONSE_LAST : RoceOpcode.READ_RESPONSE_MIDDLE;
+        final int opcode = isFirst ? first : later;
+        if (isFirst || isLast)
+        {
+            AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
+                AethDescriptor.ACK_WITHOUT_CREDITS, replies.messageSequence());
+        }
+        PacketWriter.putPayload(packet, opcode, source, lengthBytes);
+        send(packet, opcode, lengthBytes, replies.sequence());
+        replies.advance(lengthBytes);
+        return true;
+    }
+
+    private boolean sendAtomicReply()
+    {
+        final RocePacket packet = writer.claim();
+        if (packet == null)
+        {
+            return false;
+        }
+        AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
+            AethDescriptor.ACK_WITHOUT_CREDITS, replies.messageSequence());
+        AtomicAckEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES + AethDescriptor.LENGTH_BYTES,
+            replies.original());
+        send(packet, RoceOpcode.ATOMIC_ACKNOWLEDGE, 0, replies.sequence());
+        replies.advance(0);
+        return true;
+    }
+
+    private void send(final RocePacket packet, final int opcode, final int payloadBytes, final int sequence)
+    {
+        writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
+            queuePair.destinationNumber(), false, false, PacketSequence.add(sequence, 0));
+    }
+}

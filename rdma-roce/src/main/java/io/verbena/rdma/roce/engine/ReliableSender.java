@@ -1,0 +1,579 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.AethDescriptor;
+import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
+import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
+import io.verbena.rdma.roce.wire.BthDescriptor;
+import io.verbena.rdma.roce.wire.PacketSequence;
+import io.verbena.rdma.roce.wire.RethDescriptor;
+import io.verbena.rdma.roce.wire.RoceOpcode;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.spi.RawMemory;
+import io.verbena.rdma.spi.RetryTimers;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+/**
+ * The requester of an RC queue pair (specification, 9.7.5 and 9.9.2). PSNs from {@code unacked} on are in flight. The
+ * cursor names the next packet to send; going back moves it to {@code unacked}. A READ takes as many PSNs as it has
+ * response packets and is requested in parts that fit the window, so that a responder never answers more than that at
+ * once; a part of which responses were lost is requested from there to its end.
+ *
+ * <p>Nothing is completed by an acknowledgement that comes before the response of an earlier READ or atomic: that
+ * response was lost and is requested again.
+ */
+final class ReliableSender extends SendSide
+{
+    private static final int MAX_BACKOFF = 2;
+    private static final int NEED_ROOM = -2;
+    private static final int BLOCKED = -1;
+    private static final int LOCAL = 0;
+
+    private final int[] firstSequences;
+    private final int[] packetCounts;
+    private final int mask;
+    private final int windowPackets;
+    private final int ackInterval;
+    private final ReadWindow reads = new ReadWindow(EngineOptions.MAX_READ_ATOMIC);
+    private final RetryState retries = new RetryState();
+    private long assignedPosition;
+    private int nextSequence;
+    private long cursorPosition;
+    private int cursorPacket;
+    private int unacked;
+    private int sentEnd;
+    private int ackRequestedEnd;
+    private int sinceAckRequest;
+    private int failedStatus;
+    private long failedPosition;
+    private boolean isRecovering;
+    private int mtu;
+
+    ReliableSender(final QueuePairPort queuePair, final int maxRequests)
+    {
+        super(queuePair);
+        final int slots = Integer.highestOneBit(Math.max(1, maxRequests * 2 - 1));
+        firstSequences = new int[slots];
+        packetCounts = new int[slots];
+        mask = slots - 1;
+        windowPackets = queuePair.engine().options().windowPackets();
+        ackInterval = queuePair.engine().options().ackInterval();
+    }
+
+    @Override
+    void start(final int sequence)
+    {
+        configure();
+        retries.onProgress();
+        mtu = queuePair.mtu();
+        nextSequence = sequence;
+        unacked = sequence;
+        sentEnd = sequence;
+        ackRequestedEnd = sequence;
+        sinceAckRequest = 0;
+        isRecovering = false;
+    }
+
+    /** Takes retries and depth over from the queue pair, in RTR and in SQD with nothing in flight. */
+    @Override
+    void configure()
+    {
+        final QueuePairAttributes attributes = new QueuePairAttributes();
+        queuePair.query(attributes);
+        retries.configure(attributes);
+        reads.limit(attributes.maxReadAtomic());
+    }
+
+    @Override
+    void forgetAll()
+    {
+        completedPosition = queuePair.sendEnd();
+        assignedPosition = completedPosition;
+        cursorPosition = completedPosition;
+        cursorPacket = 0;
+        failedStatus = WorkCompletionStatus.SUCCESS;
+        reads.clear();
+        nextSequence = sentEnd;
+        unacked = sentEnd;
+        retries.disarm();
+        queuePair.deadline(RetryTimers.NEVER_NS);
+    }
+
+    @Override
+    boolean isDrained()
+    {
+        return completedPosition == assignedPosition;
+    }
+
+    @Override
+    boolean transmit(final int quantum)
+    {
+        int left = quantum;
+        while (left > 0)
+        {
+            final int sentCount = retries.isWaiting() ? BLOCKED : step();
+            if (sentCount < 0)
+            {
+                return sentCount == NEED_ROOM;
+            }
+            left -= Math.max(1, sentCount);
+        }
+        return true;
+    }
+
+    /** Sends the packet at the cursor, or carries out a local request there. */
+    private int step()
+    {
+        if (cursorPosition == assignedPosition && !assign())
+        {
+            return BLOCKED;
+        }
+        final int slot = (int)cursorPosition & mask;
+        final WorkRequest request = queuePair.sendRequest(cursorPosition);
+        if (packetCounts[slot] == 0)
+        {
+            advanceCursor(0, slot);
+            settle();
+            return LOCAL;
+        }
+        if (failedStatus != WorkCompletionStatus.SUCCESS && cursorPosition == failedPosition)
+        {
+            return BLOCKED;
+        }
+        final int sequence = PacketSequence.add(firstSequences[slot], cursorPacket);
+        final int inFlight = PacketSequence.distance(sequence, unacked);
+        if (inFlight >= windowPackets || request.isReadOrAtomic() && reads.isFull())
+        {
+            return BLOCKED;
+        }
+        final RocePacket packet = writer.claim();
+        if (packet == null)
+        {
+            return NEED_ROOM;
+        }
+        final int count = switch (request.operation)
+        {
+            case WorkRequest.READ -> sendRead(packet, request, slot, sequence, windowPackets - inFlight);
+            case WorkRequest.COMPARE_SWAP, WorkRequest.FETCH_ADD -> sendAtomic(packet, request, sequence);
+            default -> sendPayload(packet, request, slot, sequence, inFlight + 1 == windowPackets);
+        };
+        if (count > 0)
+        {
+            noteSent(sequence, count);
+            advanceCursor(count, slot);
+        }
+        return count;
+    }
+
+    /** Gives the request at the cursor its PSNs; false when it must not begin now. */
+    private boolean assign()
+    {
+        final boolean mayBegin = cursorPosition < queuePair.sendEnd() && queuePair.state() == QueuePairState.RTS &&
+            failedStatus == WorkCompletionStatus.SUCCESS;
+        if (!mayBegin)
+        {
+            return false;
+        }
+        final WorkRequest request = queuePair.sendRequest(cursorPosition);
+        if ((request.flags & SendFlags.FENCE) != 0 && !reads.isEmpty() || request.isReadOrAtomic() && reads.isFull())
+        {
+            return false;
+        }
+        final int status = begin(request);
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            failAt(cursorPosition, status);
+            return false;
+        }
+        final int slot = (int)cursorPosition & mask;
+        final int count = request.isLocal() ? 0 : Math.max(1, (request.lengthBytes - 1) / mtu + 1);
+        firstSequences[slot] = nextSequence;
+        packetCounts[slot] = count;
+        nextSequence = PacketSequence.add(nextSequence, count);
+        assignedPosition++;
+        return true;
+    }
+
+    private int sendRead(
+        final RocePacket packet, final WorkRequest request, final int slot, final int sequence, final int room)
+    {
+        final int count = reads.isRepeating() ? PacketSequence.distance(reads.repeatedEnd(), sequence) :
+            Math.min(packetCounts[slot] - cursorPacket, room);
+        final int offset = cursorPacket * mtu;
+        final int lengthBytes = Math.min(request.lengthBytes - offset, count * mtu);
+        RethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
+            request.remoteAddress + offset, request.remoteKey, lengthBytes);
+        send(packet, RoceOpcode.READ_REQUEST, 0, false, true, sequence);
+        reads.send(PacketSequence.add(sequence, count));
+        return count;
+    }
+
+    private int sendAtomic(final RocePacket packet, final WorkRequest request, final int sequence)
+    {
+        final boolean isSwap = request.operation == WorkRequest.COMPARE_SWAP;
+        AtomicEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress,
+            request.remoteKey, isSwap ? request.desired : request.operand, isSwap ? request.operand : 0);
+        send(packet, isSwap ? RoceOpcode.COMPARE_SWAP : RoceOpcode.FETCH_ADD, 0, false, true, sequence);
+        reads.send(PacketSequence.add(sequence, 1));
+        return 1;
+    }
+
+    private int sendPayload(
+        final RocePacket packet,
+        final WorkRequest request,
+        final int slot,
+        final int sequence,
+        final boolean fillsWindow)
+    {
+        final boolean isLast = cursorPacket + 1 == packetCounts[slot];
+        final int opcode = MessageOpcodes.of(request, cursorPacket == 0, isLast);
+        final int offset = cursorPacket * mtu;
+        final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
+        if (lengthBytes > 0)
+        {
+            final long source = source(request, offset, lengthBytes);
+            if (source == RemoteAccess.REFUSED)
+            {
+                failAt(cursorPosition, WorkCompletionStatus.LOC_PROT_ERR);
+                return LOCAL;
+            }
+            PacketWriter.putPayload(packet, opcode, source, lengthBytes);
+        }
+        MessageOpcodes.putHeaders(packet, opcode, request);
+        final boolean endsRow = isLast && ((request.flags & SendFlags.SIGNALED) != 0 ||
+            cursorPosition + 1 == queuePair.sendEnd() || queuePair.state() != QueuePairState.RTS ||
+            failedStatus != WorkCompletionStatus.SUCCESS);
+        final boolean isAckRequested = endsRow || fillsWindow || ++sinceAckRequest >= ackInterval ||
+            PacketSequence.add(sequence, 1) == sentEnd;
+        send(packet, opcode, lengthBytes, isLast && (request.flags & SendFlags.SOLICITED) != 0, isAckRequested,
+            sequence);
+        return 1;
+    }
+
+    private void send(
+        final RocePacket packet,
+        final int opcode,
+        final int payloadBytes,
+        final boolean isSolicited,
+        final boolean isAckRequested,
+        final int sequence)
+    {
+        if (isAckRequested)
+        {
+            sinceAckRequest = 0;
+            ackRequestedEnd = PacketSequence.add(sequence, 1);
+        }
+        writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
+            queuePair.destinationNumber(), isSolicited, isAckRequested, sequence);
+    }
+
+    private void noteSent(final int sequence, final int count)
+    {
+        final int end = PacketSequence.add(sequence, count);
+        if (PacketSequence.distance(end, sentEnd) > 0)
+        {
+            sentEnd = end;
+        }
+        else
+        {
+            queuePair.engine().counters().resent++;
+        }
+        if (!retries.isArmed())
+        {
+            queuePair.deadline(retries.arm(queuePair.engine().nowNs()));
+        }
+    }
+
+    /**
+     * No more requests begin for now. Where nothing sent last asked for an acknowledgement nothing of it would
+     * complete, so it is sent once more with that request.
+     */
+    void requestAcks()
+    {
+        if (sentEnd != unacked && ackRequestedEnd != sentEnd)
+        {
+            goBack();
+        }
+    }
+
+    private void advanceCursor(final int count, final int slot)
+    {
+        cursorPacket += count;
+        if (cursorPacket == packetCounts[slot])
+        {
+            cursorPosition++;
+            cursorPacket = 0;
+        }
+    }
+
+    /** A request fails on this side once all before it have completed. */
+    private void failAt(final long position, final int status)
+    {
+        failedPosition = position;
+        failedStatus = status;
+        settle();
+        requestAcks();
+    }
+
+    @Override
+    void onResponse(final RocePacket packet, final int opcode, final int payloadBytes)
+    {
+        final int sequence = BthDescriptor.sequence(packet.buffer(), 0);
+        final boolean isExpected = queuePair.state() != QueuePairState.ERR &&
+            PacketSequence.distance(sequence, unacked) >= 0 && PacketSequence.distance(sequence, sentEnd) < 0;
+        if (!isExpected)
+        {
+            queuePair.engine().counters().stale++;
+            return;
+        }
+        final int operation = opcode & RoceOpcode.OPERATION_MASK;
+        final int syndrome = (RoceOpcode.traits(opcode) & RoceOpcode.HAS_AETH) == 0 ? AethDescriptor.ACK :
+            AethDescriptor.syndrome(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        if (operation == RoceOpcode.ACKNOWLEDGE)
+        {
+            onAcknowledge(sequence, syndrome);
+        }
+        else if ((syndrome & AethDescriptor.KIND_MASK) == AethDescriptor.ACK)
+        {
+            onData(packet, operation, sequence, payloadBytes);
+        }
+    }
+
+    private void onAcknowledge(final int sequence, final int syndrome)
+    {
+        switch (syndrome & AethDescriptor.KIND_MASK)
+        {
+            case AethDescriptor.ACK -> acknowledge(PacketSequence.add(sequence, 1));
+            case AethDescriptor.RECEIVER_NOT_READY ->
+            {
+                if (acknowledge(sequence) && isOutstanding() && !retries.isWaiting())
+                {
+                    onReceiverNotReady(syndrome & AethDescriptor.VALUE_MASK);
+                }
+            }
+            case AethDescriptor.REFUSED ->
+            {
+                if (acknowledge(sequence) && isOutstanding())
+                {
+                    onRefused(syndrome);
+                }
+            }
+            default -> queuePair.engine().counters().stale++;
+        }
+    }
+
+    /** False also when what was acknowledged ended in a failure of this side. */
+    private boolean isOutstanding()
+    {
+        return sentEnd != unacked;
+    }
+
+    private void onReceiverNotReady(final int code)
+    {
+        if (!retries.mayWaitForReceive())
+        {
+            fail(WorkCompletionStatus.RNR_RETRY_EXC_ERR);
+            return;
+        }
+        queuePair.deadline(retries.awaitReceive(queuePair.engine().nowNs(), code));
+        goBack();
+    }
+
+    private void onRefused(final int syndrome)
+    {
+        switch (syndrome)
+        {
+            case AethDescriptor.SEQUENCE_ERROR -> recover();
+            case AethDescriptor.INVALID_REQUEST -> fail(WorkCompletionStatus.REM_INV_REQ_ERR);
+            case AethDescriptor.REMOTE_ACCESS_ERROR -> fail(WorkCompletionStatus.REM_ACCESS_ERR);
+            case AethDescriptor.REMOTE_OPERATIONAL_ERROR -> fail(WorkCompletionStatus.REM_OP_ERR);
+            default -> queuePair.engine().counters().stale++;
+        }
+    }
+
+    /** The response of a READ or atomic, which acknowledges all before it that needs no response of its own. */
+    private void onData(final RocePacket packet, final int operation, final int sequence, final int payloadBytes)
+    {
+        final long position = firstReadOrAtomic();
+        final int slot = (int)position & mask;
+        final int index = position == assignedPosition ? -1 : PacketSequence.distance(sequence, firstSequences[slot]);
+        if (index < 0)
+        {
+            queuePair.engine().counters().stale++;
+            return;
+        }
+        final int expected = Math.max(0, PacketSequence.distance(unacked, firstSequences[slot]));
+        if (index > expected || index >= packetCounts[slot])
+        {
+            // A response before this one was lost.
+            acknowledge(firstSequences[slot]);
+            recover();
+            return;
+        }
+        final WorkRequest request = queuePair.sendRequest(position);
+        final boolean isRead = operation != RoceOpcode.ATOMIC_ACKNOWLEDGE;
+        final int offset = index * mtu;
+        final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
+        // Of which kind a READ's response is says nothing: after going back its parts are cut elsewhere, and both the
+        // answers to the old and to the new request may come. Its length does.
+        if (index < expected || isRead != (request.operation == WorkRequest.READ) ||
+            isRead && payloadBytes != lengthBytes)
+        {
+            queuePair.engine().counters().stale++;
+            return;
+        }
+        final long target = lengthBytes == 0 ? 1 : source(request, offset, lengthBytes);
+        if (target == RemoteAccess.REFUSED)
+        {
+            acknowledge(firstSequences[slot]);
+            failAt(position, WorkCompletionStatus.LOC_PROT_ERR);
+            return;
+        }
+        if (isRead)
+        {
+            RawMemory.write(packet.buffer().addressOffset() + RoceOpcode.headerBytes(operation), target, lengthBytes);
+        }
+        else
+        {
+            RawMemory.putLong(target, AtomicAckEthDescriptor.original(
+                packet.buffer(), BthDescriptor.LENGTH_BYTES + AethDescriptor.LENGTH_BYTES));
+        }
+        progress(PacketSequence.add(sequence, 1));
+    }
+
+    /** Position of the oldest READ or atomic that is in flight; the end when there is none. */
+    private long firstReadOrAtomic()
+    {
+        long position = completedPosition;
+        while (position < assignedPosition && !queuePair.sendRequest(position).isReadOrAtomic())
+        {
+            position++;
+        }
+        return position;
+    }
+
+    /**
+     * Everything before a PSN has been received by the responder.
+     *
+     * @param end PSN.
+     * @return false when a READ or atomic before it still lacks its response, which then must have been lost.
+     */
+    private boolean acknowledge(final int end)
+    {
+        final long blocker = firstReadOrAtomic();
+        int limit = end;
+        boolean isComplete = true;
+        if (blocker < assignedPosition)
+        {
+            final int first = firstSequences[(int)blocker & mask];
+            isComplete = PacketSequence.distance(end, first) <= 0 || PacketSequence.distance(end, unacked) <= 0;
+            limit = PacketSequence.distance(end, first) > 0 ? first : end;
+        }
+        if (PacketSequence.distance(limit, unacked) > 0)
+        {
+            progress(limit);
+        }
+        if (!isComplete)
+        {
+            recover();
+        }
+        return isComplete;
+    }
+
+    private void progress(final int newUnacked)
+    {
+        unacked = newUnacked;
+        isRecovering = false;
+        reads.removeUpTo(unacked);
+        retries.onProgress();
+        queuePair.deadline(sentEnd == unacked ? RetryTimers.NEVER_NS : retries.arm(queuePair.engine().nowNs()));
+        settle();
+        final int slot = (int)cursorPosition & mask;
+        if (cursorPosition < completedPosition || cursorPosition < assignedPosition &&
+            PacketSequence.distance(PacketSequence.add(firstSequences[slot], cursorPacket), unacked) < 0)
+        {
+            seek(unacked);
+        }
+        queuePair.wake();
+    }
+
+    /** Completes what has been acknowledged. */
+    private void settle()
+    {
+        while (completedPosition < assignedPosition &&
+            (failedStatus == WorkCompletionStatus.SUCCESS || completedPosition < failedPosition))
+        {
+            final int slot = (int)completedPosition & mask;
+            if (PacketSequence.distance(unacked, PacketSequence.add(firstSequences[slot], packetCounts[slot])) < 0)
+            {
+                return;
+            }
+            complete(WorkCompletionStatus.SUCCESS);
+        }
+        if (failedStatus != WorkCompletionStatus.SUCCESS && completedPosition == failedPosition)
+        {
+            fail(failedStatus);
+        }
+        else
+        {
+            queuePair.onSendsDrained();
+        }
+    }
+
+    /** Goes back once for each loss: what says so comes several times. */
+    private void recover()
+    {
+        if (!isRecovering && !retries.isWaiting() && sentEnd != unacked)
+        {
+            isRecovering = true;
+            goBack();
+        }
+    }
+
+    private void goBack()
+    {
+        reads.goBack();
+        seek(unacked);
+        queuePair.wake();
+    }
+
+    private void seek(final int sequence)
+    {
+        long position = completedPosition;
+        while (position < assignedPosition && PacketSequence.distance(sequence, PacketSequence.add(
+            firstSequences[(int)position & mask], packetCounts[(int)position & mask])) >= 0)
+        {
+            position++;
+        }
+        cursorPosition = position;
+        cursorPacket = position == assignedPosition ? 0 :
+            PacketSequence.distance(sequence, firstSequences[(int)position & mask]);
+    }
+
+    @Override
+    void onTimer(final long nowNs)
+    {
+        if (retries.isWaiting())
+        {
+            retries.endWait();
+            isRecovering = false;
+            queuePair.deadline(RetryTimers.NEVER_NS);
+            queuePair.wake();
+        }
+        else if (sentEnd != unacked)
+        {
+            queuePair.engine().counters().timeouts++;
+            if (!retries.mayRepeat())
+            {
+                fail(WorkCompletionStatus.RETRY_EXC_ERR);
+                return;
+            }
+            isRecovering = false;
+            queuePair.deadline(retries.repeat(nowNs, MAX_BACKOFF));
+            goBack();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.BthDescriptor;
+import io.verbena.rdma.roce.wire.InvariantCrc;
+import io.verbena.rdma.roce.wire.RoceOpcode;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.spi.AsyncEventQueue;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.function.IntSupplier;
+
+/**
+ * The RoCEv2 protocol of one device: packets in by {@link #onPacket}, packets out by a {@link PacketSink}, time from a
+ * clock. What is posted is sent by {@link #doWork}, which its owner calls in a loop, at the latest at
+ * {@link #nextDeadlineNs}. Used by one thread, with all its queue pairs, queues and domains.
+ *
+ * <p>Every packet is checked before it has any effect: length, opcode, version, partition, padding, queue pair, sender
+ * and checksum here; sequence, place in the message, key, bounds and rights by the queue pair. Memory is bounded
+ * whatever arrives: packets make no state.
+ */
+public final class RoceEngine
+{
+    /** Longest message of RC and UC. */
+    public static final int MAX_MESSAGE_BYTES = 1 << 30;
+    /** Most queue pairs. */
+    public static final int MAX_QUEUE_PAIRS = 1 << 20;
+
+    private static final int NUMBER_MASK = (1 << BthDescriptor.NUMBER_BITS) - 1;
+    /** Queue pairs 0 and 1 are for the management of subnets; the highest number is for multicast. */
+    private static final int FIRST_NUMBER = 2;
+    private static final int ALIGNMENT_MASK = 3;
+
+    private final EngineCounters counters = new EngineCounters();
+    private final InvariantCrc crc = new InvariantCrc();
+    private final EngineContext context;
+    private final IntSupplier random;
+    private final Int2ObjectHashMap<RoceQueuePair> queuePairs = new Int2ObjectHashMap<>();
+
+    /**
+     * Makes an engine without queue pairs.
+     *
+     * @param options address, window.
+     * @param sink    where packets go.
+     * @param clock   monotone time; read for each packet and each {@link #doWork}, so a cached one may be given.
+     * @param random  where queue pair numbers come from, unpredictable unless in a test.
+     */
+    public RoceEngine(
+        final EngineOptions options, final PacketSink sink, final NanoClock clock, final IntSupplier random)
+    {
+        this.random = random;
+        context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters);
+    }
+
+    /** @return a new protection domain. */
+    public RoceProtectionDomain createProtectionDomain()
+    {
+        return new RoceProtectionDomain(context, this::createQueuePair);
+    }
+
+    /**
+     * Creates a completion queue.
+     *
+     * @param capacity most completions, 1 or more.
+     * @param listener called for an armed queue; null when nobody waits.
+     * @return the queue, closed by the caller.
+     */
+    public RoceCompletionQueue createCompletionQueue(final int capacity, final CompletionListener listener)
+    {
+        if (capacity < 1)
+        {
+            throw new RdmaException("a completion queue holds 1 completion or more: capacity=" + capacity);
+        }
+        return new RoceCompletionQueue(context, capacity, listener);
+    }
+
+    /** @return asynchronous events that nobody has taken. */
+    public AsyncEventQueue events()
+    {
+        return context.events();
+    }
+
+    /** @return what has been counted. */
+    public EngineCounters counters()
+    {
+        return counters;
+    }
+
+    /**
+     * Handles a packet.
+     *
+     * @param packet with its length and the addresses it came under; not kept.
+     */
+    public void onPacket(final RocePacket packet)
+    {
+        counters.received++;
+        final int lengthBytes = packet.lengthBytes();
+        if (lengthBytes < RocePacket.MIN_LENGTH_BYTES || lengthBytes > RocePacket.MAX_LENGTH_BYTES)
+        {
+            counters.malformed++;
+            return;
+        }
+        final int opcode = BthDescriptor.opcode(packet.buffer(), 0);
+        final int traits = RoceOpcode.traits(opcode);
+        final int payloadBytes = lengthBytes - RoceOpcode.headerBytes(opcode) - InvariantCrc.LENGTH_BYTES -
+            BthDescriptor.padBytes(packet.buffer(), 0);
+        final int partition = BthDescriptor.partitionKey(packet.buffer(), 0) & BthDescriptor.PARTITION_MASK;
+        if (traits == RoceOpcode.UNKNOWN || payloadBytes < 0 || payloadBytes > RocePacket.MAX_PAYLOAD_BYTES ||
+            payloadBytes > 0 && (traits & RoceOpcode.HAS_PAYLOAD) == 0 || (lengthBytes & ALIGNMENT_MASK) != 0 ||
+            BthDescriptor.version(packet.buffer(), 0) != 0 || partition != BthDescriptor.PARTITION_MASK)
+        {
+            counters.malformed++;
+            return;
+        }
+        final RoceQueuePair queuePair = queuePairs.get(BthDescriptor.destination(packet.buffer(), 0));
+        if (queuePair == null || !isFor(queuePair, packet, opcode))
+        {
+            counters.misdirected++;
+        }
+        else if (!crc.isIntact(packet))
+        {
+            counters.corrupt++;
+        }
+        else
+        {
+            queuePair.onPacket(packet, opcode, payloadBytes);
+        }
+    }
+
+    private static boolean isFor(final RoceQueuePair queuePair, final RocePacket packet, final int opcode)
+    {
+        final int transport = switch (queuePair.type())
+        {
+            case RC -> RoceOpcode.RC;
+            case UC -> RoceOpcode.UC;
+            default -> RoceOpcode.UD;
+        };
+        return (opcode & RoceOpcode.TRANSPORT_MASK) == transport && queuePair.takesPackets() &&
+            (queuePair.type() == QueuePairType.UD || packet.travels(queuePair.inboundPath()));
+    }
+
+    /**
+     * Sends what is to be sent, the queue pairs in turn, and repeats what was not answered in time.
+     *
+     * @return how many queue pairs sent something or were due; 0 when there was nothing to do.
+     */
+    public int doWork()
+    {
+        final int workCount =
+            context.schedule().fireTimers(context.nowNs()) + context.schedule().transmit(context.writer());
+        if (context.takeOverrun())
+        {
+            queuePairs.values().stream().filter(RoceQueuePair::isOverrun).toList()
+                .forEach(RoceQueuePair::moveToError);
+        }
+        return workCount;
+    }
+
+    /** @return when {@link #doWork} has something to do at the latest, without another packet or post; may be past. */
+    public long nextDeadlineNs()
+    {
+        return context.schedule().nextDeadlineNs(context.nowNs());
+    }
+
+    private RoceQueuePair createQueuePair(final ProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    {
+        final QueuePairType type = queuePairOptions.type();
+        if (type == QueuePairType.DC_INITIATOR)
+        {
+            throw new RdmaException("RoCEv2 has no queue pairs of type " + type + "; use RC, UC or UD");
+        }
+        if (type == QueuePairType.UC && queuePairOptions.sharedReceiveQueue() != null)
+        {
+            throw new RdmaException("a shared receive queue is for RC and UD queue pairs: type=" + type);
+        }
+        if (queuePairs.size() == MAX_QUEUE_PAIRS)
+        {
+            throw new RdmaException("too many queue pairs: open=" + queuePairs.size() + ", close some first");
+        }
+        final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
+        final RoceQueuePair queuePair = new RoceQueuePair(
+            context, domain, nextNumber(), queuePairOptions, maxMessageBytes, this::remove);
+        queuePairs.put(queuePair.number(), queuePair);
+        return queuePair;
+    }
+
+    private int nextNumber()
+    {
+        int number;
+        do
+        {
+            number = random.getAsInt() & NUMBER_MASK;
+        }
+        while (number < FIRST_NUMBER || number == NUMBER_MASK || queuePairs.containsKey(number));
+        return number;
+    }
+
+    /** Takes a queue pair out; false when it was out already. */
+    private boolean remove(final RoceQueuePair queuePair)
+    {
+        return queuePairs.remove(queuePair.number()) != null;
+    }
+}

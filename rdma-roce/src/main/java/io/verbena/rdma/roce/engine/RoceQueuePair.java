@@ -1,0 +1,570 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.RoceOpcode;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.roce.wire.RocePath;
+import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.CurrentAttributes;
+import io.verbena.rdma.spi.QueuePairStates;
+import io.verbena.rdma.spi.QueuePairTransitions;
+import io.verbena.rdma.spi.ReceiveQueue;
+import io.verbena.rdma.spi.RetryTimers;
+import io.verbena.rdma.spi.StagedQueuePair;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.WorkCompletionOpcode;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import java.util.function.Predicate;
+
+/**
+ * A queue pair of type RC, UC or UD on a {@link RoceEngine}. Posting only queues; the engine's next
+ * {@link RoceEngine#doWork} sends. All calls come from the engine's thread.
+ */
+public final class RoceQueuePair extends StagedQueuePair
+{
+    private final EngineContext engine;
+    private final ProtectionDomain domain;
+    private final int number;
+    private final RoceCompletionQueue sendCompletions;
+    private final RoceCompletionQueue receiveCompletions;
+    private final RoceSharedReceiveQueue sharedReceives;
+    private final ReceiveQueue receives;
+    private final CurrentAttributes attributes = new CurrentAttributes();
+    private final SendSide sender;
+    private final ReceiveSide receiver;
+    private QueuePairState state = QueuePairState.RESET;
+    private RocePath outboundPath;
+    private RocePath inboundPath;
+    private boolean isEstablished;
+    private boolean isDraining;
+    private final Predicate<RoceQueuePair> closing;
+    private final Port port = new Port();
+    private final ScheduleEntry turn = new Turn();
+
+    RoceQueuePair(
+        final EngineContext engine,
+        final ProtectionDomain domain,
+        final int number,
+        final QueuePairOptions options,
+        final int maxMessageBytes,
+        final Predicate<RoceQueuePair> closing)
+    {
+        super(options.type(), options.capabilities(), maxMessageBytes, options.type() != QueuePairType.UD);
+        this.engine = engine;
+        this.domain = domain;
+        this.number = number;
+        this.closing = closing;
+        sendCompletions = (RoceCompletionQueue)options.sendCompletions();
+        receiveCompletions = (RoceCompletionQueue)options.receiveCompletions();
+        sharedReceives = (RoceSharedReceiveQueue)options.sharedReceiveQueue();
+        receives = sharedReceives != null ? sharedReceives.receives() :
+            new ReceiveQueue(options.capabilities().maxReceiveRequests());
+        switch (options.type())
+        {
+            case RC ->
+            {
+                sender = new ReliableSender(port, options.capabilities().maxSendRequests());
+                receiver = new ReliableReceiver(port);
+            }
+            case UC ->
+            {
+                sender = new UnreliableSender(port);
+                receiver = new UnreliableReceiver(port);
+            }
+            default ->
+            {
+                sender = new UnreliableSender(port);
+                receiver = new DatagramReceiver(port);
+            }
+        }
+        sendCompletions.attach();
+        receiveCompletions.attach();
+        engine.schedule().add(turn);
+    }
+
+    @Override
+    public int number()
+    {
+        return number;
+    }
+
+    @Override
+    public String transport()
+    {
+        return outboundPath == null ? "none" : "rocev2";
+    }
+
+    @Override
+    public QueuePairState state()
+    {
+        return state;
+    }
+
+    @Override
+    public void query(final QueuePairAttributes target)
+    {
+        attributes.fill(target, state);
+    }
+
+    @Override
+    public void modify(final QueuePairAttributes change)
+    {
+        QueuePairTransitions.check(type(), state, change, EngineOptions.MAX_READ_ATOMIC);
+        final QueuePairState target = QueuePairTransitions.target(state, change);
+        attributes.apply(change);
+        if (receiver instanceof ReliableReceiver reliable && change.has(QueuePairAttributes.MIN_RNR_TIMER))
+        {
+            reliable.rnrCode(change.minRnrTimer());
+        }
+        switch (target)
+        {
+            case RESET -> reset();
+            case RTR ->
+            {
+                if (state == QueuePairState.INIT)
+                {
+                    connect(change);
+                }
+                state = target;
+            }
+            case RTS ->
+            {
+                if (state == QueuePairState.RTR)
+                {
+                    sender.start(change.sqPsn());
+                }
+                state = target;
+                port.wake();
+            }
+            case SQD -> drain();
+            case ERR -> moveToError();
+            default -> state = target;
+        }
+    }
+
+    private void connect(final QueuePairAttributes change)
+    {
+        if (type() != QueuePairType.UD)
+        {
+            outboundPath = engine.options().pathTo(change.destination());
+            inboundPath = engine.options().pathFrom(change.destination());
+        }
+        receiver.start(change.rqPsn());
+    }
+
+    private void drain()
+    {
+        if (state == QueuePairState.SQD)
+        {
+            sender.configure();
+            return;
+        }
+        state = QueuePairState.SQD;
+        isDraining = true;
+        if (sender instanceof ReliableSender reliable)
+        {
+            reliable.requestAcks();
+        }
+        port.wake();
+        port.onSendsDrained();
+    }
+
+    private void reset()
+    {
+        state = QueuePairState.RESET;
+        isEstablished = false;
+        isDraining = false;
+        outboundPath = null;
+        inboundPath = null;
+        turn.deadlineNs = RetryTimers.NEVER_NS;
+        attributes.clear();
+        sendCompletions.forget(port);
+        receiveCompletions.forget(port);
+        receiver.clear();
+        if (sharedReceives == null)
+        {
+            receives.clear();
+        }
+        clearSends();
+        sender.forgetAll();
+        engine.memory().windows.unbindAll(number);
+    }
+
+    @Override
+    public void moveToError()
+    {
+        if (state != QueuePairState.RESET && state != QueuePairState.ERR)
+        {
+            enterError();
+        }
+    }
+
+    private void enterError()
+    {
+        state = QueuePairState.ERR;
+        turn.deadlineNs = RetryTimers.NEVER_NS;
+        sender.flush();
+        receiver.flush();
+        flushReceives();
+        if (sharedReceives != null)
+        {
+            engine.events().raise(AsyncEventType.QP_LAST_WQE_REACHED, this);
+        }
+    }
+
+    private void flushReceives()
+    {
+        while (sharedReceives == null && !receives.isEmpty())
+        {
+            final long wrId = receives.wrId();
+            receives.remove();
+            receiveCompletions.addReceive(port, wrId, WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionOpcode.RECV,
+                0, 0, 0, 0, false);
+        }
+    }
+
+    @Override
+    protected void onDoorbell()
+    {
+        if (QueuePairStates.flushesSends(state))
+        {
+            sender.flush();
+        }
+        else
+        {
+            port.wake();
+        }
+    }
+
+    @Override
+    public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
+    {
+        if (sharedReceives != null || !QueuePairStates.takesReceives(state))
+        {
+            return PostStatus.INVALID_STATE;
+        }
+        if (!receives.offer(wrId, localAddress, lengthBytes, localKey))
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        if (state == QueuePairState.ERR)
+        {
+            flushReceives();
+        }
+        return PostStatus.OK;
+    }
+
+    @Override
+    public void close()
+    {
+        if (closing.test(this))
+        {
+            reset();
+            engine.schedule().remove(turn);
+            sendCompletions.detach();
+            receiveCompletions.detach();
+            engine.events().forget(this);
+        }
+    }
+
+    /**
+     * Handles a packet for this queue pair whose form, checksum and sender are in order.
+     *
+     * @param packet       received.
+     * @param opcode       known.
+     * @param payloadBytes without padding.
+     */
+    void onPacket(final RocePacket packet, final int opcode, final int payloadBytes)
+    {
+        if ((RoceOpcode.traits(opcode) & RoceOpcode.IS_RESPONSE) != 0)
+        {
+            sender.onResponse(packet, opcode, payloadBytes);
+        }
+        else
+        {
+            receiver.onRequest(packet, opcode, payloadBytes);
+        }
+    }
+
+    /** Whether packets have a meaning in the present state. */
+    boolean takesPackets()
+    {
+        return QueuePairStates.servesInbound(state) ||
+            state == QueuePairState.ERR && receiver instanceof ReliableReceiver reliable && reliable.hasRefused();
+    }
+
+    /**
+     * Sends answers first, then requests.
+     *
+     * @param quantum most packets of each.
+     * @return whether there is more to send now.
+     */
+    boolean transmit(final int quantum)
+    {
+        final boolean hasAnswers = receiver.transmit(quantum);
+        return QueuePairStates.takesSends(state) && !QueuePairStates.flushesSends(state) && sender.transmit(quantum) ||
+            hasAnswers;
+    }
+
+    /** When an answer is due; for tests. */
+    long deadlineNs()
+    {
+        return turn.deadlineNs;
+    }
+
+    /** Whether its completions cannot be delivered any more. */
+    boolean isOverrun()
+    {
+        return sendCompletions.isOverrun() || receiveCompletions.isOverrun();
+    }
+
+    /** The way that packets of the peer come; null for datagrams, which come from anywhere. */
+    RocePath inboundPath()
+    {
+        return inboundPath;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RoceQueuePair{number=" + number + ", type=" + type() + ", state=" + state + ", path=" + outboundPath +
+            '}';
+    }
+
+    private WorkRequest postedRequest(final long position)
+    {
+        return request(position);
+    }
+
+    private long postedEnd()
+    {
+        return sendTail();
+    }
+
+    /** Its place among the queue pairs of the engine. */
+    private final class Turn extends ScheduleEntry
+    {
+        @Override
+        boolean transmit(final int quantum)
+        {
+            return RoceQueuePair.this.transmit(quantum);
+        }
+
+        @Override
+        void onTimer(final long nowNs)
+        {
+            sender.onTimer(nowNs);
+        }
+    }
+
+    /** What requester and responder see of it. */
+    private final class Port extends QueuePairPort
+    {
+        @Override
+        int number()
+        {
+            return number;
+        }
+
+        @Override
+        void freeSends(final long position)
+        {
+            releaseSends(position);
+        }
+
+        @Override
+        void freeReceive()
+        {
+            receives.release();
+        }
+
+        @Override
+        EngineContext engine()
+        {
+            return engine;
+        }
+
+        @Override
+        ProtectionDomain domain()
+        {
+            return domain;
+        }
+
+        @Override
+        QueuePairType type()
+        {
+            return RoceQueuePair.this.type();
+        }
+
+        @Override
+        QueuePairState state()
+        {
+            return state;
+        }
+
+        @Override
+        void query(final QueuePairAttributes target)
+        {
+            RoceQueuePair.this.query(target);
+        }
+
+        @Override
+        int accessFlags()
+        {
+            return attributes.accessFlags();
+        }
+
+        @Override
+        int mtu()
+        {
+            return attributes.pathMtuBytes();
+        }
+
+        @Override
+        int qkey()
+        {
+            return attributes.qkey();
+        }
+
+        @Override
+        int readAtomicDepth()
+        {
+            return attributes.maxDestinationReadAtomic();
+        }
+
+        @Override
+        int destinationNumber()
+        {
+            return attributes.destinationNumber();
+        }
+
+        @Override
+        RocePath outboundPath()
+        {
+            return outboundPath;
+        }
+
+        @Override
+        RoceCompletionQueue sendCompletions()
+        {
+            return sendCompletions;
+        }
+
+        @Override
+        RoceCompletionQueue receiveCompletions()
+        {
+            return receiveCompletions;
+        }
+
+        @Override
+        ReceiveQueue receives()
+        {
+            return receives;
+        }
+
+        @Override
+        void onReceiveTaken()
+        {
+            if (sharedReceives != null)
+            {
+                sharedReceives.onTaken();
+            }
+        }
+
+        @Override
+        long sendEnd()
+        {
+            return postedEnd();
+        }
+
+        @Override
+        WorkRequest sendRequest(final long position)
+        {
+            return postedRequest(position);
+        }
+
+        @Override
+        void wake()
+        {
+            engine.schedule().wake(turn);
+        }
+
+        @Override
+        void deadline(final long timeNs)
+        {
+            engine.schedule().deadline(turn, timeNs);
+        }
+
+        @Override
+        boolean invalidate(final int key)
+        {
+            final BoundWindow window = engine.memory().windows.find(key);
+            final boolean isAllowed = window != null && window.mayInvalidate(key, domain, number);
+            if (isAllowed)
+            {
+                window.unbind();
+            }
+            return isAllowed;
+        }
+
+        @Override
+        void onSendFailure()
+        {
+            if (RoceQueuePair.this.type() == QueuePairType.RC)
+            {
+                enterError();
+            }
+            else
+            {
+                state = QueuePairState.SQE;
+                sender.flush();
+            }
+        }
+
+        @Override
+        void onSendsDrained()
+        {
+            if (isDraining && state == QueuePairState.SQD && sender.isDrained())
+            {
+                isDraining = false;
+                engine.events().raise(AsyncEventType.SQ_DRAINED, RoceQueuePair.this);
+            }
+        }
+
+        @Override
+        void onRequestRefused(final AsyncEventType event)
+        {
+            if (event != null)
+            {
+                engine.events().raise(event, RoceQueuePair.this);
+            }
+            RoceQueuePair.this.moveToError();
+        }
+
+        @Override
+        void onMessage()
+        {
+            if (!isEstablished)
+            {
+                isEstablished = true;
+                if (state == QueuePairState.RTR)
+                {
+                    engine.events().raise(AsyncEventType.COMM_EST, RoceQueuePair.this);
+                }
+            }
+        }
+
+        @Override
+        void moveToError()
+        {
+            RoceQueuePair.this.moveToError();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.spi.ReceiveLimit;
+import io.verbena.rdma.spi.ReceiveQueue;
+import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
+
+/** Receives that several queue pairs of one engine take from. Used by the engine's thread. */
+public final class RoceSharedReceiveQueue implements SharedReceiveQueue
+{
+    private final EngineContext engine;
+    private final ProtectionDomain domain;
+    private final int capacity;
+    private final ReceiveQueue receives;
+    private final ReceiveLimit limit = new ReceiveLimit();
+
+    RoceSharedReceiveQueue(final EngineContext engine, final ProtectionDomain domain, final int capacity)
+    {
+        this.engine = engine;
+        this.domain = domain;
+        this.capacity = capacity;
+        receives = new ReceiveQueue(capacity);
+    }
+
+    @Override
+    public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
+    {
+        return receives.offer(wrId, localAddress, lengthBytes, localKey) ? PostStatus.OK : PostStatus.QUEUE_FULL;
+    }
+
+    @Override
+    public void armLimit(final int receiveCount)
+    {
+        if (limit.arm(receiveCount, capacity, receives.count()))
+        {
+            engine.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+        }
+    }
+
+    @Override
+    public int armedLimit()
+    {
+        return limit.armed();
+    }
+
+    @Override
+    public int capacity()
+    {
+        return capacity;
+    }
+
+    @Override
+    public void close()
+    {
+        engine.events().forget(this);
+    }
+
+    ReceiveQueue receives()
+    {
+        return receives;
+    }
+
+    ProtectionDomain domain()
+    {
+        return domain;
+    }
+
+    /** A receive was taken. */
+    void onTaken()
+    {
+        if (limit.isReached(receives.count()))
+        {
+            engine.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RoceSharedReceiveQueue{capacity=" + capacity + ", count=" + receives.count() + '}';
+    }
+}

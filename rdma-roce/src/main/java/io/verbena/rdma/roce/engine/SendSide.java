@@ -1,0 +1,159 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+/**
+ * The requester of a queue pair: turns posted requests into packets and completes them in posting order. Used by the
+ * engine's thread.
+ */
+abstract class SendSide
+{
+    final QueuePairPort queuePair;
+    final PacketWriter writer;
+    /** Position of the oldest request that has not completed. */
+    long completedPosition;
+
+    SendSide(final QueuePairPort queuePair)
+    {
+        this.queuePair = queuePair;
+        writer = queuePair.engine().writer();
+    }
+
+    /**
+     * Enters RTS from RTR.
+     *
+     * @param sequence PSN of the first packet.
+     */
+    abstract void start(int sequence);
+
+    /**
+     * Sends what can be sent.
+     *
+     * @param quantum most packets.
+     * @return whether there is more that could be sent now.
+     */
+    abstract boolean transmit(int quantum);
+
+    /** Attributes have changed while nothing was in flight. */
+    void configure()
+    {
+        // most have none
+    }
+
+    /** Whether nothing that was begun is unfinished. */
+    abstract boolean isDrained();
+
+    /** Everything posted counts as completed. */
+    abstract void forgetAll();
+
+    /**
+     * Handles a response.
+     *
+     * @param packet whose form has been checked.
+     * @param opcode of a response.
+     * @param payloadBytes without padding.
+     */
+    void onResponse(final RocePacket packet, final int opcode, final int payloadBytes)
+    {
+        queuePair.engine().counters().stale++;
+    }
+
+    /**
+     * The queue pair's deadline is over.
+     *
+     * @param nowNs time.
+     */
+    void onTimer(final long nowNs)
+    {
+        // most have none
+    }
+
+    /** Completes everything outstanding with WR_FLUSH_ERR. */
+    final void flush()
+    {
+        while (completedPosition < queuePair.sendEnd())
+        {
+            complete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
+        forgetAll();
+    }
+
+    /**
+     * Completes the oldest request.
+     *
+     * @param status of it; a success that nobody asked for stays silent.
+     */
+    final void complete(final int status)
+    {
+        final WorkRequest request = queuePair.sendRequest(completedPosition);
+        completedPosition++;
+        if (status != WorkCompletionStatus.SUCCESS || (request.flags & SendFlags.SIGNALED) != 0)
+        {
+            queuePair.sendCompletions().addSend(
+                queuePair, completedPosition, request.wrId, status, request.operation, request.lengthBytes);
+        }
+    }
+
+    /**
+     * Fails the oldest request, and with it the send queue.
+     *
+     * @param status of it.
+     */
+    final void fail(final int status)
+    {
+        complete(status);
+        queuePair.onSendFailure();
+    }
+
+    /**
+     * Checks a request's own memory, or carries a local request out.
+     *
+     * @param request next to be begun.
+     * @return SUCCESS, LOC_PROT_ERR or MW_BIND_ERR.
+     */
+    final int begin(final WorkRequest request)
+    {
+        return switch (request.operation)
+        {
+            case WorkRequest.BIND_MW -> bind(request);
+            case WorkRequest.LOCAL_INV -> queuePair.invalidate(request.remoteKey) ?
+                WorkCompletionStatus.SUCCESS : WorkCompletionStatus.MW_BIND_ERR;
+            default -> request.lengthBytes == 0 || source(request, 0, request.lengthBytes) != RemoteAccess.REFUSED ?
+                WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_PROT_ERR;
+        };
+    }
+
+    /**
+     * Resolves a part of a request's own memory.
+     *
+     * @param request      begun.
+     * @param offset       of the part.
+     * @param lengthBytes  1 or more.
+     * @return address in the terms of raw memory, or {@link RemoteAccess#REFUSED}.
+     */
+    final long source(final WorkRequest request, final int offset, final int lengthBytes)
+    {
+        if ((request.flags & SendFlags.INLINE) != 0)
+        {
+            return request.localAddress + offset;
+        }
+        return queuePair.engine().memory().local(
+            request.localKey, queuePair.domain(), request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0,
+            request.localAddress + offset, lengthBytes);
+    }
+
+    private int bind(final WorkRequest request)
+    {
+        final RemoteAccess memory = queuePair.engine().memory();
+        final RegisteredRegion region =
+            request.region == null ? null : memory.regions.find(request.region.localKey());
+        return request.window instanceof BoundWindow window && memory.windows.contains(window) ?
+            window.bind(request, region, queuePair.domain(), queuePair.number()) : WorkCompletionStatus.MW_BIND_ERR;
+    }
+}

@@ -1,0 +1,138 @@
+package io.verbena.rdma.roce.engine;
+
+import com.sun.management.ThreadMXBean;
+import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletions;
+import org.junit.jupiter.api.Test;
+
+import java.lang.management.ManagementFactory;
+import java.util.SplittableRandom;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Packets cost no garbage, in either role. */
+class AllocationTest
+{
+    private static final int RING = 256;
+    private static final int ROUNDS = 2_000;
+
+    private static final class Side implements PacketSink
+    {
+        final RocePacket[] ring = new RocePacket[RING];
+        final RoceEngine engine;
+        final MemoryRegion region;
+        final RoceCompletionQueue completions;
+        final RoceQueuePair queuePair;
+        final WorkCompletions batch = new WorkCompletions(16);
+        long head;
+        long tail;
+
+        Side(final int index, final DeviceAddress address)
+        {
+            for (int i = 0; i < RING; i++)
+            {
+                ring[i] = new RocePacket();
+            }
+            final SplittableRandom random = new SplittableRandom(index);
+            engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, random::nextInt);
+            final RoceProtectionDomain domain = engine.createProtectionDomain();
+            region = domain.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
+            completions = engine.createCompletionQueue(256, null);
+            queuePair = domain.createQueuePair(new QueuePairOptions().completions(completions, completions)
+                .capabilities(EngineNode.CAPABILITIES));
+        }
+
+        void connect(final Side peer, final DeviceAddress address)
+        {
+            final ConnectOptions options = ConnectOptions.DEFAULT;
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
+                .accessFlags(AccessFlags.ALL_REMOTE));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR).destination(address)
+                .pathMtuBytes(1024).destinationNumber(peer.queuePair.number()).rqPsn(options.firstSequence())
+                .maxDestinationReadAtomic(4).minRnrTimer(1));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(options.firstSequence())
+                .timeout(20).retryCount(7).rnrRetry(7).maxReadAtomic(4));
+        }
+
+        @Override
+        public RocePacket claim()
+        {
+            return tail - head < RING ? ring[(int)(tail % RING)] : null;
+        }
+
+        @Override
+        public void send(final RocePacket packet)
+        {
+            tail++;
+        }
+
+        void deliverTo(final Side peer)
+        {
+            while (head < tail)
+            {
+                peer.engine.onPacket(ring[(int)(head % RING)]);
+                head++;
+            }
+        }
+    }
+
+    private final DeviceAddress addressA = new DeviceAddress(1, 1);
+    private final DeviceAddress addressB = new DeviceAddress(1, 2);
+    private final Side a = new Side(1, addressA);
+    private final Side b = new Side(2, addressB);
+    private int completed;
+
+    @Test
+    void shouldAllocateNothingForPackets()
+    {
+        a.connect(b, addressB);
+        b.connect(a, addressA);
+        final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
+        long allocatedBytes = Long.MAX_VALUE;
+        // The first rounds load classes and compile.
+        for (int i = 0; i < 10; i++)
+        {
+            final long before = threads.getCurrentThreadAllocatedBytes();
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                exchange();
+            }
+            allocatedBytes = Math.min(allocatedBytes, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertThat(completed).isEqualTo(10 * ROUNDS * 6);
+        assertThat(allocatedBytes / (ROUNDS * 8)).isZero();
+    }
+
+    private void exchange()
+    {
+        final long local = a.region.address();
+        final long remote = b.region.address();
+        final int key = a.region.localKey();
+        final int remoteKey = b.region.remoteKey();
+        b.queuePair.postReceive(1, remote + 30_000, 4_000, remoteKey);
+        a.queuePair.begin();
+        a.queuePair.write(1, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
+        a.queuePair.read(2, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
+        a.queuePair.fetchAdd(3, SendFlags.SIGNALED, local, key, remote, remoteKey, 1);
+        a.queuePair.compareSwap(4, SendFlags.SIGNALED, local, key, remote, remoteKey, 1, 2);
+        a.queuePair.send(5, SendFlags.SIGNALED, local, 3_000, key);
+        a.queuePair.complete();
+        final int wanted = completed + 6;
+        while (completed < wanted)
+        {
+            a.engine.doWork();
+            a.deliverTo(b);
+            b.engine.doWork();
+            b.deliverTo(a);
+            completed += a.completions.poll(a.batch) + b.completions.poll(b.batch);
+        }
+    }
+}

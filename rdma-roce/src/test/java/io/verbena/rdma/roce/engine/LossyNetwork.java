@@ -1,0 +1,167 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.RocePacket;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * Engines on a network in virtual time that loses, repeats, overtakes, delays and corrupts packets as one seed decides,
+ * and now and then has no room for one.
+ */
+final class LossyNetwork
+{
+    private static final int PER_THOUSAND = 1000;
+    private static final long MIN_DELAY_NS = 500;
+
+    /** Faults of each packet in thousandths, and how far packets may overtake each other. */
+    record Faults(int lost, int repeated, int corrupt, int noRoom, long maxDelayNs)
+    {
+        static final Faults NONE = new Faults(0, 0, 0, 0, 0);
+    }
+
+    private record Arrival(long timeNs, long number, RocePacket packet) implements Comparable<Arrival>
+    {
+        @Override
+        public int compareTo(final Arrival other)
+        {
+            return timeNs == other.timeNs ? Long.compare(number, other.number) : Long.compare(timeNs, other.timeNs);
+        }
+    }
+
+    private final SplittableRandom random;
+    private final Faults faults;
+    private final PriorityQueue<Arrival> arrivals = new PriorityQueue<>();
+    private final List<EngineNode> nodes = new ArrayList<>();
+    private final List<RocePacket> free = new ArrayList<>();
+    private Consumer<RocePacket> observer = (packet) ->
+    {
+    };
+    private long nowNs;
+    private long arrivalCount;
+
+    LossyNetwork(final long seed, final Faults faults)
+    {
+        random = new SplittableRandom(seed);
+        this.faults = faults;
+    }
+
+    EngineNode addNode(final int windowPackets, final int ackInterval)
+    {
+        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval);
+        nodes.add(node);
+        return node;
+    }
+
+    /** Sees each packet when it is sent. */
+    void observe(final Consumer<RocePacket> packetObserver)
+    {
+        observer = packetObserver;
+    }
+
+    long nowNs()
+    {
+        return nowNs;
+    }
+
+    int nextInt(final int bound)
+    {
+        return random.nextInt(bound);
+    }
+
+    boolean happens(final int perThousand)
+    {
+        return perThousand > 0 && random.nextInt(PER_THOUSAND) < perThousand;
+    }
+
+    boolean hasNoRoom()
+    {
+        return happens(faults.noRoom);
+    }
+
+    void transmit(final RocePacket packet)
+    {
+        observer.accept(packet);
+        if (!happens(faults.lost))
+        {
+            deliver(packet);
+            while (happens(faults.repeated))
+            {
+                deliver(packet);
+            }
+        }
+    }
+
+    private void deliver(final RocePacket packet)
+    {
+        final RocePacket copy = free.isEmpty() ? new RocePacket() : free.removeLast();
+        copy.copyOf(packet);
+        if (happens(faults.corrupt))
+        {
+            final int at = random.nextInt(copy.lengthBytes());
+            copy.buffer().putByte(at, (byte)(copy.buffer().getByte(at) ^ 1 << random.nextInt(Byte.SIZE)));
+        }
+        inject(copy, faults.maxDelayNs == 0 ? 0 : random.nextLong(faults.maxDelayNs));
+    }
+
+    /** Lets a packet arrive at the node that it names. */
+    void inject(final RocePacket packet, final long delayNs)
+    {
+        arrivals.add(new Arrival(nowNs + MIN_DELAY_NS + delayNs, arrivalCount++, packet));
+    }
+
+    /** Runs until a condition holds, or nothing can happen any more, or the time is over. */
+    boolean run(final BooleanSupplier isDone, final long limitNs)
+    {
+        final long endNs = nowNs + limitNs;
+        while (true)
+        {
+            boolean hasWorked;
+            do
+            {
+                hasWorked = false;
+                for (final EngineNode node : nodes)
+                {
+                    hasWorked |= node.work();
+                }
+            }
+            while (hasWorked);
+            if (isDone.getAsBoolean())
+            {
+                return true;
+            }
+            long nextNs = arrivals.isEmpty() ? Long.MAX_VALUE : arrivals.peek().timeNs;
+            for (final EngineNode node : nodes)
+            {
+                nextNs = Math.min(nextNs, node.engine.nextDeadlineNs());
+            }
+            if (nextNs > endNs)
+            {
+                return false;
+            }
+            nowNs = Math.max(nowNs, nextNs);
+            if (!arrivals.isEmpty() && arrivals.peek().timeNs <= nowNs)
+            {
+                final RocePacket packet = arrivals.remove().packet;
+                for (final EngineNode node : nodes)
+                {
+                    if (node.address.gidLow() == packet.destinationLow())
+                    {
+                        node.engine.onPacket(packet);
+                    }
+                }
+                free.add(packet);
+            }
+        }
+    }
+
+    /** Lets everything under way arrive and every timer fire. */
+    void settle()
+    {
+        run(() -> false, Long.MAX_VALUE / 4);
+    }
+}
