@@ -17,11 +17,8 @@ import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.QueuePairAttributes;
-import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
-import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,7 +30,6 @@ import java.util.List;
 
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 /** What requester and responder of an RC queue pair do in each case, seen at the completions and at the packets. */
@@ -493,45 +489,6 @@ class ReliableRulesTest
         assertThat(receive.immediate()).isEqualTo(key);
         post(() -> qa.write(3, 0, a.at(0), 8, a.key(), b.at(64), key));
         assertThat(await(a, 1).get(0).status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
-    }
-
-    @Test
-    void shouldWakeOnlyForSolicitedWhenArmedSo()
-    {
-        final int[] wakeups = {0};
-        final RoceCompletionQueue queue = b.engine.createCompletionQueue(8, (which) -> wakeups[0]++);
-        final RoceQueuePair receiver = b.domain.createQueuePair(new QueuePairOptions()
-            .completions(queue, queue).capabilities(EngineNode.CAPABILITIES));
-        EngineNode.connect(qa, b, receiver, ConnectOptions.DEFAULT);
-        EngineNode.connect(receiver, a, qa, ConnectOptions.DEFAULT);
-        receiver.postReceive(1, b.at(0), 8, b.key());
-        receiver.postReceive(2, b.at(0), 8, b.key());
-        queue.requestNotification(true);
-        post(() -> qa.send(1, SIGNALED, a.at(0), 8, a.key()));
-        await(a, 1);
-        assertThat(wakeups[0]).isZero();
-        post(() -> qa.send(1, SIGNALED | SendFlags.SOLICITED, a.at(0), 8, a.key()));
-        await(a, 1);
-        assertThat(wakeups[0]).isEqualTo(1);
-    }
-
-    @Test
-    void shouldKillQueuePairsWhenCompletionsOverrun()
-    {
-        final RoceCompletionQueue queue = b.engine.createCompletionQueue(1, null);
-        final RoceQueuePair receiver = b.domain.createQueuePair(new QueuePairOptions()
-            .completions(queue, queue).capabilities(EngineNode.CAPABILITIES));
-        EngineNode.connect(qa, b, receiver, ConnectOptions.DEFAULT);
-        EngineNode.connect(receiver, a, qa, ConnectOptions.DEFAULT);
-        receiver.postReceive(1, b.at(0), 8, b.key());
-        receiver.postReceive(2, b.at(0), 8, b.key());
-        post(() -> qa.send(1, 0, a.at(0), 8, a.key()), () -> qa.send(1, SIGNALED, a.at(0), 8, a.key()));
-        await(a, 1);
-        assertThat(receiver.state()).isEqualTo(QueuePairState.ERR);
-        assertThat(b.engine.events().poll().type()).isEqualTo(AsyncEventType.CQ_ERR);
-        final WorkCompletions batch = new WorkCompletions(4);
-        assertThat(queue.poll(batch)).isEqualTo(1);
-        assertThatThrownBy(() -> queue.poll(batch)).isInstanceOf(RdmaException.class);
     }
 
     private interface Steps
