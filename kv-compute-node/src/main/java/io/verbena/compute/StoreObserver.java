@@ -146,7 +146,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public List<TableDescriptor> tables()
     {
-        final TableLister lister = new TableLister(session.parts().metaLink(), timeoutNs);
+        final TableLister lister = new TableLister(session.parts().metaLink(), timeoutNs, clock);
         final long deadlineNs = clock.nanoTime() + timeoutNs;
         lister.start();
         while (!lister.isDone())

@@ -104,6 +104,12 @@ public final class MetaRig implements AutoCloseable
         script.answer(method, answer);
     }
 
+    /** @return how a method is answered now; null when a test has not said. */
+    public Function<Object[], Object> answering(final String method)
+    {
+        return script.answering(method);
+    }
+
     /** Answers a method with a failure from now on. */
     public void refuse(final String method, final ControlStatus status)
     {

@@ -36,6 +36,11 @@ final class Script
         answers.put(method, answer);
     }
 
+    Function<Object[], Object> answering(final String method)
+    {
+        return answers.get(method);
+    }
+
     void refuse(final String method, final ControlStatus status)
     {
         answer(method, (arguments) ->

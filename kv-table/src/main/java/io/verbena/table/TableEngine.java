@@ -204,6 +204,24 @@ public final class TableEngine implements AutoCloseable
      */
     public boolean begin(final TableRequest request)
     {
+        final boolean isStaged = stage(request);
+        if (isStaged)
+        {
+            operations.beginStaged();
+        }
+        return isStaged;
+    }
+
+    /**
+     * First half of {@link #begin}: copies key and value, and does nothing else that shows. For a caller who learns
+     * only behind that whether the operation is to be: {@link #beginStaged} or {@link #withdrawStaged} must follow
+     * before anything else is asked of the engine.
+     *
+     * @return as {@link #begin}.
+     * @throws IllegalArgumentException as {@link #begin}.
+     */
+    public boolean stage(final TableRequest request)
+    {
         if (closed)
         {
             throw new IllegalStateException("engine is closed");
@@ -213,7 +231,19 @@ public final class TableEngine implements AutoCloseable
             throw new IllegalArgumentException("the table was opened by another engine: " +
                 request.table().descriptor().name());
         }
-        return operations.begin(request);
+        return operations.stage(request);
+    }
+
+    /** Begins what was staged. */
+    public void beginStaged()
+    {
+        operations.beginStaged();
+    }
+
+    /** Forgets what was staged: there is no operation, and nobody hears of one. */
+    public void withdrawStaged()
+    {
+        operations.withdrawStaged();
     }
 
     /** As {@link #poll(long)}, now. @return work done. */

@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.collections.IntArrayList;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -30,6 +31,11 @@ public final class RpcClient implements AutoCloseable
     private final IntArrayList queued = new IntArrayList();
     private final UnsafeBuffer text = new UnsafeBuffer(new byte[0]);
     private final ClientChannel.CallListener sentCalls = new SentCalls();
+    /** Of the call that was begun; wraps nothing while none is. */
+    private final UnsafeBuffer requestBuffer = new UnsafeBuffer(0, 0);
+    /** Over which a call was begun; null while none is. */
+    private VirtualQp begunVqp;
+    private int begunIndex;
     private int outstandingCalls;
     private int strayReplies;
     /** No call that is awaited has an earlier deadline. */
@@ -92,10 +98,30 @@ public final class RpcClient implements AutoCloseable
         final long deadlineNs,
         final RpcReplyListener listener)
     {
-        if (lengthBytes < 0 || lengthBytes > MAX_MESSAGE_BYTES || method != (method & 0xFFFF))
+        checkCall(method, lengthBytes);
+        request.boundsCheck(offset, lengthBytes);
+        final int status = begin(vqp);
+        if (status != PostStatus.OK)
         {
-            throw new RaasMisuseException("call of method " + method + " with " + lengthBytes +
-                " bytes: methods are 0 to 65535 and requests 0 to " + MAX_MESSAGE_BYTES + " bytes");
+            return status;
+        }
+        requestBuffer.putBytes(0, request, offset, lengthBytes);
+        return complete(method, lengthBytes, deadlineNs, listener);
+    }
+
+    /**
+     * First half of a call whose request is not copied: the caller writes it into {@link #requestBuffer()}, from where
+     * the device sends it. {@link #complete} or {@link #cancel} must follow before anything else is asked of the
+     * context.
+     *
+     * @param vqp as for {@link #call}.
+     * @return {@link PostStatus#OK}; QUEUE_FULL or INVALID_STATE as {@link #call}: then nothing was begun.
+     */
+    public int begin(final VirtualQp vqp)
+    {
+        if (begunVqp != null)
+        {
+            throw new RaasMisuseException("begin() of a call while another is begun: complete or cancel it first");
         }
         if (vqp.resources() != resources)
         {
@@ -109,14 +135,53 @@ public final class RpcClient implements AutoCloseable
         {
             return PostStatus.QUEUE_FULL;
         }
-        final int index = free.popInt();
+        begunVqp = vqp;
+        begunIndex = free.popInt();
+        requestBuffer.wrap(requests.buffer(),
+            requests.offset(begunIndex) + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, MAX_MESSAGE_BYTES);
+        return PostStatus.OK;
+    }
+
+    /**
+     * Where the request of a call that was begun is written: {@link #MAX_MESSAGE_BYTES}, of which the first are
+     * undefined before. Not to be touched from {@link #complete} or {@link #cancel} on: by then it may be sent, and be
+     * the buffer of another call.
+     *
+     * @return the same object each time.
+     */
+    public MutableDirectBuffer requestBuffer()
+    {
+        return requestBuffer;
+    }
+
+    /** Gives up a call that was begun; no callback comes. */
+    public void cancel()
+    {
+        takeBegun();
+        free.pushInt(begunIndex);
+    }
+
+    /**
+     * Makes the call that was begun.
+     *
+     * @param method      as for {@link #call}.
+     * @param lengthBytes of the request, which was written; as for {@link #call}.
+     * @param deadlineNs  as for {@link #callUntil}.
+     * @param listener    as for {@link #call}.
+     * @return number of the call, positive.
+     */
+    public long complete(
+        final int method, final int lengthBytes, final long deadlineNs, final RpcReplyListener listener)
+    {
+        checkCall(method, lengthBytes);
+        final VirtualQp vqp = takeBegun();
+        final int index = begunIndex;
         final CallSlot slot = slots[index];
         slot.open(vqp, listener, deadlineNs, lengthBytes);
         earliestDeadlineNs =
             outstandingCalls == 0 || deadlineNs - earliestDeadlineNs < 0 ? deadlineNs : earliestDeadlineNs;
-        final int start = requests.offset(index);
-        MessageHeaderDescriptor.encode(requests.buffer(), start, method, lengthBytes, slot.generation());
-        requests.buffer().putBytes(start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES, request, offset, lengthBytes);
+        MessageHeaderDescriptor.encode(
+            requests.buffer(), requests.offset(index), method, lengthBytes, slot.generation());
         outstandingCalls++;
         final long callId = callId(index);
         if (vqp.state() != VirtualQp.State.READY || !queued.isEmpty() && isBehindOthers(vqp) || !send(index))
@@ -124,6 +189,27 @@ public final class RpcClient implements AutoCloseable
             queued.addInt(index);
         }
         return callId;
+    }
+
+    private VirtualQp takeBegun()
+    {
+        if (begunVqp == null)
+        {
+            throw new RaasMisuseException("no call is begun");
+        }
+        final VirtualQp vqp = begunVqp;
+        begunVqp = null;
+        requestBuffer.wrap(0, 0);
+        return vqp;
+    }
+
+    private static void checkCall(final int method, final int lengthBytes)
+    {
+        if (lengthBytes < 0 || lengthBytes > MAX_MESSAGE_BYTES || method != (method & 0xFFFF))
+        {
+            throw new RaasMisuseException("call of method " + method + " with " + lengthBytes +
+                " bytes: methods are 0 to 65535 and requests 0 to " + MAX_MESSAGE_BYTES + " bytes");
+        }
     }
 
     /**

@@ -5,16 +5,21 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
+import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fetches the descriptors of all tables there are; begins anew when a call fails. Owned by the node's thread. */
+/**
+ * Fetches the descriptors of all tables there are; begins anew, after a pause, when a call fails. Owned by the node's
+ * thread.
+ */
 public final class TableLister
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(TableLister.class);
@@ -26,16 +31,27 @@ public final class TableLister
     private final List<String> names = new ArrayList<>();
     private final List<ControlCall<TableEntry>> calls = new ArrayList<>();
     private final List<TableDescriptor> tables = new ArrayList<>();
+    private final NanoClock clock;
+    private final Backoff backoff;
     private ControlCall<TablePage> page;
     private int nextName;
     private boolean isDone;
     private boolean isUnreadable;
+    private boolean isPausing;
+    private long againAtNs;
 
-    /** @param timeoutNs of a call, in nanoseconds; nothing is asked before {@link #start}. */
-    public TableLister(final MetaLink metaLink, final long timeoutNs)
+    /**
+     * Nothing is asked before {@link #start}.
+     *
+     * @param timeoutNs of a call, in nanoseconds.
+     * @param clock     of the device.
+     */
+    public TableLister(final MetaLink metaLink, final long timeoutNs, final NanoClock clock)
     {
         this.metaLink = metaLink;
         this.timeoutNs = timeoutNs;
+        this.clock = clock;
+        backoff = metaLink.retryBackoff();
     }
 
     /** Begins anew. */
@@ -71,7 +87,8 @@ public final class TableLister
     /** Goes on, while the meta server can be reached. */
     public void poll()
     {
-        if (isDone || isUnreadable || !metaLink.isUsable())
+        isPausing = isPausing && againAtNs - clock.nanoTime() > 0;
+        if (isDone || isUnreadable || isPausing || !metaLink.isUsable())
         {
             return;
         }
@@ -95,16 +112,27 @@ public final class TableLister
             }
             else if (ControlStatus.NO_SUCH_TABLE != call.status())
             {
-                start();
+                startLater();
                 return;
             }
         }
         calls.clear();
         isDone = nextName == names.size();
+        if (isDone)
+        {
+            backoff.reset();
+        }
         while (nextName < names.size() && calls.size() < MAX_CALLS)
         {
             calls.add(metaLink.client().table(names.get(nextName++), timeoutNs));
         }
+    }
+
+    private void startLater()
+    {
+        start();
+        isPausing = true;
+        againAtNs = clock.nanoTime() + backoff.nextPauseNs();
     }
 
     /** A table of another version cannot be scanned: nothing is reclaimed while it is there. */
@@ -136,7 +164,7 @@ public final class TableLister
         }
         if (ControlStatus.OK != page.status())
         {
-            start();
+            startLater();
             return false;
         }
         names.addAll(page.result().names());

@@ -37,7 +37,7 @@ final class GrowthFinish
         this.finish = finish;
         this.isBusy = isBusy;
         inquiry = new TableInquiry<>(session.metaLink(), tables, session.timeoutNs(), this::open);
-        lister = new TableLister(session.metaLink(), session.timeoutNs());
+        lister = new TableLister(session.metaLink(), session.timeoutNs(), session.raas().clock());
         lister.start();
     }
 

@@ -87,7 +87,7 @@ final class IndexSweep
         identity = session.identity();
         catalog = session.catalog();
         counters = session.counters();
-        lister = new TableLister(session.metaLink(), session.timeoutNs());
+        lister = new TableLister(session.metaLink(), session.timeoutNs(), session.raas().clock());
     }
 
     /** A new connection, on which nothing is under way; null while there is none. */

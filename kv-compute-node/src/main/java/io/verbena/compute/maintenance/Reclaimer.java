@@ -77,7 +77,7 @@ final class Reclaimer
         sweep = new OwnChunkSweep(engine::epoch, catalog::closedCount, session.identity(), onSweep);
         counters = session.counters();
         timeoutNs = session.timeoutNs();
-        lister = new TableLister(session.metaLink(), timeoutNs);
+        lister = new TableLister(session.metaLink(), timeoutNs, session.raas().clock());
     }
 
     /** A new connection; null while there is none. Only what is adopted already goes on, the rest begins anew. */

@@ -29,14 +29,10 @@ import java.util.ArrayDeque;
  */
 public final class OperationDispatcher implements OperationListener, TableRegistry.Waiters
 {
-    private static final int STAGED_VALUE_OFFSET = 1 << 16;
-    private static final int STAGING_BYTES = STAGED_VALUE_OFFSET + (1 << 14);
     private static final ValueLayout.OfLong COUNTER =
         ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int[] ENGINE_KINDS = engineKinds();
 
-    private final byte[] staging = new byte[STAGING_BYTES];
-    private final MemorySegment stagingSegment = MemorySegment.ofArray(staging);
     private final TableRequest tableRequest = new TableRequest();
     private final NanoClock clock;
     private final JoinTimeline timeline;
@@ -138,11 +134,11 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         else if (null != table)
         {
-            begin(request, table);
+            begin(request);
         }
     }
 
-    /** @return the table of an operation that is to begin now, key and value staged; null when it is not. */
+    /** @return the table of an operation that is to begin now, staged by the engine; null when it is not. */
     private OpenTable prepare(final OperationRequest request, final long nowNs)
     {
         if (request.deadlineNs() - nowNs <= 0)
@@ -156,55 +152,53 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             tables.await(request);
             return null;
         }
-        if (!request.kind().isRange())
-        {
-            stage(request);
-        }
-        return table;
+        return request.kind().isRange() || stage(request, table) ? table : null;
     }
 
     /**
-     * The key and value are copied before the node takes the request: until then its submitter is still there, and does
-     * not change them; afterwards the submitter may leave at any time.
+     * The engine copies key and value before the node takes the request: until then its submitter is still there, and
+     * does not change them, or withdraws the request, which then is not begun; afterwards it may leave at any time.
+     *
+     * @return whether it is staged; if not the submitter has withdrawn the request.
      */
-    private void stage(final OperationRequest request)
+    private boolean stage(final OperationRequest request, final OpenTable table)
     {
         final byte[] key = request.key();
         final byte[] value = request.value();
+        if (null == key)
+        {
+            return false;
+        }
         if (0 == key.length || key.length > RequestLimits.MAX_KEY_BYTES ||
             null != value && value.length > RequestLimits.MAX_VALUE_BYTES)
         {
             throw new IllegalArgumentException("keyBytes=" + key.length + " valueBytes=" +
                 (null == value ? 0 : value.length) + ": not checked by whoever made the request");
         }
-        System.arraycopy(key, 0, staging, 0, key.length);
-        if (null != value)
-        {
-            System.arraycopy(value, 0, staging, STAGED_VALUE_OFFSET, value.length);
-        }
-    }
-
-    private void begin(final OperationRequest request, final OpenTable table)
-    {
-        final int keyLength = request.key().length;
-        final byte[] value = request.value();
-        if (!request.start())
-        {
-            return;
-        }
-        final int slot = freeSlots[--freeCount];
-        inFlight[slot] = request;
-        final int kind = ENGINE_KINDS[request.kind().ordinal()];
         final long operand = request.operand();
-        tableRequest.of(kind, table, request.deadlineNs(), slot)
-            .key(stagingSegment, 0, keyLength).expectedVersion(operand).delta(operand);
+        tableRequest.of(ENGINE_KINDS[request.kind().ordinal()], table, request.deadlineNs(), freeSlots[freeCount - 1])
+            .key(key).expectedVersion(operand).delta(operand);
         if (null != value)
         {
-            tableRequest.value(stagingSegment, STAGED_VALUE_OFFSET, value.length);
+            tableRequest.value(value);
         }
-        if (!engine.begin(tableRequest))
+        if (!engine.stage(tableRequest))
         {
             throw new IllegalStateException("engine refused an operation although it had free slots: " + request);
+        }
+        return true;
+    }
+
+    private void begin(final OperationRequest request)
+    {
+        if (request.start())
+        {
+            inFlight[freeSlots[--freeCount]] = request;
+            engine.beginStaged();
+        }
+        else
+        {
+            engine.withdrawStaged();
         }
     }
 

@@ -44,6 +44,7 @@ public final class Scratch implements AutoCloseable
     public static final int SLOT_STRIDE = BLOCKS_OFFSET + BLOCKS_CAPACITY + STAGGER_BYTES;
 
     private static final int MAX_LOOP_BYTES = 256;
+    private static final long ARRAY_BASE = UnsafeApi.arrayBaseOffset(byte[].class);
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt HALF_WORD = ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -107,6 +108,33 @@ public final class Scratch implements AutoCloseable
         for (; i < lengthBytes; i++)
         {
             UnsafeApi.putByte(target + i, source.get(ValueLayout.JAVA_BYTE, sourceOffset + i));
+        }
+    }
+
+    /** As {@link #copyFrom(MemorySegment, long, int, int)}, all of an array. */
+    public void copyFrom(final byte[] source, final int offset)
+    {
+        final int lengthBytes = source.length;
+        if (lengthBytes > MAX_LOOP_BYTES)
+        {
+            MemorySegment.copy(source, 0, segment, ValueLayout.JAVA_BYTE, offset, lengthBytes);
+            return;
+        }
+        Objects.checkFromIndexSize(offset, lengthBytes, buffer.capacity());
+        final long target = address + offset;
+        int i = 0;
+        for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
+        {
+            UnsafeApi.putLong(target + i, UnsafeApi.getLong(source, ARRAY_BASE + i));
+        }
+        if (i <= lengthBytes - Integer.BYTES)
+        {
+            UnsafeApi.putInt(target + i, UnsafeApi.getInt(source, ARRAY_BASE + i));
+            i += Integer.BYTES;
+        }
+        for (; i < lengthBytes; i++)
+        {
+            UnsafeApi.putByte(target + i, source[i]);
         }
     }
 

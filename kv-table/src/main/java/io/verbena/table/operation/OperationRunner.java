@@ -105,6 +105,13 @@ final class OperationRunner extends OperationFlow
         return op;
     }
 
+    /** Takes back a slot in which nothing was begun. */
+    void giveBack(final Operation op)
+    {
+        active--;
+        freeSlots[freeSlotCount++] = op.index;
+    }
+
     @Override
     public void preload(final Operation op)
     {
@@ -460,7 +467,6 @@ final class OperationRunner extends OperationFlow
             combiner.onReleased(op);
         }
         op.step = Step.FREE;
-        active--;
-        freeSlots[freeSlotCount++] = op.index;
+        giveBack(op);
     }
 }

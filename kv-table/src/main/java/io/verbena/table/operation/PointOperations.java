@@ -18,6 +18,8 @@ public final class PointOperations
     private final OperationRunner runner;
     private long sequence;
     private long repeatedSequence;
+    /** Has its key and value, and is not begun; or null. */
+    private Operation staged;
 
     /**
      * @param count       operations under way at once.
@@ -51,8 +53,12 @@ public final class PointOperations
     }
 
     /** As the engine's method of that name. @return false when every slot is taken. */
-    public boolean begin(final TableRequest asked)
+    public boolean stage(final TableRequest asked)
     {
+        if (staged != null)
+        {
+            throw new IllegalStateException("another operation is staged: begin or withdraw it first");
+        }
         final int valueLength = asked.checkedValueLength();
         final Operation op = runner.take();
         if (op == null)
@@ -73,14 +79,37 @@ public final class PointOperations
         request.sequence = op.repeats ? repeatedSequence : ++sequence;
         repeatedSequence = 0;
         final int keyAt = op.ownBlock() + BlockDescriptor.KEY_OFFSET;
-        scratch.copyFrom(asked.key, asked.keyOffset, keyAt, asked.keyLength);
+        asked.copyKeyTo(scratch, keyAt);
         request.hash.compute(asked.table.hashFunction, scratch.address + keyAt, asked.keyLength);
         op.block.sizeClass = SizeClasses.classFor(BlockDescriptor.recordLength(asked.keyLength, request.valueLength));
         request.takeLink(asked.table.link(KeyHash.suffix(request.hash.high(), asked.table.depth)));
         runner.batch.preload(op);
-        scratch.copyFrom(asked.value, asked.valueOffset, keyAt + asked.keyLength, valueLength);
-        runner.batch.start(op);
+        asked.copyValueTo(scratch, keyAt + asked.keyLength);
+        staged = op;
         return true;
+    }
+
+    /** As the engine's method of that name. */
+    public void beginStaged()
+    {
+        runner.batch.start(takeStaged());
+    }
+
+    /** As the engine's method of that name. */
+    public void withdrawStaged()
+    {
+        runner.giveBack(takeStaged());
+    }
+
+    private Operation takeStaged()
+    {
+        if (staged == null)
+        {
+            throw new IllegalStateException("no operation is staged");
+        }
+        final Operation op = staged;
+        staged = null;
+        return op;
     }
 
     /** Steps begun from now on wait for one doorbell. */

@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -15,11 +16,15 @@ public final class TableRequest
 
     int kind;
     OpenTable table;
-    MemorySegment key = MemorySegment.NULL;
-    long keyOffset;
+    private MemorySegment key = MemorySegment.NULL;
+    /** Holds the key instead of the segment; or null. */
+    private byte[] keyBytes;
+    private long keyOffset;
     int keyLength;
-    MemorySegment value = MemorySegment.NULL;
-    long valueOffset;
+    private MemorySegment value = MemorySegment.NULL;
+    /** Holds the value instead of the segment; or null. */
+    private byte[] valueBytes;
+    private long valueOffset;
     private int valueLength;
     long expectedVersion;
     long delta;
@@ -45,7 +50,9 @@ public final class TableRequest
         }
         deadlineNs = newDeadlineNs;
         correlationId = newCorrelationId;
+        keyBytes = null;
         keyLength = 0;
+        valueBytes = null;
         valueLength = NO_VALUE;
         expectedVersion = 0;
         delta = 0;
@@ -64,8 +71,18 @@ public final class TableRequest
         {
             key = segment;
         }
+        keyBytes = null;
         keyOffset = offset;
         keyLength = lengthBytes;
+        return this;
+    }
+
+    /** As {@link #key(MemorySegment, long, int)}, of a whole array: no object is made for it. */
+    public TableRequest key(final byte[] bytes)
+    {
+        checkLength("key", bytes.length, 1, BlockDescriptor.MAX_KEY_BYTES);
+        keyBytes = bytes;
+        keyLength = bytes.length;
         return this;
     }
 
@@ -83,8 +100,18 @@ public final class TableRequest
         {
             value = segment;
         }
+        valueBytes = null;
         valueOffset = offset;
         valueLength = lengthBytes;
+        return this;
+    }
+
+    /** As {@link #value(MemorySegment, long, int)}, of a whole array: no object is made for it. */
+    public TableRequest value(final byte[] bytes)
+    {
+        checkLength("value", bytes.length, 0, BlockDescriptor.MAX_VALUE_BYTES);
+        valueBytes = bytes;
+        valueLength = bytes.length;
         return this;
     }
 
@@ -122,14 +149,43 @@ public final class TableRequest
         return Math.max(0, valueLength);
     }
 
+    void copyKeyTo(final Scratch scratch, final int offset)
+    {
+        if (null == keyBytes)
+        {
+            scratch.copyFrom(key, keyOffset, offset, keyLength);
+        }
+        else
+        {
+            scratch.copyFrom(keyBytes, offset);
+        }
+    }
+
+    void copyValueTo(final Scratch scratch, final int offset)
+    {
+        if (null != valueBytes)
+        {
+            scratch.copyFrom(valueBytes, offset);
+        }
+        else if (NO_VALUE != valueLength)
+        {
+            scratch.copyFrom(value, valueOffset, offset, valueLength);
+        }
+    }
+
     private static void check(
         final String what, final MemorySegment segment, final long offset, final int length, final int least,
         final int most)
+    {
+        checkLength(what, length, least, most);
+        Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    }
+
+    private static void checkLength(final String what, final int length, final int least, final int most)
     {
         if (length < least || length > most)
         {
             throw new IllegalArgumentException(what + "Length=" + length + " (" + least + " to " + most + ")");
         }
-        Objects.checkFromIndexSize(offset, length, segment.byteSize());
     }
 }

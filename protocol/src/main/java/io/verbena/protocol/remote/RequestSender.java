@@ -10,7 +10,9 @@ import io.verbena.raas.RpcClient;
 import io.verbena.raas.RpcReplyListener;
 import io.verbena.raas.RpcStatus;
 import io.verbena.raas.VirtualQp;
+import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.nio.charset.StandardCharsets;
@@ -27,11 +29,13 @@ final class RequestSender
 {
     /** How long after its deadline a request's answer is awaited; less than what clients grant. */
     private static final long GRACE_NS = 4_000_000;
+    private static final String LOST = "connection is lost";
 
     private final RaasContext raas;
     private final VirtualQp vqp;
     private final RpcClient rpc;
-    private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
+    /** Where the request of a call that was begun is written. */
+    private final MutableDirectBuffer message;
     private final ArrayDeque<Transfer> transfers = new ArrayDeque<>();
     private final ArrayDeque<OperationCall> freeCalls = new ArrayDeque<>();
     private TableReference lastTable;
@@ -70,13 +74,15 @@ final class RequestSender
             final int offset = called;
             final int length = Math.min(TransferDescriptor.MAX_PART_BYTES, bytes.length - offset);
             called += length;
-            final int head = TransferDescriptor.encode(id, bytes.length, offset, length, scratch, 0);
-            if (!call(method(), encodeBytes(head, offset, length), nowNs + remainingNs(request.deadlineNs(), nowNs),
-                (callId, status, payload, at, replyLength) ->
-                    onPart(offset, length, status, payload, at, replyLength)))
+            if (!begin())
             {
-                failure = "connection is lost";
+                failure = LOST;
+                return;
             }
+            final int head = TransferDescriptor.encode(id, bytes.length, offset, length, message, 0);
+            call(method(), encodeBytes(head, offset, length), nowNs + remainingNs(request.deadlineNs(), nowNs),
+                (callId, status, payload, at, replyLength) ->
+                    onPart(offset, length, status, payload, at, replyLength));
         }
 
         private void onPart(
@@ -132,7 +138,7 @@ final class RequestSender
         @Override
         int encodeBytes(final int headLength, final int offset, final int length)
         {
-            scratch.putBytes(headLength, bytes, offset, length);
+            message.putBytes(headLength, bytes, offset, length);
             return headLength + length;
         }
 
@@ -238,6 +244,7 @@ final class RequestSender
         this.raas = raas;
         this.vqp = vqp;
         rpc = raas.rpcClient();
+        message = rpc.requestBuffer();
         nextTransferId = raas.device().random().nextLong() | 1;
     }
 
@@ -298,16 +305,47 @@ final class RequestSender
         final byte[] name = name(request.table());
         if (OperationMessageDescriptor.fitsOneMessage(request, name.length))
         {
-            final int head = OperationMessageDescriptor.encodeHead(
-                request, name, request.deadlineNs() - nowNs, 0, scratch, 0);
-            final int length = OperationMessageDescriptor.encodeBody(request, head, scratch, 0);
-            if (request.start())
-            {
-                callOperation(request, length, nowNs);
-            }
+            sendInOne(request, name, nowNs);
             return;
         }
         sendInParts(request, name, nowNs);
+    }
+
+    /**
+     * The message is written before the request is taken from its submitter, who may change its arrays afterwards, and
+     * where it is sent from: the slot of the call is free again only when nobody reads it any more.
+     */
+    private void sendInOne(final OperationRequest request, final byte[] name, final long nowNs)
+    {
+        final boolean isBegun = begin();
+        final int length = isBegun ? encode(request, name, request.deadlineNs() - nowNs) : 0;
+        final boolean isTaken = request.start();
+        if (isTaken && isBegun)
+        {
+            callOperation(request, length, nowNs);
+        }
+        else if (isTaken)
+        {
+            Refusals.answer(request, OperationAnswer.NOT_SERVING, null, LOST);
+        }
+        else if (isBegun)
+        {
+            rpc.cancel();
+        }
+    }
+
+    private int encode(final OperationRequest request, final byte[] name, final long timeoutNs)
+    {
+        try
+        {
+            final int head = OperationMessageDescriptor.encodeHead(request, name, timeoutNs, 0, message, 0);
+            return OperationMessageDescriptor.encodeBody(request, head, message, 0);
+        }
+        catch (final RuntimeException ex)
+        {
+            rpc.cancel();
+            throw ex;
+        }
     }
 
     /** Bytes of a table's name; the last ones are kept, since most requests ask for the same table again. */
@@ -357,8 +395,13 @@ final class RequestSender
             Refusals.answer(upload.request, OperationAnswer.TIMED_OUT, null, null);
             return;
         }
-        scratch.putBytes(0, upload.head);
-        scratch.putLong(
+        if (!begin())
+        {
+            Refusals.answer(upload.request, OperationAnswer.NOT_SERVING, null, LOST);
+            return;
+        }
+        message.putBytes(0, upload.head);
+        message.putLong(
             OperationMessageDescriptor.TIMEOUT_OFFSET, leftNs, OperationMessageDescriptor.ORDER);
         callOperation(upload.request, upload.head.length, nowNs);
     }
@@ -367,12 +410,7 @@ final class RequestSender
     {
         final OperationCall call = freeCalls.isEmpty() ? new OperationCall() : freeCalls.pop();
         call.request = request;
-        if (!call(RequestMethod.OPERATION, lengthBytes, nowNs + remainingNs(request.deadlineNs(), nowNs), call))
-        {
-            call.request = null;
-            freeCalls.push(call);
-            Refusals.answer(request, OperationAnswer.NOT_SERVING, null, "connection is lost");
-        }
+        call(RequestMethod.OPERATION, lengthBytes, nowNs + remainingNs(request.deadlineNs(), nowNs), call);
     }
 
     private void onAnswer(
@@ -429,16 +467,25 @@ final class RequestSender
         final ControlRequest request, final String name, final List<String> names, final long nowNs)
     {
         final long leftNs = Math.max(0, request.deadlineNs() - nowNs);
-        final int length = ControlMessageDescriptor.encode(
-            request.kind(), name, request.expectedRecords(), leftNs, scratch, 0);
-        final boolean isCalled = call(
-            RequestMethod.CONTROL, length, nowNs + remainingNs(request.deadlineNs(), nowNs),
+        if (!begin())
+        {
+            Refusals.answer(request, null, ControlRequest.Status.NOT_SERVING, LOST);
+            return;
+        }
+        final int length;
+        try
+        {
+            length = ControlMessageDescriptor.encode(
+                request.kind(), name, request.expectedRecords(), leftNs, message, 0);
+        }
+        catch (final RuntimeException ex)
+        {
+            rpc.cancel();
+            throw ex;
+        }
+        call(RequestMethod.CONTROL, length, nowNs + remainingNs(request.deadlineNs(), nowNs),
             (callId, status, payload, offset, replyLength) ->
                 onControlAnswer(request, names, status, payload, offset, replyLength));
-        if (!isCalled)
-        {
-            Refusals.answer(request, null, ControlRequest.Status.NOT_SERVING, "connection is lost");
-        }
     }
 
     private void onControlAnswer(
@@ -473,12 +520,17 @@ final class RequestSender
         request.complete();
     }
 
-    private boolean call(
+    /** Begins a call, whose request is then written into the message; @return false when the connection is lost. */
+    private boolean begin()
+    {
+        return PostStatus.OK == rpc.begin(vqp);
+    }
+
+    private void call(
         final int method, final int lengthBytes, final long deadlineNs, final RpcReplyListener listener)
     {
-        final boolean isCalled = rpc.callUntil(vqp, method, scratch, 0, lengthBytes, deadlineNs, listener) > 0;
-        callsUnderWay += isCalled ? 1 : 0;
-        return isCalled;
+        rpc.complete(method, lengthBytes, deadlineNs, listener);
+        callsUnderWay++;
     }
 
     private void onCallEnded()
