@@ -2,6 +2,9 @@ package io.verbena.cli;
 
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.hosts.HostExecCommand;
+import io.verbena.cli.hosts.HostsCommand;
+import io.verbena.cli.hosts.LinkCommand;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -76,9 +79,10 @@ abstract class LauncherCommand implements Callable<Integer>
      */
     @Command(
         name = "dev",
-        description = "For work on Verbena itself: a guest with an RDMA device.",
+        description = "For work on Verbena itself: a guest with an RDMA device, emulated hosts.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = GuestCommand.class)
+        subcommands = {GuestCommand.class, HostsCommand.class, HostExecCommand.class, LinkCommand.CutCommand.class,
+            LinkCommand.RestoreCommand.class})
     static final class DevCommand implements Callable<Integer>
     {
         @Spec
