@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.connection.ConnectionTransitions;
 import io.verbena.rdma.ibverbs.library.Errno;
 import io.verbena.rdma.ibverbs.library.Libibverbs;
 import io.verbena.rdma.ibverbs.library.Mlx5Library;
@@ -139,7 +140,7 @@ final class DynamicConnections
                 .port(device.query().portNumber()).accessFlags(accessFlags));
             // Only what concerns this side of the way counts: the index of its GID, the hop limit.
             change(qp, new QueuePairAttributes().state(QueuePairState.RTR).destination(device.address())
-                .pathMtuBytes(device.query().pathMtuBytes()).minRnrTimer(Transitions.MIN_RNR_TIMER));
+                .pathMtuBytes(device.query().pathMtuBytes()).minRnrTimer(ConnectionTransitions.MIN_RNR_TIMER));
             return qp;
         }
         catch (final RdmaException ex)
@@ -164,7 +165,8 @@ final class DynamicConnections
                 QueuePairStructures.mask(attributes));
             if (errno != 0)
             {
-                throw Errno.failure("cannot change a DC target with " + Transitions.describe(attributes), errno);
+                throw Errno.failure(
+                    "cannot change a DC target with " + ConnectionTransitions.describe(attributes), errno);
             }
         }
     }

@@ -1,5 +1,7 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.connection.ConnectionService;
+import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.ibverbs.library.DeviceFile;
 import io.verbena.rdma.ibverbs.library.Libibverbs;
 import io.verbena.rdma.verbs.AsyncEvent;
@@ -7,7 +9,6 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
-import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
@@ -48,10 +49,10 @@ final class IbverbsDevice implements Device
             throw new RdmaException("the GID of " + rnic + " holds no IP address, and connections are made over TCP: " +
                 "name this machine's address, ibverbs:" + rnic + ",host=IPV4");
         }
-        final InetAddress explicit = options.host().isEmpty() ? null : ConnectionService.host(options.host());
+        final InetAddress explicit = options.host().isEmpty() ? null : IbverbsConnections.host(options.host());
         device = new DeviceContext(this, name, rnic, context, query, gid);
         connections = connectionService(
-            device, explicit == null ? PortGid.inetAddress(gid.high(), gid.low()) : explicit);
+            device, explicit == null ? ServiceLocator.inetAddress(gid.high(), gid.low()) : explicit);
         device.address(new DeviceAddress(
             gid.high(), gid.low(), ServiceLocator.of(query.lid(), explicit, connections.tcpPort())));
         dynamicConnections = DynamicConnections.of(device);
@@ -107,7 +108,7 @@ final class IbverbsDevice implements Device
     {
         try
         {
-            return new ConnectionService(device, host);
+            return IbverbsConnections.open(device, host);
         }
         catch (final RdmaException ex)
         {
@@ -213,8 +214,7 @@ final class IbverbsDevice implements Device
     @Override
     public ConnectionListener listen(final int servicePort)
     {
-        DeviceContext.checkRange("servicePort", servicePort, 1, 65_535);
-        return connections.listen(servicePort);
+        return connections.listen(servicePort, () -> { });
     }
 
     @Override
@@ -226,20 +226,7 @@ final class IbverbsDevice implements Device
         final byte[] privateData,
         final long timeoutNs)
     {
-        DeviceContext.checkRange("privateData", privateData.length, 0, ConnectionRequest.MAX_PRIVATE_DATA_BYTES);
-        DeviceContext.checkRange("servicePort", servicePort, 1, 65_535);
-        DeviceContext.checkAccessFlags(accessFlags);
-        if (!(queuePair instanceof final IbverbsQueuePair own) || own.device() != device)
-        {
-            throw new RdmaException(
-                "the queue pair is not of this device: device=" + device.name() + ", queuePair=" + queuePair);
-        }
-        own.openForConnection(accessFlags);
-        final IbverbsConnectionAttempt attempt = new IbverbsConnectionAttempt(
-            own, connections, accessFlags, SystemNanoClock.INSTANCE.nanoTime() + timeoutNs);
-        own.attempt(attempt);
-        connections.connect(attempt, target, servicePort, privateData.clone());
-        return attempt;
+        return connections.connect(queuePair, target, servicePort, accessFlags, privateData, timeoutNs);
     }
 
     @Override

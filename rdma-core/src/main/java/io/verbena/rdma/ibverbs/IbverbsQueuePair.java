@@ -1,5 +1,8 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.connection.ConnectableQueuePair;
+import io.verbena.rdma.connection.ConnectionMessage;
+import io.verbena.rdma.connection.ConnectionTransitions;
 import io.verbena.rdma.ibverbs.library.Errno;
 import io.verbena.rdma.ibverbs.library.HeldPointer;
 import io.verbena.rdma.ibverbs.library.Libibverbs;
@@ -30,15 +33,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * {@code struct ibv_qp}. The owner thread stages and posts without a lock; states change under this object's monitor,
  * because the connection service and the event reader change them too.
  */
-final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
+final class IbverbsQueuePair implements QueuePair, ReceiveConsumer, ConnectableQueuePair
 {
-    /** The attempt to connect it. */
-    interface Attempt
-    {
-        /** The queue pair is closed. */
-        void cancel();
-    }
-
     private final OpenDomain domain;
     private final DeviceContext device;
     private final QueuePairType type;
@@ -129,18 +125,21 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         return type == QueuePairType.UD;
     }
 
-    int maxReadAtomic()
+    @Override
+    public int maxReadAtomic()
     {
         return capabilities.maxReadAtomic();
     }
 
-    synchronized void attempt(final Attempt attempt)
+    @Override
+    public synchronized void attempt(final Attempt attempt)
     {
         this.attempt = attempt;
     }
 
     /** Connection service: RESET becomes INIT. */
-    synchronized void openForConnection(final int accessFlags)
+    @Override
+    public synchronized void openForConnection(final int accessFlags)
     {
         if (type == QueuePairType.UD || type == QueuePairType.DC_INITIATOR)
         {
@@ -150,18 +149,19 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
         {
             throw new RdmaException("queue pair must be open and in state RESET: " + this);
         }
-        change(Transitions.toInit(device.query().portNumber(), accessFlags));
+        change(ConnectionTransitions.toInit(device.query().portNumber(), accessFlags));
     }
 
-    /** Connection service: INIT becomes RTR and RTS. */
-    synchronized void establish(final ConnectionMessage peer, final int ownPsn, final int accessFlags)
+    @Override
+    public synchronized void establish(
+        final ConnectionMessage peer, final int ownPsn, final int mtu, final int accessFlags)
     {
-        change(Transitions.toRtr(type, maxReadAtomic(), device.query().mtu(), peer, accessFlags));
-        change(Transitions.toRts(type, maxReadAtomic(), peer, ownPsn));
+        change(ConnectionTransitions.toRtr(type, maxReadAtomic(), mtu, peer, accessFlags));
+        change(ConnectionTransitions.toRts(type, maxReadAtomic(), peer, ownPsn));
     }
 
-    /** The attempt has failed: INIT becomes RESET, with receives dropped. */
-    synchronized void toReset(final Attempt failed)
+    @Override
+    public synchronized void toReset(final Attempt failed)
     {
         if (attempt == failed && !isClosed && state == QueuePairState.INIT)
         {
@@ -191,7 +191,8 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer
                 QueuePairStructures.mask(attributes));
             if (errno != 0)
             {
-                throw Errno.failure("cannot change " + this + " with " + Transitions.describe(attributes), errno);
+                throw Errno.failure(
+                    "cannot change " + this + " with " + ConnectionTransitions.describe(attributes), errno);
             }
         }
         if (attributes.has(QueuePairAttributes.STATE))

@@ -6,8 +6,6 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -85,20 +83,6 @@ record PortGid(int index, long high, long low, int type)
     private boolean isIpv4()
     {
         return high == 0 && (low & 0xFFFF_FFFF_0000_0000L) == IPV4_MAPPED;
-    }
-
-    /** @return the IP address that a RoCE v2 GID is, or null. */
-    static InetAddress inetAddress(final long high, final long low)
-    {
-        try
-        {
-            // An IPv4-mapped address becomes an IPv4 one.
-            return InetAddress.getByAddress(ByteBuffer.allocate(16).putLong(high).putLong(low).array());
-        }
-        catch (final UnknownHostException ex)
-        {
-            throw new AssertionError(ex);
-        }
     }
 
     /** Puts a GID where the C structures want its bytes. */

@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairAttributes;

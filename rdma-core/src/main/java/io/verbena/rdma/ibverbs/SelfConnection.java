@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs;
 
+import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.RdmaException;
@@ -64,7 +65,7 @@ final class SelfConnection implements AutoCloseable
     {
         from.openForConnection(accessFlags);
         from.establish(new ConnectionMessage(ConnectionMessage.REQUEST, 0, to.number(), 0, device.query().mtu(),
-            to.maxReadAtomic(), device.address(), new byte[0]), 0, accessFlags);
+            to.maxReadAtomic(), device.address(), new byte[0]), 0, device.query().mtu(), accessFlags);
     }
 
     QueuePair requester()

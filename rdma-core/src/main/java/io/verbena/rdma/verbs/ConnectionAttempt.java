@@ -23,4 +23,10 @@ public interface ConnectionAttempt
 
     /** @return what the peer sent with its answer; empty before. */
     byte[] privateData();
+
+    /** @return why it failed, in one line that says what to do; empty where the state says it all. */
+    default String problem()
+    {
+        return "";
+    }
 }

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -9,19 +9,19 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.util.concurrent.Executor;
 
 /** The answering side. Until the peer says that it is ready, its silence takes the accepted queue pair to ERR. */
-final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionChannel.Responder
+final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Responder
 {
-    private final DeviceContext device;
+    private final ConnectionDevice device;
     private final Executor service;
     private final ConnectionChannel channel;
     private final ConnectionMessage message;
     private boolean isAnswered;
     private boolean isPeerGone;
     private boolean isReady;
-    private IbverbsQueuePair accepted;
+    private ConnectableQueuePair accepted;
 
-    IbverbsConnectionRequest(
-        final DeviceContext device,
+    ServiceRequest(
+        final ConnectionDevice device,
         final Executor service,
         final ConnectionChannel channel,
         final ConnectionMessage message)
@@ -52,15 +52,15 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
     @Override
     public void prepare(final QueuePair queuePair)
     {
-        own(queuePair).openForConnection(0);
+        device.own(queuePair).openForConnection(0);
     }
 
     @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] privateData)
     {
-        DeviceContext.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
-        DeviceContext.checkAccessFlags(accessFlags);
-        final IbverbsQueuePair own = own(queuePair);
+        ConnectionService.checkPrivateData(privateData);
+        ConnectionService.checkAccessFlags(accessFlags);
+        final ConnectableQueuePair own = device.own(queuePair);
         synchronized (this)
         {
             answered();
@@ -73,11 +73,12 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
                 own.moveToError();
                 return;
             }
-            final int psn = ConnectionMessage.newPsn();
-            own.establish(message, psn, accessFlags);
+            final int psn = ConnectionService.newPsn(device);
+            final int mtu = device.mtu(source());
+            own.establish(message, psn, Math.min(mtu, message.mtu()), accessFlags);
             accepted = own;
             final ConnectionMessage answer = answer(
-                ConnectionMessage.ACCEPT, own.number(), psn, own.maxReadAtomic(), privateData.clone());
+                ConnectionMessage.ACCEPT, own.number(), psn, mtu, own.maxReadAtomic(), privateData.clone());
             service.execute(() -> channel.send(answer, false));
         }
     }
@@ -85,13 +86,12 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
     @Override
     public void reject(final byte[] privateData)
     {
-        DeviceContext.checkRange("privateData", privateData.length, 0, MAX_PRIVATE_DATA_BYTES);
+        ConnectionService.checkPrivateData(privateData);
         synchronized (this)
         {
             answered();
         }
-        final ConnectionMessage answer = answer(ConnectionMessage.REJECT, 0, 0, 0, privateData.clone());
-        service.execute(() -> channel.send(answer, true));
+        refuse(ConnectionMessage.REJECT, privateData.clone());
     }
 
     /** The listener closes: rejects, unless it was answered. */
@@ -107,11 +107,18 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
         reject(new byte[0]);
     }
 
-    ConnectionMessage answer(
-        final int kind, final int number, final int psn, final int maxReadAtomic, final byte[] data)
+    /** Answers with what ends the connection. */
+    void refuse(final int kind, final byte[] data)
+    {
+        final ConnectionMessage answer = answer(kind, 0, 0, device.mtu(source()), 0, data);
+        service.execute(() -> channel.send(answer, true));
+    }
+
+    private ConnectionMessage answer(
+        final int kind, final int number, final int psn, final int mtu, final int maxReadAtomic, final byte[] data)
     {
         return new ConnectionMessage(
-            kind, message.servicePort(), number, psn, device.query().mtu(), maxReadAtomic, device.address(), data);
+            kind, message.servicePort(), number, psn, mtu, maxReadAtomic, device.address(), data);
     }
 
     @Override
@@ -123,7 +130,7 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
     @Override
     public void onPeerGone()
     {
-        final IbverbsQueuePair left;
+        final ConnectableQueuePair left;
         synchronized (this)
         {
             isPeerGone = true;
@@ -142,14 +149,5 @@ final class IbverbsConnectionRequest implements ConnectionRequest, ConnectionCha
             throw new RdmaException("the connection request was answered before: source=" + source());
         }
         isAnswered = true;
-    }
-
-    private IbverbsQueuePair own(final QueuePair queuePair)
-    {
-        if (queuePair instanceof final IbverbsQueuePair own && own.device() == device)
-        {
-            return own;
-        }
-        throw new RdmaException("the queue pair is not of the device that listens: " + queuePair);
     }
 }

@@ -1,4 +1,4 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.DeviceAddress;
 

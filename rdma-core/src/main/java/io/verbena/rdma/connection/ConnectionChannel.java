@@ -1,15 +1,14 @@
-package io.verbena.rdma.ibverbs;
-
-import org.agrona.concurrent.SystemNanoClock;
+package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionAttempt;
+
+import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 
 /** One TCP connection of a connection service, requesting or answering. Used by the service's thread only. */
 final class ConnectionChannel
@@ -17,13 +16,16 @@ final class ConnectionChannel
     /** The requesting side of a connection. */
     interface Requester
     {
-        /** The peer accepted; whether this side still wants it. */
-        boolean onAccepted(ConnectionMessage answer);
+        /** TCP is connected. */
+        void onConnected();
 
-        /** What says that it is connected. */
-        ConnectionMessage ready();
+        /** The peer accepted; the channel stays open until this side says that it is ready, or closes it. */
+        void onAccepted(ConnectionMessage answer);
 
-        void fail(ConnectionAttempt.State outcome, byte[] data);
+        /** Once a look: gives up when its time is over. */
+        void onLook(long nowNs);
+
+        void fail(ConnectionAttempt.State outcome, byte[] data, String problem);
     }
 
     /** The answering side of a connection. */
@@ -41,15 +43,19 @@ final class ConnectionChannel
     {
         /** Null when nobody listens; then the peer has been answered. */
         Responder onRequest(ConnectionChannel channel, ConnectionMessage request);
+
+        /** A channel is closed. */
+        void onClosed(ConnectionChannel channel);
     }
 
-    private static final long MAX_SILENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
 
     private final SocketChannel channel;
     private final Requester attempt;
     private final Acceptor acceptor;
     private final ByteBuffer received = ByteBuffer.allocate(2 * ConnectionMessage.MAX_LENGTH_BYTES);
-    private final long openedNs = SystemNanoClock.INSTANCE.nanoTime();
+    private final long patienceNs;
+    private long deadlineNs;
     private ByteBuffer toSend;
     private SelectionKey key;
     private Responder request;
@@ -57,8 +63,14 @@ final class ConnectionChannel
     private boolean isClosed;
 
     private ConnectionChannel(
-        final SocketChannel channel, final Requester attempt, final Acceptor acceptor, final ByteBuffer toSend)
+        final SocketChannel channel,
+        final Requester attempt,
+        final Acceptor acceptor,
+        final long patienceNs,
+        final ByteBuffer toSend)
     {
+        this.patienceNs = patienceNs;
+        deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + patienceNs;
         this.channel = channel;
         this.attempt = attempt;
         this.acceptor = acceptor;
@@ -66,14 +78,15 @@ final class ConnectionChannel
     }
 
     static ConnectionChannel requesting(
-        final SocketChannel channel, final Requester attempt, final ConnectionMessage request)
+        final SocketChannel channel, final Requester attempt, final long patienceNs, final ConnectionMessage request)
     {
-        return new ConnectionChannel(channel, attempt, null, request.encode());
+        return new ConnectionChannel(channel, attempt, null, patienceNs, request.encode());
     }
 
-    static ConnectionChannel answering(final SocketChannel channel, final Acceptor acceptor)
+    /** @param patienceNs how long the peer may take to say what is expected next. */
+    static ConnectionChannel answering(final SocketChannel channel, final Acceptor acceptor, final long patienceNs)
     {
-        return new ConnectionChannel(channel, null, acceptor, ByteBuffer.allocate(0));
+        return new ConnectionChannel(channel, null, acceptor, patienceNs, ByteBuffer.allocate(0));
     }
 
     void register(final Selector selector, final boolean isConnected) throws IOException
@@ -81,7 +94,7 @@ final class ConnectionChannel
         key = channel.register(selector, isConnected ? SelectionKey.OP_READ : SelectionKey.OP_CONNECT, this);
         if (isConnected)
         {
-            write();
+            onConnected();
         }
     }
 
@@ -93,7 +106,7 @@ final class ConnectionChannel
             {
                 channel.finishConnect();
                 key.interestOps(SelectionKey.OP_READ);
-                write();
+                onConnected();
             }
             if (key.isValid() && key.isWritable())
             {
@@ -106,8 +119,17 @@ final class ConnectionChannel
         }
         catch (final IOException | IllegalArgumentException ex)
         {
-            close();
+            close(ex.getMessage());
         }
+    }
+
+    private void onConnected() throws IOException
+    {
+        if (attempt != null)
+        {
+            attempt.onConnected();
+        }
+        write();
     }
 
     /** Sends, and closes behind it when nothing more is to be said. */
@@ -119,19 +141,25 @@ final class ConnectionChannel
         }
         toSend = message.encode();
         isLast = isLastMessage;
+        deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + patienceNs;
         try
         {
             write();
         }
         catch (final IOException ex)
         {
-            close();
+            close(ex.getMessage());
         }
     }
 
-    void closeWhenSilent()
+    /** Once a look: no peer is waited for longer than its deadline. */
+    void onLook(final long nowNs)
     {
-        if (attempt == null && request == null && SystemNanoClock.INSTANCE.nanoTime() - openedNs > MAX_SILENCE_NS)
+        if (attempt != null && !isLast)
+        {
+            attempt.onLook(nowNs);
+        }
+        else if (deadlineNs != NO_DEADLINE && nowNs - deadlineNs >= 0)
         {
             close();
         }
@@ -139,6 +167,11 @@ final class ConnectionChannel
 
     /** What is not decided yet fails. */
     void close()
+    {
+        close("closed");
+    }
+
+    private void close(final String problem)
     {
         if (isClosed)
         {
@@ -156,7 +189,11 @@ final class ConnectionChannel
         }
         if (attempt != null)
         {
-            attempt.fail(ConnectionAttempt.State.UNREACHABLE, new byte[0]);
+            attempt.fail(ConnectionAttempt.State.UNREACHABLE, new byte[0], problem);
+        }
+        if (acceptor != null)
+        {
+            acceptor.onClosed(this);
         }
         if (request != null)
         {
@@ -191,7 +228,7 @@ final class ConnectionChannel
         }
         if (count < 0)
         {
-            close();
+            close("the peer closed the connection without an answer");
         }
     }
 
@@ -203,6 +240,8 @@ final class ConnectionChannel
         }
         else if (request == null && message.kind() == ConnectionMessage.REQUEST)
         {
+            // The user takes as long to answer as it takes.
+            deadlineNs = NO_DEADLINE;
             request = acceptor.onRequest(this, message);
         }
         else if (request != null && message.kind() == ConnectionMessage.READY)
@@ -220,23 +259,14 @@ final class ConnectionChannel
     {
         switch (answer.kind())
         {
-            case ConnectionMessage.ACCEPT ->
-            {
-                if (attempt.onAccepted(answer))
-                {
-                    send(attempt.ready(), true);
-                }
-                else
-                {
-                    close();
-                }
-            }
+            case ConnectionMessage.ACCEPT -> attempt.onAccepted(answer);
             case ConnectionMessage.REJECT ->
             {
-                attempt.fail(ConnectionAttempt.State.REJECTED, answer.privateData());
+                attempt.fail(ConnectionAttempt.State.REJECTED, answer.privateData(), "the peer rejected");
                 close();
             }
-            default -> close();
+            case ConnectionMessage.UNREACHABLE -> close("nobody listens at that service port");
+            default -> close("the peer gave an answer of an unknown kind: " + answer.kind());
         }
     }
 }

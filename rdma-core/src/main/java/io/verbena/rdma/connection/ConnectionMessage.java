@@ -1,10 +1,9 @@
-package io.verbena.rdma.ibverbs;
+package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * What connection services say to each other over TCP, {@code docs/format/ibverbs-connection.md}; big-endian.
@@ -18,7 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param source          the sender's device.
  * @param privateData     of the users.
  */
-record ConnectionMessage(
+public record ConnectionMessage(
     int kind,
     int servicePort,
     int queuePairNumber,
@@ -28,11 +27,16 @@ record ConnectionMessage(
     DeviceAddress source,
     byte[] privateData)
 {
-    static final int REQUEST = 1;
-    static final int ACCEPT = 2;
-    static final int REJECT = 3;
-    static final int UNREACHABLE = 4;
-    static final int READY = 5;
+    /** The requester's queue pair is INIT. */
+    public static final int REQUEST = 1;
+    /** The acceptor's queue pair is RTS. */
+    public static final int ACCEPT = 2;
+    /** With the reason; the end. */
+    public static final int REJECT = 3;
+    /** Nobody listens at the service port; the end. */
+    public static final int UNREACHABLE = 4;
+    /** The requester's queue pair is RTS; the end. */
+    public static final int READY = 5;
 
     /** "VIBC". */
     static final int MAGIC = 0x5649_4243;
@@ -101,11 +105,5 @@ record ConnectionMessage(
         received.flip().position(HEADER_LENGTH_BYTES + dataLength);
         received.compact();
         return message;
-    }
-
-    /** A first packet sequence number, so that packets of an earlier connection are not taken for this one's. */
-    static int newPsn()
-    {
-        return ThreadLocalRandom.current().nextInt(1 << 24);
     }
 }
