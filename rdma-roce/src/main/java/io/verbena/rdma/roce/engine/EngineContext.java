@@ -3,7 +3,7 @@ package io.verbena.rdma.roce.engine;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import org.agrona.concurrent.NanoClock;
 
-/** What all objects of an engine share. Used by the engine's thread. */
+/** What all objects of an engine share. Used by the thread that drives, except where it says otherwise. */
 final class EngineContext
 {
     private final EngineOptions options;
@@ -13,11 +13,18 @@ final class EngineContext
     private final RemoteAccess memory = new RemoteAccess();
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final Schedule schedule = new Schedule();
+    private final PostedQueuePairs posted = new PostedQueuePairs();
+    private final EngineDriver driver;
     private boolean hasOverrun;
 
     EngineContext(
-        final EngineOptions options, final PacketWriter writer, final NanoClock clock, final EngineCounters counters)
+        final EngineOptions options,
+        final PacketWriter writer,
+        final NanoClock clock,
+        final EngineCounters counters,
+        final EngineDriver driver)
     {
+        this.driver = driver;
         this.options = options;
         this.writer = writer;
         this.clock = clock;
@@ -52,6 +59,29 @@ final class EngineContext
     Schedule schedule()
     {
         return schedule;
+    }
+
+    PostedQueuePairs posted()
+    {
+        return posted;
+    }
+
+    /** Something was posted, or a completion queue is empty: drives if nobody does. */
+    void drive()
+    {
+        driver.drive();
+    }
+
+    /** A control verb begins; when this throws there must be no {@link #exit}. */
+    void enter()
+    {
+        driver.enter();
+    }
+
+    /** A control verb ends. */
+    void exit()
+    {
+        driver.exit();
     }
 
     long nowNs()

@@ -50,6 +50,10 @@ public final class RoceCompletionQueue implements CompletionQueue
     @Override
     public int poll(final WorkCompletions completions)
     {
+        if (head == tail)
+        {
+            engine.drive();
+        }
         int count = 0;
         while (head < tail && count < completions.capacity())
         {
@@ -87,11 +91,19 @@ public final class RoceCompletionQueue implements CompletionQueue
     @Override
     public void close()
     {
-        if (attachedCount > 0)
+        engine.enter();
+        try
         {
-            throw new RdmaException("completion queue is used by queue pairs, close these first: " + attachedCount);
+            if (attachedCount > 0)
+            {
+                throw new RdmaException("completion queue is used by queue pairs, close these first: " + attachedCount);
+            }
+            engine.events().forget(this);
         }
-        engine.events().forget(this);
+        finally
+        {
+            engine.exit();
+        }
     }
 
     /**

@@ -17,7 +17,7 @@ import java.util.function.IntSupplier;
 /**
  * The RoCEv2 protocol of one device: packets in by {@link #onPacket}, packets out by a {@link PacketSink}, time from a
  * clock. What is posted is sent by {@link #doWork}, which its owner calls in a loop, at the latest at
- * {@link #nextDeadlineNs}. Used by one thread, with all its queue pairs, queues and domains.
+ * {@link #nextDeadlineNs}. Driven by one thread at a time, as its {@link EngineDriver} decides.
  *
  * <p>Every packet is checked before it has any effect: length, opcode, version, partition, padding, queue pair, sender
  * and checksum here; sequence, place in the message, key, bounds and rights by the queue pair. Memory is bounded
@@ -48,12 +48,17 @@ public final class RoceEngine
      * @param sink    where packets go.
      * @param clock   monotone time; read for each packet and each {@link #doWork}, so a cached one may be given.
      * @param random  where queue pair numbers come from, unpredictable unless in a test.
+     * @param driver  decides which thread drives; {@link EngineDriver#NONE} when one thread uses everything.
      */
     public RoceEngine(
-        final EngineOptions options, final PacketSink sink, final NanoClock clock, final IntSupplier random)
+        final EngineOptions options,
+        final PacketSink sink,
+        final NanoClock clock,
+        final IntSupplier random,
+        final EngineDriver driver)
     {
         this.random = random;
-        context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters);
+        context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters, driver);
     }
 
     /** @return a new protection domain. */
@@ -150,12 +155,13 @@ public final class RoceEngine
      */
     public int doWork()
     {
+        context.posted().drainTo(context.schedule());
         final int workCount =
             context.schedule().fireTimers(context.nowNs()) + context.schedule().transmit(context.writer());
         if (context.takeOverrun())
         {
             queuePairs.values().stream().filter(RoceQueuePair::isOverrun).toList()
-                .forEach(RoceQueuePair::moveToError);
+                .forEach(RoceQueuePair::fail);
         }
         return workCount;
     }
@@ -163,7 +169,17 @@ public final class RoceEngine
     /** @return when {@link #doWork} has something to do at the latest, without another packet or post; may be past. */
     public long nextDeadlineNs()
     {
-        return context.schedule().nextDeadlineNs(context.nowNs());
+        final long nowNs = context.nowNs();
+        return hasPosted() ? nowNs : context.schedule().nextDeadlineNs(nowNs);
+    }
+
+    /**
+     * Whether something was posted that no {@link #doWork} has taken up. Thread-safe; ordered after everything that
+     * the calling thread has done before.
+     */
+    public boolean hasPosted()
+    {
+        return context.posted().isPending();
     }
 
     private RoceQueuePair createQueuePair(final ProtectionDomain domain, final QueuePairOptions queuePairOptions)
@@ -177,10 +193,24 @@ public final class RoceEngine
         {
             throw new RdmaException("a shared receive queue is for RC and UD queue pairs: type=" + type);
         }
+        context.enter();
+        try
+        {
+            return openQueuePair(domain, queuePairOptions);
+        }
+        finally
+        {
+            context.exit();
+        }
+    }
+
+    private RoceQueuePair openQueuePair(final ProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    {
         if (queuePairs.size() == MAX_QUEUE_PAIRS)
         {
             throw new RdmaException("too many queue pairs: open=" + queuePairs.size() + ", close some first");
         }
+        final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
         final RoceQueuePair queuePair = new RoceQueuePair(
             context, domain, nextNumber(), queuePairOptions, maxMessageBytes, this::remove);

@@ -1,6 +1,5 @@
 package io.verbena.rdma.roce.engine;
 
-import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -14,7 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiFunction;
 
-/** A protection domain of a {@link RoceEngine}. Objects are made and closed by the engine's thread. */
+/** A protection domain of a {@link RoceEngine}. Thread-safe. */
 public final class RoceProtectionDomain implements ProtectionDomain
 {
     private static final int PAGE_BYTES = 4096;
@@ -52,7 +51,16 @@ public final class RoceProtectionDomain implements ProtectionDomain
     {
         return engine.memory().regions.add(segment, segment.address(), accessFlags, this, (region) ->
         {
-            engine.memory().regions.remove(region);
+            // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
+            engine.enter();
+            try
+            {
+                engine.memory().regions.remove(region);
+            }
+            finally
+            {
+                engine.exit();
+            }
             if (arena != null)
             {
                 arena.close();
@@ -88,8 +96,18 @@ public final class RoceProtectionDomain implements ProtectionDomain
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
-        final BoundWindow.Owner owner = engine.memory().windows::remove;
-        return engine.memory().windows.add(this, owner);
+        return engine.memory().windows.add(this, (window) ->
+        {
+            engine.enter();
+            try
+            {
+                engine.memory().windows.remove(window);
+            }
+            finally
+            {
+                engine.exit();
+            }
+        });
     }
 
     @Override

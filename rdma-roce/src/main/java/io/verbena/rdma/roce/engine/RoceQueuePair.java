@@ -110,11 +110,32 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public void query(final QueuePairAttributes target)
     {
-        attributes.fill(target, state);
+        engine.enter();
+        try
+        {
+            attributes.fill(target, state);
+        }
+        finally
+        {
+            engine.exit();
+        }
     }
 
     @Override
     public void modify(final QueuePairAttributes change)
+    {
+        engine.enter();
+        try
+        {
+            change(change);
+        }
+        finally
+        {
+            engine.exit();
+        }
+    }
+
+    private void change(final QueuePairAttributes change)
     {
         QueuePairTransitions.check(type(), state, change, EngineOptions.MAX_READ_ATOMIC);
         final QueuePairState target = QueuePairTransitions.target(state, change);
@@ -144,7 +165,7 @@ public final class RoceQueuePair extends StagedQueuePair
                 port.wake();
             }
             case SQD -> drain();
-            case ERR -> moveToError();
+            case ERR -> fail();
             default -> state = target;
         }
     }
@@ -200,6 +221,20 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public void moveToError()
     {
+        engine.enter();
+        try
+        {
+            fail();
+        }
+        finally
+        {
+            engine.exit();
+        }
+    }
+
+    /** Enters ERR, unless it is there or in RESET. */
+    void fail()
+    {
         if (state != QueuePairState.RESET && state != QueuePairState.ERR)
         {
             enterError();
@@ -233,14 +268,8 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     protected void onDoorbell()
     {
-        if (QueuePairStates.flushesSends(state))
-        {
-            sender.flush();
-        }
-        else
-        {
-            port.wake();
-        }
+        engine.posted().add(turn);
+        engine.drive();
     }
 
     @Override
@@ -256,7 +285,8 @@ public final class RoceQueuePair extends StagedQueuePair
         }
         if (state == QueuePairState.ERR)
         {
-            flushReceives();
+            engine.posted().add(turn);
+            engine.drive();
         }
         return PostStatus.OK;
     }
@@ -264,13 +294,21 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public void close()
     {
-        if (closing.test(this))
+        engine.enter();
+        try
         {
-            reset();
-            engine.schedule().remove(turn);
-            sendCompletions.detach();
-            receiveCompletions.detach();
-            engine.events().forget(this);
+            if (closing.test(this))
+            {
+                reset();
+                engine.schedule().remove(turn);
+                sendCompletions.detach();
+                receiveCompletions.detach();
+                engine.events().forget(this);
+            }
+        }
+        finally
+        {
+            engine.exit();
         }
     }
 
@@ -308,6 +346,14 @@ public final class RoceQueuePair extends StagedQueuePair
      */
     boolean transmit(final int quantum)
     {
+        if (QueuePairStates.flushesSends(state))
+        {
+            sender.flush();
+        }
+        if (state == QueuePairState.ERR)
+        {
+            flushReceives();
+        }
         final boolean hasAnswers = receiver.transmit(quantum);
         return QueuePairStates.takesSends(state) && !QueuePairStates.flushesSends(state) && sender.transmit(quantum) ||
             hasAnswers;
@@ -412,7 +458,7 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void query(final QueuePairAttributes target)
         {
-            RoceQueuePair.this.query(target);
+            attributes.fill(target, state);
         }
 
         @Override
@@ -545,7 +591,7 @@ public final class RoceQueuePair extends StagedQueuePair
             {
                 engine.events().raise(event, RoceQueuePair.this);
             }
-            RoceQueuePair.this.moveToError();
+            fail();
         }
 
         @Override
@@ -564,7 +610,7 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void moveToError()
         {
-            RoceQueuePair.this.moveToError();
+            fail();
         }
     }
 }

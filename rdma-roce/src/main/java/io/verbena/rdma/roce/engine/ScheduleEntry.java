@@ -7,6 +7,10 @@ abstract class ScheduleEntry
 {
     ScheduleEntry nextReady;
     boolean isReady;
+    /** Used by {@link PostedQueuePairs}. */
+    ScheduleEntry nextPosted;
+    /** Used by {@link PostedQueuePairs}: 1 while it is on the list. */
+    int postedMark;
     long deadlineNs = RetryTimers.NEVER_NS;
 
     /**

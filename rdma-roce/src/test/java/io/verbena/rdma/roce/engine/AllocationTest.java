@@ -42,7 +42,8 @@ class AllocationTest
                 ring[i] = new RocePacket();
             }
             final SplittableRandom random = new SplittableRandom(index);
-            engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, random::nextInt);
+            engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, random::nextInt,
+                EngineDriver.NONE);
             final RoceProtectionDomain domain = engine.createProtectionDomain();
             region = domain.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
             completions = engine.createCompletionQueue(256, null);
