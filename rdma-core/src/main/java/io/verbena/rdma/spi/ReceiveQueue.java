@@ -6,12 +6,13 @@ import java.util.function.LongConsumer;
 
 /**
  * Receives of one queue pair, or of a shared receive queue, in posting order. The owner thread posts; at any time one
- * other thread, the peer's, consumes. Slots become free when the owner has polled the completion.
+ * other thread, the peer's, consumes. Slots become free when completions have been polled, by any threads.
  */
 public final class ReceiveQueue
 {
     private static final VarHandle TAIL;
     private static final VarHandle HEAD;
+    private static final VarHandle RELEASED;
 
     static
     {
@@ -20,6 +21,7 @@ public final class ReceiveQueue
             final MethodHandles.Lookup lookup = MethodHandles.lookup();
             TAIL = lookup.findVarHandle(ReceiveQueue.class, "tail", long.class);
             HEAD = lookup.findVarHandle(ReceiveQueue.class, "head", long.class);
+            RELEASED = lookup.findVarHandle(ReceiveQueue.class, "released", long.class);
         }
         catch (final ReflectiveOperationException ex)
         {
@@ -53,7 +55,8 @@ public final class ReceiveQueue
     public boolean offer(final long wrId, final long address, final int lengthBytes, final int key)
     {
         final long position = tail;
-        if (position - released >= capacity)
+        // Acquire: the slot is written after its last use was over.
+        if (position - (long)RELEASED.getAcquire(this) >= capacity)
         {
             return false;
         }
@@ -67,16 +70,17 @@ public final class ReceiveQueue
         return true;
     }
 
-    /** Owner: a completion was polled, its slot is free. */
+    /** Anyone: a completion was polled, a slot is free. */
     public void release()
     {
-        released++;
+        // Atomic: the queue pairs of a shared receive queue may complete to queues that different threads poll.
+        RELEASED.getAndAdd(this, 1L);
     }
 
     /** Owner, with no consumer about: forgets everything. */
     public void clear()
     {
-        released = 0;
+        RELEASED.setRelease(this, 0L);
         TAIL.setRelease(this, 0L);
         HEAD.setRelease(this, 0L);
     }

@@ -15,6 +15,8 @@ import io.verbena.rdma.verbs.VerbCounters;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
@@ -22,10 +24,29 @@ import java.util.Objects;
  * the provider by {@link #complete()}. Positions in the ring are 64-bit and only grow. A slot is free again when a
  * signalled completion of its position or a later one has been polled, as on an RNIC.
  *
- * <p>Used by the owner thread only.
+ * <p>Used by the owner thread. Another thread may execute what was posted, reading {@link #sendTail()} and
+ * {@link #request}, and a third one may poll completions and so free slots by {@link #releaseSends}: the end of the
+ * ring that each of them moves is published with release and read with acquire semantics.
  */
 public abstract class StagedQueuePair implements QueuePair
 {
+    private static final VarHandle TAIL;
+    private static final VarHandle RELEASED;
+
+    static
+    {
+        try
+        {
+            final MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TAIL = lookup.findVarHandle(StagedQueuePair.class, "sendTail", long.class);
+            RELEASED = lookup.findVarHandle(StagedQueuePair.class, "sendReleased", long.class);
+        }
+        catch (final ReflectiveOperationException ex)
+        {
+            throw new ExceptionInInitializerError(ex);
+        }
+    }
+
     private final QueuePairType type;
     private final boolean isAddressed;
     private final boolean hasWindows;
@@ -123,10 +144,10 @@ public abstract class StagedQueuePair implements QueuePair
         return inlineBuffers.asSlice(request.localAddress - inlineBuffers.address(), request.lengthBytes);
     }
 
-    /** @return position after the last posted request. */
+    /** @return position after the last posted request; whoever sees it sees the requests before it. */
     protected final long sendTail()
     {
-        return sendTail;
+        return (long)TAIL.getAcquire(this);
     }
 
     /**
@@ -152,7 +173,7 @@ public abstract class StagedQueuePair implements QueuePair
      */
     public final void releaseSends(final long position)
     {
-        sendReleased = position;
+        RELEASED.setRelease(this, position);
     }
 
     /**
@@ -180,7 +201,7 @@ public abstract class StagedQueuePair implements QueuePair
     @Override
     public final int sendQueueSpace()
     {
-        return capacity - (int)(sendTail - sendReleased) - stagedCount;
+        return capacity - (int)(sendTail - (long)RELEASED.getAcquire(this)) - stagedCount;
     }
 
     @Override
@@ -398,7 +419,8 @@ public abstract class StagedQueuePair implements QueuePair
         if (count > 0)
         {
             count(count);
-            sendTail += count;
+            // Release: who sees the new end sees the requests.
+            TAIL.setRelease(this, sendTail + count);
             onDoorbell();
         }
         return PostStatus.OK;
@@ -463,7 +485,7 @@ public abstract class StagedQueuePair implements QueuePair
             throw misuse(lengthBytes);
         }
         final long position = sendTail + stagedCount;
-        if (position - sendReleased >= capacity)
+        if (position - (long)RELEASED.getAcquire(this) >= capacity)
         {
             hasOverflowed = true;
             return overflow;

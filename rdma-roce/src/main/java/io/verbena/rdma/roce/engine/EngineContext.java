@@ -15,15 +15,18 @@ final class EngineContext
     private final Schedule schedule = new Schedule();
     private final PostedQueuePairs posted = new PostedQueuePairs();
     private final EngineDriver driver;
-    private boolean hasOverrun;
+    private final CompletionNotifier notifier = new CompletionNotifier();
+    private final ScheduleEntry overrun;
 
     EngineContext(
         final EngineOptions options,
         final PacketWriter writer,
         final NanoClock clock,
         final EngineCounters counters,
-        final EngineDriver driver)
+        final EngineDriver driver,
+        final ScheduleEntry overrun)
     {
+        this.overrun = overrun;
         this.driver = driver;
         this.options = options;
         this.writer = writer;
@@ -81,7 +84,28 @@ final class EngineContext
     /** A control verb ends. */
     void exit()
     {
-        driver.exit();
+        try
+        {
+            notifier.run();
+        }
+        finally
+        {
+            driver.exit();
+        }
+    }
+
+    /** Runs a control verb while no other thread drives. */
+    void exclusively(final Runnable verb)
+    {
+        enter();
+        try
+        {
+            verb.run();
+        }
+        finally
+        {
+            exit();
+        }
     }
 
     long nowNs()
@@ -89,17 +113,14 @@ final class EngineContext
         return clock.nanoTime();
     }
 
+    CompletionNotifier notifier()
+    {
+        return notifier;
+    }
+
     /** A completion queue has overrun: its queue pairs are to fail with the engine's next cycle. */
     void onOverrun()
     {
-        hasOverrun = true;
-    }
-
-    /** Whether one has since the last call. */
-    boolean takeOverrun()
-    {
-        final boolean hadOverrun = hasOverrun;
-        hasOverrun = false;
-        return hadOverrun;
+        posted.add(overrun);
     }
 }

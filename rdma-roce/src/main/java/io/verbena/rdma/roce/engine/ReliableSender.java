@@ -88,9 +88,9 @@ final class ReliableSender extends SendSide
     }
 
     @Override
-    void forgetAll()
+    void forgetAll(final long position)
     {
-        completedPosition = queuePair.sendEnd();
+        completedPosition = position;
         assignedPosition = completedPosition;
         cursorPosition = completedPosition;
         cursorPacket = 0;

@@ -7,9 +7,36 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
-/** A ring of completions of one engine. Used by the engine's thread. */
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A ring of completions of one engine. The thread that drives the engine adds, another one polls, without a lock; the
+ * polling thread drives when it finds nothing and nobody drives. Two threads that poll at once do no harm: one of them
+ * gets nothing.
+ */
 public final class RoceCompletionQueue implements CompletionQueue
 {
+    private static final VarHandle HEAD;
+    private static final VarHandle TAIL;
+    private static final VarHandle POLLING;
+    private static final long CLAIM_TIMEOUT_NS = 10_000_000_000L;
+
+    static
+    {
+        try
+        {
+            final MethodHandles.Lookup lookup = MethodHandles.lookup();
+            HEAD = lookup.findVarHandle(RoceCompletionQueue.class, "head", long.class);
+            TAIL = lookup.findVarHandle(RoceCompletionQueue.class, "tail", long.class);
+            POLLING = lookup.findVarHandle(RoceCompletionQueue.class, "polling", int.class);
+        }
+        catch (final ReflectiveOperationException ex)
+        {
+            throw new ExceptionInInitializerError(ex);
+        }
+    }
+
     /** Stands for the position of a send in the completion of a receive. */
     static final long RECEIVE = -1;
 
@@ -28,8 +55,14 @@ public final class RoceCompletionQueue implements CompletionQueue
     private final CompletionOwner[] owners;
     private long head;
     private long tail;
+    /** 1 while a thread polls, or drops what is of a queue pair. */
+    private int polling;
     private int attachedCount;
-    private boolean isOverrun;
+    private volatile boolean isOverrun;
+    /** Used by {@link CompletionNotifier}. */
+    RoceCompletionQueue nextNotified;
+    private boolean isNotifying;
+    private boolean hasSolicited;
 
     RoceCompletionQueue(final EngineContext engine, final int capacity, final CompletionListener listener)
     {
@@ -50,14 +83,41 @@ public final class RoceCompletionQueue implements CompletionQueue
     @Override
     public int poll(final WorkCompletions completions)
     {
-        if (head == tail)
+        if ((long)HEAD.getAcquire(this) == (long)TAIL.getAcquire(this))
         {
             engine.drive();
         }
-        int count = 0;
-        while (head < tail && count < completions.capacity())
+        if (!POLLING.compareAndSet(this, 0, 1))
         {
-            final int slot = (int)(head++ % capacity);
+            return 0;
+        }
+        // Asked before the ring is looked at: nothing is added to it afterwards.
+        final boolean wasOverrun = isOverrun;
+        final int count;
+        try
+        {
+            count = take(completions);
+        }
+        finally
+        {
+            POLLING.setRelease(this, 0);
+        }
+        if (count == 0 && wasOverrun)
+        {
+            throw new RdmaException("completion queue has overrun and is dead: capacity=" + capacity);
+        }
+        return count;
+    }
+
+    private int take(final WorkCompletions completions)
+    {
+        // Acquire: the completions before the end that is seen are seen, and what was done before them.
+        final long end = (long)TAIL.getAcquire(this);
+        long position = head;
+        int count = 0;
+        while (position < end && count < completions.capacity())
+        {
+            final int slot = (int)(position++ % capacity);
             final CompletionOwner owner = owners[slot];
             if (owner != null)
             {
@@ -69,10 +129,8 @@ public final class RoceCompletionQueue implements CompletionQueue
                 release(owner, positions[slot]);
             }
         }
-        if (count == 0 && isOverrun)
-        {
-            throw new RdmaException("completion queue has overrun and is dead: capacity=" + capacity);
-        }
+        // Release: the slots are written again after they were read.
+        HEAD.setRelease(this, position);
         return count;
     }
 
@@ -91,19 +149,14 @@ public final class RoceCompletionQueue implements CompletionQueue
     @Override
     public void close()
     {
-        engine.enter();
-        try
+        engine.exclusively(() ->
         {
             if (attachedCount > 0)
             {
                 throw new RdmaException("completion queue is used by queue pairs, close these first: " + attachedCount);
             }
             engine.events().forget(this);
-        }
-        finally
-        {
-            engine.exit();
-        }
+        });
     }
 
     /**
@@ -149,8 +202,38 @@ public final class RoceCompletionQueue implements CompletionQueue
         add(owner, RECEIVE, wrId, status, opcode, lengthBytes, immediate, givenFlags, source, isSolicited);
     }
 
-    /** Drops what belongs to a queue pair that is reset or closed. */
+    /**
+     * Drops what belongs to a queue pair that is reset or closed. Waits until a thread that is polling has done so:
+     * afterwards none frees requests or receives of the queue pair.
+     */
     void forget(final CompletionOwner owner)
+    {
+        claimPolling();
+        try
+        {
+            drop(owner);
+        }
+        finally
+        {
+            POLLING.setRelease(this, 0);
+        }
+    }
+
+    private void claimPolling()
+    {
+        final long startNs = engine.nowNs();
+        while (!POLLING.compareAndSet(this, 0, 1))
+        {
+            if (engine.nowNs() - startNs > CLAIM_TIMEOUT_NS)
+            {
+                throw new RdmaException(
+                    "a thread that polls the completion queue does not go on: capacity=" + capacity + ", waited 10 s");
+            }
+            Thread.yield();
+        }
+    }
+
+    private void drop(final CompletionOwner owner)
     {
         for (long position = head; position < tail; position++)
         {
@@ -195,18 +278,12 @@ public final class RoceCompletionQueue implements CompletionQueue
         final int source,
         final boolean isSolicited)
     {
-        if (isOverrun)
+        if (isOverrun || tail - (long)HEAD.getAcquire(this) == capacity)
         {
+            overrun(owner, position);
             return;
         }
-        if (tail - head == capacity)
-        {
-            isOverrun = true;
-            engine.events().raise(AsyncEventType.CQ_ERR, this);
-            engine.onOverrun();
-            return;
-        }
-        final int slot = (int)(tail++ % capacity);
+        final int slot = (int)(tail % capacity);
         owners[slot] = owner;
         positions[slot] = position;
         wrIds[slot] = wrId;
@@ -216,7 +293,42 @@ public final class RoceCompletionQueue implements CompletionQueue
         immediates[slot] = immediate;
         flags[slot] = givenFlags;
         sources[slot] = source;
-        if (arm.fires(isSolicited || status != WorkCompletionStatus.SUCCESS) && listener != null)
+        // Release: who sees the new end sees the completion.
+        TAIL.setRelease(this, tail + 1);
+        if (listener != null)
+        {
+            hasSolicited |= isSolicited || status != WorkCompletionStatus.SUCCESS;
+            if (!isNotifying)
+            {
+                isNotifying = true;
+                engine.notifier().add(this);
+            }
+        }
+    }
+
+    /** A completion has no place: it is lost, and the queue pairs that complete here are to fail. */
+    private void overrun(final CompletionOwner owner, final long position)
+    {
+        if (!isOverrun)
+        {
+            isOverrun = true;
+            engine.events().raise(AsyncEventType.CQ_ERR, this);
+            engine.onOverrun();
+        }
+        if (position == RECEIVE)
+        {
+            // Nobody will poll it, and a shared receive queue lives on.
+            owner.freeReceive();
+        }
+    }
+
+    /** Calls the listener if the queue is armed for what came since the last call. */
+    void raise()
+    {
+        final boolean isSolicited = hasSolicited;
+        isNotifying = false;
+        hasSolicited = false;
+        if (arm.fires(isSolicited))
         {
             listener.onNotification(this);
         }

@@ -35,6 +35,23 @@ public final class RoceEngine
     private static final int FIRST_NUMBER = 2;
     private static final int ALIGNMENT_MASK = 3;
 
+    /** Fails the queue pairs whose completions have no place any more. */
+    private final class OverrunTurn extends ScheduleEntry
+    {
+        @Override
+        boolean transmit(final int quantum)
+        {
+            queuePairs.values().stream().filter(RoceQueuePair::isOverrun).toList().forEach(RoceQueuePair::fail);
+            return false;
+        }
+
+        @Override
+        void onTimer(final long nowNs)
+        {
+            // has none
+        }
+    }
+
     private final EngineCounters counters = new EngineCounters();
     private final InvariantCrc crc = new InvariantCrc();
     private final EngineContext context;
@@ -58,7 +75,8 @@ public final class RoceEngine
         final EngineDriver driver)
     {
         this.random = random;
-        context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters, driver);
+        context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters, driver,
+            new OverrunTurn());
     }
 
     /** @return a new protection domain. */
@@ -101,6 +119,12 @@ public final class RoceEngine
      * @param packet with its length and the addresses it came under; not kept.
      */
     public void onPacket(final RocePacket packet)
+    {
+        handle(packet);
+        context.notifier().run();
+    }
+
+    private void handle(final RocePacket packet)
     {
         counters.received++;
         final int lengthBytes = packet.lengthBytes();
@@ -158,11 +182,7 @@ public final class RoceEngine
         context.posted().drainTo(context.schedule());
         final int workCount =
             context.schedule().fireTimers(context.nowNs()) + context.schedule().transmit(context.writer());
-        if (context.takeOverrun())
-        {
-            queuePairs.values().stream().filter(RoceQueuePair::isOverrun).toList()
-                .forEach(RoceQueuePair::fail);
-        }
+        context.notifier().run();
         return workCount;
     }
 

@@ -52,15 +52,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
         return engine.memory().regions.add(segment, segment.address(), accessFlags, this, (region) ->
         {
             // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
-            engine.enter();
-            try
-            {
-                engine.memory().regions.remove(region);
-            }
-            finally
-            {
-                engine.exit();
-            }
+            engine.exclusively(() -> engine.memory().regions.remove(region));
             if (arena != null)
             {
                 arena.close();
@@ -98,15 +90,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
     {
         return engine.memory().windows.add(this, (window) ->
         {
-            engine.enter();
-            try
-            {
-                engine.memory().windows.remove(window);
-            }
-            finally
-            {
-                engine.exit();
-            }
+            engine.exclusively(() -> engine.memory().windows.remove(window));
         });
     }
 

@@ -21,11 +21,13 @@ import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
+import java.lang.invoke.VarHandle;
 import java.util.function.Predicate;
 
 /**
- * A queue pair of type RC, UC or UD on a {@link RoceEngine}. Posting only queues; the engine's next
- * {@link RoceEngine#doWork} sends. All calls come from the engine's thread.
+ * A queue pair of type RC, UC or UD on a {@link RoceEngine}. Posting only queues and then drives the engine, if nobody
+ * does: {@link RoceEngine#doWork} sends. One thread posts sends and one posts receives, beside the thread that drives;
+ * verbs that change the state may be called by any thread that does not post at the same time.
  */
 public final class RoceQueuePair extends StagedQueuePair
 {
@@ -39,7 +41,7 @@ public final class RoceQueuePair extends StagedQueuePair
     private final CurrentAttributes attributes = new CurrentAttributes();
     private final SendSide sender;
     private final ReceiveSide receiver;
-    private QueuePairState state = QueuePairState.RESET;
+    private volatile QueuePairState state = QueuePairState.RESET;
     private RocePath outboundPath;
     private RocePath inboundPath;
     private boolean isEstablished;
@@ -110,29 +112,18 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public void query(final QueuePairAttributes target)
     {
-        engine.enter();
-        try
-        {
-            attributes.fill(target, state);
-        }
-        finally
-        {
-            engine.exit();
-        }
+        engine.exclusively(() -> attributes.fill(target, state));
     }
 
     @Override
     public void modify(final QueuePairAttributes change)
     {
-        engine.enter();
-        try
+        engine.exclusively(() ->
         {
             change(change);
-        }
-        finally
-        {
-            engine.exit();
-        }
+            // Whoever drives next looks at it, the exit from this verb at the latest.
+            engine.posted().add(turn);
+        });
     }
 
     private void change(final QueuePairAttributes change)
@@ -162,7 +153,6 @@ public final class RoceQueuePair extends StagedQueuePair
                     sender.start(change.sqPsn());
                 }
                 state = target;
-                port.wake();
             }
             case SQD -> drain();
             case ERR -> fail();
@@ -193,7 +183,6 @@ public final class RoceQueuePair extends StagedQueuePair
         {
             reliable.requestAcks();
         }
-        port.wake();
         port.onSendsDrained();
     }
 
@@ -214,22 +203,14 @@ public final class RoceQueuePair extends StagedQueuePair
             receives.clear();
         }
         clearSends();
-        sender.forgetAll();
+        sender.forgetAll(sendTail());
         engine.memory().windows.unbindAll(number);
     }
 
     @Override
     public void moveToError()
     {
-        engine.enter();
-        try
-        {
-            fail();
-        }
-        finally
-        {
-            engine.exit();
-        }
+        engine.exclusively(() -> fail());
     }
 
     /** Enters ERR, unless it is there or in RESET. */
@@ -256,6 +237,8 @@ public final class RoceQueuePair extends StagedQueuePair
 
     private void flushReceives()
     {
+        // A thread that posts a receive looks at the state afterwards: one of both sees the other.
+        VarHandle.fullFence();
         while (sharedReceives == null && !receives.isEmpty())
         {
             final long wrId = receives.wrId();
@@ -283,6 +266,7 @@ public final class RoceQueuePair extends StagedQueuePair
         {
             return PostStatus.QUEUE_FULL;
         }
+        VarHandle.fullFence();
         if (state == QueuePairState.ERR)
         {
             engine.posted().add(turn);
@@ -294,8 +278,7 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public void close()
     {
-        engine.enter();
-        try
+        engine.exclusively(() ->
         {
             if (closing.test(this))
             {
@@ -305,11 +288,7 @@ public final class RoceQueuePair extends StagedQueuePair
                 receiveCompletions.detach();
                 engine.events().forget(this);
             }
-        }
-        finally
-        {
-            engine.exit();
-        }
+        });
     }
 
     /**

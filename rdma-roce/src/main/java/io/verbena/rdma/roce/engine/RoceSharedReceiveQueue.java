@@ -7,7 +7,9 @@ import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
-/** Receives that several queue pairs of one engine take from. Used by the engine's thread. */
+/**
+ * Receives that several queue pairs of one engine take from. One thread at a time posts, beside the one that drives.
+ */
 public final class RoceSharedReceiveQueue implements SharedReceiveQueue
 {
     private final EngineContext engine;
@@ -33,10 +35,14 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public void armLimit(final int receiveCount)
     {
-        if (limit.arm(receiveCount, capacity, receives.count()))
+        // Nobody takes a receive meanwhile, so the limit and the count belong together.
+        engine.exclusively(() ->
         {
-            engine.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
-        }
+            if (limit.arm(receiveCount, capacity, receives.count()))
+            {
+                engine.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+            }
+        });
     }
 
     @Override

@@ -49,8 +49,12 @@ abstract class SendSide
     /** Whether nothing that was begun is unfinished. */
     abstract boolean isDrained();
 
-    /** Everything posted counts as completed. */
-    abstract void forgetAll();
+    /**
+     * Everything before a position counts as completed.
+     *
+     * @param position of the first request that may still be executed.
+     */
+    abstract void forgetAll(long position);
 
     /**
      * Handles a response.
@@ -81,7 +85,8 @@ abstract class SendSide
         {
             complete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
-        forgetAll();
+        // Not to the end as it is now: another thread may just have moved it.
+        forgetAll(completedPosition);
     }
 
     /**

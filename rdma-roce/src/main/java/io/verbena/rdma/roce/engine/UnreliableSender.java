@@ -32,9 +32,9 @@ final class UnreliableSender extends SendSide
     }
 
     @Override
-    void forgetAll()
+    void forgetAll(final long position)
     {
-        completedPosition = queuePair.sendEnd();
+        completedPosition = position;
         cursorPacket = 0;
     }
 

@@ -2,11 +2,13 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 
@@ -72,5 +74,114 @@ class CompletionRulesTest
         final WorkCompletions batch = new WorkCompletions(4);
         assertThat(queue.poll(batch)).isEqualTo(1);
         assertThatThrownBy(() -> queue.poll(batch)).isInstanceOf(RdmaException.class);
+    }
+
+    @Test
+    void shouldAnnounceOverrunAndGiveSharedReceivesBack()
+    {
+        final RoceCompletionQueue queue = b.engine.createCompletionQueue(1, null);
+        final RoceSharedReceiveQueue shared = b.domain.createSharedReceiveQueue(3);
+        final RoceQueuePair receiver = b.domain.createQueuePair(new QueuePairOptions()
+            .completions(queue, queue).sharedReceiveQueue(shared).capabilities(EngineNode.CAPABILITIES));
+        EngineNode.connect(qa, b, receiver, ConnectOptions.DEFAULT);
+        EngineNode.connect(receiver, a, qa, ConnectOptions.DEFAULT);
+        for (int i = 0; i < 3; i++)
+        {
+            assertThat(shared.postReceive(i, b.at(0), 8, b.key())).isZero();
+        }
+        qa.begin();
+        qa.send(1, 0, a.at(0), 8, a.key());
+        qa.send(2, SIGNALED, a.at(0), 8, a.key());
+        assertThat(qa.complete()).isZero();
+        a.engine.doWork();
+        while (!queue.isOverrun())
+        {
+            network.deliverNext();
+        }
+        assertThat(receiver.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(b.engine.nextDeadlineNs()).isLessThanOrEqualTo(network.nowNs());
+        assertThat(b.engine.hasPosted()).isTrue();
+        b.engine.doWork();
+        assertThat(receiver.state()).isEqualTo(QueuePairState.ERR);
+        // One receive is left, one waits in the ring to be polled, and one was lost with its completion.
+        assertThat(shared.postReceive(4, b.at(0), 8, b.key())).isZero();
+        assertThat(shared.postReceive(5, b.at(0), 8, b.key())).isNotZero();
+        assertThat(queue.poll(new WorkCompletions(4))).isEqualTo(1);
+        assertThat(shared.postReceive(5, b.at(0), 8, b.key())).isZero();
+    }
+
+    /** A listener may do anything: here it closes the queue pair whose message it learns of, and makes a new one. */
+    @Test
+    void shouldLetListenersCloseAndResetQueuePairs()
+    {
+        final RoceQueuePair[] receiver = {null};
+        final RoceCompletionQueue[] queue = {null};
+        final int[] calls = {0};
+        queue[0] = b.engine.createCompletionQueue(8, (which) ->
+        {
+            calls[0]++;
+            final WorkCompletions batch = new WorkCompletions(4);
+            assertThat(which.poll(batch)).isEqualTo(1);
+            which.requestNotification(false);
+            if (calls[0] == 1)
+            {
+                // The second message is flushed with this, and its completion is told by the outer call.
+                receiver[0].moveToError();
+            }
+            else
+            {
+                receiver[0].modify(new QueuePairAttributes().state(QueuePairState.RESET));
+                receiver[0].close();
+            }
+        });
+        receiver[0] = b.domain.createQueuePair(new QueuePairOptions()
+            .completions(queue[0], queue[0]).capabilities(EngineNode.CAPABILITIES));
+        EngineNode.connect(qa, b, receiver[0], ConnectOptions.DEFAULT.retries(1));
+        EngineNode.connect(receiver[0], a, qa, ConnectOptions.DEFAULT);
+        receiver[0].postReceive(1, b.at(0), 600, b.key());
+        receiver[0].postReceive(2, b.at(0), 600, b.key());
+        queue[0].requestNotification(false);
+        qa.begin();
+        qa.send(1, 0, a.at(0), 600, a.key());
+        qa.send(2, SIGNALED, a.at(0), 600, a.key());
+        assertThat(qa.complete()).isZero();
+        network.settle();
+        assertThat(calls[0]).isEqualTo(2);
+        assertThat(qa.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(b.engine.counters().misdirected).isPositive();
+        queue[0].close();
+    }
+
+    /** A listener of the requester connects it anew while an acknowledgement is handled: the new timers count. */
+    @Test
+    void shouldKeepTimersOfQueuePairThatListenerConnectsAnew()
+    {
+        final RoceQueuePair[] sender = {null};
+        final RoceQueuePair receiver = b.createQueuePair(QueuePairType.RC, null);
+        final RoceCompletionQueue queue = a.engine.createCompletionQueue(8, (which) ->
+        {
+            assertThat(which.poll(new WorkCompletions(4))).isPositive();
+            sender[0].modify(new QueuePairAttributes().state(QueuePairState.RESET));
+            EngineNode.connect(sender[0], b, receiver, ConnectOptions.DEFAULT.retries(0));
+            receiver.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+            sender[0].begin();
+            sender[0].write(9, 0, a.at(0), 8, a.key(), b.at(0), b.key());
+            assertThat(sender[0].complete()).isZero();
+        });
+        sender[0] = a.domain.createQueuePair(new QueuePairOptions()
+            .completions(queue, queue).capabilities(EngineNode.CAPABILITIES));
+        EngineNode.connect(sender[0], b, receiver, ConnectOptions.DEFAULT);
+        EngineNode.connect(receiver, a, sender[0], ConnectOptions.DEFAULT);
+        queue.requestNotification(false);
+        sender[0].begin();
+        sender[0].write(1, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key());
+        sender[0].write(2, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key());
+        assertThat(sender[0].complete()).isZero();
+        network.settle();
+        final WorkCompletions batch = new WorkCompletions(4);
+        assertThat(queue.poll(batch)).isEqualTo(1);
+        assertThat(batch.wrId(0)).isEqualTo(9);
+        assertThat(batch.status(0)).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+        assertThat(a.engine.nextDeadlineNs()).isEqualTo(Long.MAX_VALUE);
     }
 }

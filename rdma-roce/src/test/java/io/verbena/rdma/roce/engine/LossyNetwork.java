@@ -146,17 +146,23 @@ final class LossyNetwork
             nowNs = Math.max(nowNs, nextNs);
             if (!arrivals.isEmpty() && arrivals.peek().timeNs <= nowNs)
             {
-                final RocePacket packet = arrivals.remove().packet;
-                for (final EngineNode node : nodes)
-                {
-                    if (node.address.gidLow() == packet.destinationLow())
-                    {
-                        node.engine.onPacket(packet);
-                    }
-                }
-                free.add(packet);
+                deliverNext();
             }
         }
+    }
+
+    /** Lets the next packet arrive, and nobody do anything else. */
+    void deliverNext()
+    {
+        final RocePacket packet = arrivals.remove().packet;
+        for (final EngineNode node : nodes)
+        {
+            if (node.address.gidLow() == packet.destinationLow())
+            {
+                node.engine.onPacket(packet);
+            }
+        }
+        free.add(packet);
     }
 
     /** Lets everything under way arrive and every timer fire. */
