@@ -85,7 +85,8 @@ public final class InvariantCrc
         crc.reset();
         crc.update(prefix, 0, bthOffset + BthDescriptor.LENGTH_BYTES);
         final ByteBuffer bytes = packet.bytes();
-        bytes.limit(packet.lengthBytes() - LENGTH_BYTES).position(BthDescriptor.LENGTH_BYTES);
+        final int offset = packet.offset();
+        bytes.limit(offset + packet.lengthBytes() - LENGTH_BYTES).position(offset + BthDescriptor.LENGTH_BYTES);
         crc.update(bytes);
         bytes.clear();
         return (int)crc.getValue();

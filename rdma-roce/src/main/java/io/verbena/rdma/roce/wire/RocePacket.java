@@ -5,8 +5,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.nio.ByteBuffer;
 
 /**
- * A packet from its BTH to its CRC, in native memory of fixed size, and the addresses it travels under. Mutable, made
- * once and reused. Used by one thread at a time.
+ * A packet from its BTH to its CRC, in native memory, and the addresses it travels under. Mutable, made once and
+ * reused. Used by one thread at a time.
  */
 public final class RocePacket
 {
@@ -17,8 +17,9 @@ public final class RocePacket
     /** Shortest packet: BTH and CRC. */
     public static final int MIN_LENGTH_BYTES = BthDescriptor.LENGTH_BYTES + InvariantCrc.LENGTH_BYTES;
 
-    private final ByteBuffer bytes = ByteBuffer.allocateDirect(MAX_LENGTH_BYTES);
-    private final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
+    private final ByteBuffer bytes;
+    private final UnsafeBuffer buffer;
+    private int offset;
     private int lengthBytes;
     private long sourceHigh;
     private long sourceLow;
@@ -27,17 +28,54 @@ public final class RocePacket
     private long destinationLow;
     private int destinationPort;
     private int identification;
+    private boolean isCongestionMarked;
 
-    /** @return all its memory, {@link #MAX_LENGTH_BYTES}. */
+    /** Makes one with memory of its own for the longest packet. */
+    public RocePacket()
+    {
+        this(ByteBuffer.allocateDirect(MAX_LENGTH_BYTES));
+    }
+
+    /**
+     * Makes one in memory of the caller, which may hold several packets: see {@link #select}.
+     *
+     * @param bytes direct; its position and limit change when a CRC is computed.
+     */
+    public RocePacket(final ByteBuffer bytes)
+    {
+        this.bytes = bytes;
+        buffer = new UnsafeBuffer(bytes);
+    }
+
+    /**
+     * Becomes the packet at a place of the memory that it was made in.
+     *
+     * @param offset      of its BTH.
+     * @param lengthBytes of the packet with its CRC.
+     */
+    public void select(final int offset, final int lengthBytes)
+    {
+        buffer.wrap(bytes, offset, lengthBytes);
+        this.offset = offset;
+        this.lengthBytes = lengthBytes;
+    }
+
+    /** @return its memory: {@link #MAX_LENGTH_BYTES}, or the packet alone when it was selected. */
     public UnsafeBuffer buffer()
     {
         return buffer;
     }
 
-    /** @return the same memory; position and limit mean nothing between two calls. */
+    /** @return the memory it was made in; position and limit mean nothing between two calls. */
     ByteBuffer bytes()
     {
         return bytes;
+    }
+
+    /** @return where it begins in that memory. */
+    int offset()
+    {
+        return offset;
     }
 
     /** @return bytes of the packet with its CRC. */
@@ -97,6 +135,7 @@ public final class RocePacket
         path(other.sourceHigh, other.sourceLow, other.sourcePort,
             other.destinationHigh, other.destinationLow, other.destinationPort);
         identification = other.identification;
+        isCongestionMarked = other.isCongestionMarked;
     }
 
     /** @return upper 64 bits of the sender's address. */
@@ -149,6 +188,22 @@ public final class RocePacket
     public void identification(final int identification)
     {
         this.identification = identification;
+    }
+
+    /** @return whether it arrived with the mark "congestion experienced" in its IP header. */
+    public boolean isCongestionMarked()
+    {
+        return isCongestionMarked;
+    }
+
+    /**
+     * Sets the mark; it is not sent, and a copy has the one of its original.
+     *
+     * @param isMarked whether a router on the way had a long queue.
+     */
+    public void congestionMarked(final boolean isMarked)
+    {
+        isCongestionMarked = isMarked;
     }
 
     /** @return whether it travels by IPv4. */
