@@ -15,18 +15,18 @@ public final class SplitFigures
     /** @return splits that the present session of a node has brought to their ends. */
     public static long splitCount(final ComputeNode node)
     {
-        return SchedulerState.splitCount(node.session().splits());
+        return SchedulerState.splitCount(node.session().growth());
     }
 
     /** @return whether a node splits or merges just now. */
     public static boolean isWorking(final ComputeNode node)
     {
-        return SchedulerState.isWorking(node.session().splits());
+        return SchedulerState.isWorking(node.session().growth());
     }
 
     /** @return splits and merges that are complete and not made known. */
     public static int unpublished(final ComputeNode node)
     {
-        return SchedulerState.unpublished(node.session().splits());
+        return SchedulerState.unpublished(node.session().growth());
     }
 }

@@ -13,44 +13,44 @@ public final class SplitRepairs
     /** Begins to end all splits that have begun. */
     public static void begin(final ComputeNode node)
     {
-        node.session().splits().finishAll();
+        node.session().growth().finishAll();
     }
 
     /** @return whether they have ended, and what they replaced has gone back. */
     public static boolean isDone(final ComputeNode node)
     {
-        return !node.session().splits().isFinishingAll() && !node.session().isReturningIndex();
+        return !node.session().growth().isFinishingAll() && !node.session().isReturningIndex();
     }
 
     /** Has the node split a subtable of the only table that it has open, however full that is. */
     public static void split(final ComputeNode node, final int suffix)
     {
         final OpenTable table = node.session().tables().openTables().iterator().next();
-        node.session().splits().requestSplit(table, table.subtable(suffix));
+        node.session().growth().requestSplit(table, table.subtable(suffix));
     }
 
     /** @return whether the node is splitting or merging something, or about to look at something. */
     public static boolean isBusy(final ComputeNode node)
     {
-        return node.session().splits().isBusy();
+        return node.session().growth().isBusy();
     }
 
     /** @return whether the node is splitting or merging something just now. */
     public static boolean isWorking(final ComputeNode node)
     {
-        return SchedulerState.isWorking(node.session().splits());
+        return SchedulerState.isWorking(node.session().growth());
     }
 
     /** @return merges that the node has brought to their ends. */
     public static long merges(final ComputeNode node)
     {
-        return SchedulerState.mergeCount(node.session().splits());
+        return SchedulerState.mergeCount(node.session().growth());
     }
 
     /** @return how many there were. */
     public static int count(final ComputeNode node)
     {
-        return node.session().splits().finishedCount();
+        return node.session().growth().finishedCount();
     }
 
     /** @return how many tables the node has open: those it looked at are. */

@@ -76,7 +76,7 @@ final class NodeSession implements AutoCloseable
     private final MemoryNodeWatch memoryNodes;
     private final FirstTables firstTables;
     private final IndexReturns indexReturns;
-    private final GrowthScheduler splits;
+    private final GrowthScheduler growth;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private final LeaseKeeper lease;
     private Step step = Step.DISCOVERING;
@@ -107,7 +107,7 @@ final class NodeSession implements AutoCloseable
         raas.identity(registration.identity());
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
         indexReturns = new IndexReturns(metaLink::retryBackoff);
-        splits = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
+        growth = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
         engine = openEngine(random.nextLong());
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
         dispatcher.open(engine, tables);
@@ -124,7 +124,7 @@ final class NodeSession implements AutoCloseable
             this::holdsLease,
             configuration.callTimeoutNs(),
             configuration.reclaims());
-        splits.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
+        growth.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
         tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, indexReturns, this::returnIndex, random,
             configuration.splitsSubtables() && configuration.fillsChunks()), failures);
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
@@ -146,7 +146,7 @@ final class NodeSession implements AutoCloseable
             .initialEpoch(registration.epoch())
             .seed(seed)
             .repeatsLostOutcomes(true)
-            .splitSource(splits)
+            .growthSource(growth)
             .operationListener(dispatcher)
             .chunkSource(new LinkedChunks(memoryLinks.byId(), indexReturns));
         if (null != configuration.versionClock())
@@ -241,9 +241,9 @@ final class NodeSession implements AutoCloseable
         return raas.transports();
     }
 
-    GrowthScheduler splits()
+    GrowthScheduler growth()
     {
-        return splits;
+        return growth;
     }
 
     /** @return whether index chunks have not gone back yet that nobody needs. */
@@ -290,7 +290,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || splits.wantsEpochs() ||
+        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || growth.wantsEpochs() ||
             tasks.wantsEpochs() ||
             memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
     }
@@ -305,7 +305,7 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || dispatcher.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || splits.isBusy();
+            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || growth.isBusy();
     }
 
     /**
@@ -315,7 +315,7 @@ final class NodeSession implements AutoCloseable
     long idleNs(final long nowNs)
     {
         long untilNs =
-            Math.min(splits.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
+            Math.min(growth.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
         untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(memoryLinks.byId())), memoryNodes.nextAtNs(nowNs));
         for (int i = 0; i < memoryLinks.all().size(); i++)
         {
@@ -428,7 +428,7 @@ final class NodeSession implements AutoCloseable
     private int pollServing(final long nowNs)
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
-            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + splits.poll(nowNs) +
+            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) +
             indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
@@ -498,7 +498,7 @@ final class NodeSession implements AutoCloseable
         {
             step = Step.LEAVING;
             tasks.leave();
-            splits.leave();
+            growth.leave();
         }
         else if (Step.LEFT != step)
         {
@@ -515,7 +515,7 @@ final class NodeSession implements AutoCloseable
         }
         leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
-        final boolean owesIndexes = (!indexReturns.isEmpty() || splits.isBusy()) &&
+        final boolean owesIndexes = (!indexReturns.isEmpty() || growth.isBusy()) &&
             nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
         if (0 == dispatcher.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
         {

@@ -212,16 +212,16 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public int finishSplits(final List<String> problems)
     {
-        final GrowthScheduler splits = session.splits();
-        final int before = splits.finishedCount();
+        final GrowthScheduler growth = session.growth();
+        final int before = growth.finishedCount();
         final long deadlineNs = clock.nanoTime() + FINISH_TIMEOUT_NS;
-        splits.finishAll();
-        while (splits.isFinishingAll() || session.isReturningIndex())
+        growth.finishAll();
+        while (growth.isFinishingAll() || session.isReturningIndex())
         {
-            final String why = splits.finishFailure();
+            final String why = growth.finishFailure();
             work(deadlineNs, why.isEmpty() ? "splits to end" : "splits to end; last failure: " + why);
         }
-        return splits.finishedCount() - before;
+        return growth.finishedCount() - before;
     }
 
     private void work(final long deadlineNs, final String what)

@@ -41,10 +41,10 @@ public final class TableEngine implements AutoCloseable
     private final EpochTracker epochs;
     private final PointOperations operations;
     private final NodeLinks links;
-    private final GrowthSource splitSource;
+    private final GrowthSource growthSource;
     private final TableScan scan;
     private TableCreator creator;
-    private final EngineGrowth splits;
+    private final EngineGrowth growth;
     private boolean closed;
 
     private TableEngine(
@@ -61,8 +61,8 @@ public final class TableEngine implements AutoCloseable
         links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
         scan = new TableScan(protectionDomain, attributes, epochs);
-        splitSource = configuration.splitSource();
-        splits = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
+        growthSource = configuration.growthSource();
+        growth = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
             attributes.readAfterAtomicNeedsFence(), configuration);
         readClocks(clock.nanoTime());
@@ -91,7 +91,7 @@ public final class TableEngine implements AutoCloseable
     /** @return the table of a descriptor; several may be open at once. */
     public OpenTable openTable(final TableDescriptor descriptor)
     {
-        return new OpenTable(links, splitSource, descriptor);
+        return new OpenTable(links, growthSource, descriptor);
     }
 
     /**
@@ -123,7 +123,7 @@ public final class TableEngine implements AutoCloseable
         {
             creator.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
-        splits.onDetached(link);
+        growth.onDetached(link);
         if (scan.isInFlightAt(link))
         {
             scan.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
@@ -145,7 +145,7 @@ public final class TableEngine implements AutoCloseable
         }
         if (GrowthBatch.isCookie(cookie))
         {
-            splits.onComplete(cookie, status);
+            growth.onComplete(cookie, status);
             return;
         }
         if (cookie == TableCreator.COOKIE)
@@ -261,7 +261,7 @@ public final class TableEngine implements AutoCloseable
         }
         readClocks(nowNs);
         final int worked = operations.unpark() + scan.poll(nowNs) + operations.expireDue();
-        return worked + (creator == null ? 0 : creator.poll(nowNs)) + splits.poll(nowNs);
+        return worked + (creator == null ? 0 : creator.poll(nowNs)) + growth.poll(nowNs);
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -352,7 +352,7 @@ public final class TableEngine implements AutoCloseable
     public long passedEpoch()
     {
         return Math.min(Math.min(epochs.heldEpoch(), operations.heldEpoch()),
-            Math.min(scan.heldEpoch(), splits.heldEpoch())) - 1;
+            Math.min(scan.heldEpoch(), growth.heldEpoch())) - 1;
     }
 
     /**
@@ -373,10 +373,10 @@ public final class TableEngine implements AutoCloseable
         return creator;
     }
 
-    /** @return the engine's splits of subtables. */
-    public EngineGrowth splits()
+    /** @return the engine's splits and merges of subtables. */
+    public EngineGrowth growth()
     {
-        return splits;
+        return growth;
     }
 
     /** @return the engine's one scan. */
@@ -414,7 +414,7 @@ public final class TableEngine implements AutoCloseable
         {
             creator.close();
         }
-        splits.close();
+        growth.close();
         scan.close();
         operations.close();
         memory.close();

@@ -27,7 +27,7 @@ public final class TableEngineConfiguration implements OperationSettings
     private ChunkSource chunkSource;
     private boolean repeatsLostOutcomes;
     private boolean controlsContention = true;
-    private GrowthSource splitSource = GrowthSource.NONE;
+    private GrowthSource growthSource = GrowthSource.NONE;
     private int splitGroupsUnderWay = GrowthBatch.MAX_LANES;
 
     /** @return most operations under way at once, 1 to 4096. */
@@ -224,15 +224,15 @@ public final class TableEngineConfiguration implements OperationSettings
     }
 
     @Override
-    public GrowthSource splitSource()
+    public GrowthSource growthSource()
     {
-        return splitSource;
+        return growthSource;
     }
 
     /** Sets who splits subtables that fill up. Nobody if not set. */
-    public TableEngineConfiguration splitSource(final GrowthSource source)
+    public TableEngineConfiguration growthSource(final GrowthSource source)
     {
-        splitSource = source;
+        growthSource = source;
         return this;
     }
 

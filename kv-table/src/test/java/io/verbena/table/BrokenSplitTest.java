@@ -76,14 +76,14 @@ class BrokenSplitTest
 
     private static TableSplit finishing(final DisturbedStore store)
     {
-        return store.fixture.engine.splits().begin(store.table, 0, 0, 0, store.fixture.nowNs + LONG_NS);
+        return store.fixture.engine.growth().begin(store.table, 0, 0, 0, store.fixture.nowNs + LONG_NS);
     }
 
     private static TableSplit begin(final DisturbedStore store, final int chunk)
     {
         store.state(chunk, ChunkDescriptor.STATE_INDEX);
         store.state(chunk + 1, ChunkDescriptor.STATE_INDEX);
-        return store.fixture.engine.splits().begin(store.table, 0, DisturbedStore.chunkAt(chunk),
+        return store.fixture.engine.growth().begin(store.table, 0, DisturbedStore.chunkAt(chunk),
             DisturbedStore.chunkAt(chunk + 1), store.fixture.nowNs + LONG_NS);
     }
 

@@ -31,7 +31,7 @@ class DeepDirectoryTest
             final Subtable subtable = table.subtable(0);
             assertThat(table.mayBeSplit(subtable, MOST_BYTES)).isTrue();
 
-            final TableSplit split = fixture.engine.splits().begin(
+            final TableSplit split = fixture.engine.growth().begin(
                 table, 0, NEW_SUBTABLES_AT, NEW_SUBTABLES_AT + 4096, Long.MAX_VALUE / 2);
             for (int i = 0; i < 10_000 && !split.isFinished(); i++)
             {

@@ -148,7 +148,7 @@ class EngineCloseTest
             final OpenTable table = fixture.createTable(
                 TablePlan.ofShape("t", 1, 42, 0, 1, new int[]{EngineFixture.NODE}), 4096);
             final TableSplit split =
-                fixture.engine.splits().begin(table, 0, 128 * 1024, 192 * 1024, fixture.nowNs + 1_000_000);
+                fixture.engine.growth().begin(table, 0, 128 * 1024, 192 * 1024, fixture.nowNs + 1_000_000);
             while (!split.toString().contains("phase=LINK") || fixture.port.isIdle())
             {
                 assertThat(split.usesGivenMemory()).isFalse();

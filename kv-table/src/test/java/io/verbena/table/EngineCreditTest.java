@@ -46,7 +46,7 @@ class EngineCreditTest
     {
         fixture = EngineFixture.single(settings -> settings.locationCacheEntries(0).operationSlots(8)
             .operationListener(operation -> stored += operation.result() == OperationResult.STORED ? 1 : 0)
-            .chunkSource(this::lease).splitSource(new NeverDone()));
+            .chunkSource(this::lease).growthSource(new NeverDone()));
         table = fixture.createTable(0, 16);
         elsewhere = fixture.createTable(
             TablePlan.ofShape("elsewhere", 0x77, 42, 0, 16, new int[]{EngineFixture.OTHER_NODE}), 512 * 1024);

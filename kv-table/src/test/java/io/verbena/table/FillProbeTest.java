@@ -27,7 +27,7 @@ class FillProbeTest
     private static final int KEYS = 5;
 
     private final List<Subtable> met = new ArrayList<>();
-    private final EngineFixture fixture = EngineFixture.single(settings -> settings.splitSource(new GrowthSource()
+    private final EngineFixture fixture = EngineFixture.single(settings -> settings.growthSource(new GrowthSource()
     {
         @Override
         public boolean requestSplit(final OpenTable ofTable, final Subtable subtable)
@@ -54,7 +54,7 @@ class FillProbeTest
         {
             fixture.put(made, "key-" + i, "v");
         }
-        final TableSplit split = fixture.engine.splits().begin(made, 0, memory(), memory(), LONG_NS);
+        final TableSplit split = fixture.engine.growth().begin(made, 0, memory(), memory(), LONG_NS);
         run(split, fixture);
         table = fixture.engine.openTable(
             TableGrowth.ofSplit(made.descriptor(), made, Subtable.of(made.descriptor()).getFirst()).descriptor());
@@ -86,7 +86,7 @@ class FillProbeTest
     private FillProbe look(final OpenTable at, final int suffix)
     {
         final FillProbe look =
-            fixture.engine.splits().beginLook(at, at.subtable(suffix), 0, fixture.nowNs + 1_000_000_000);
+            fixture.engine.growth().beginLook(at, at.subtable(suffix), 0, fixture.nowNs + 1_000_000_000);
         run(look, fixture);
         return look;
     }
@@ -121,7 +121,7 @@ class FillProbeTest
         {
             final OpenTable theirs = dying.engine.openTable(table.descriptor());
             final TableSplit split =
-                dying.engine.splits().begin(theirs, suffix, memory(), memory(), dying.nowNs + 1_000);
+                dying.engine.growth().begin(theirs, suffix, memory(), memory(), dying.nowNs + 1_000);
             leave(theirs, suffix);
             dying.nowNs += 2_000;
             run(split, dying);
@@ -142,7 +142,7 @@ class FillProbeTest
         final OpenTable mine = fixture.createTable(0, 1);
         assertThat(look(mine, 0).isLeft()).isFalse();
         final OpenTable theirs = dying.engine.openTable(mine.descriptor());
-        dying.engine.splits().begin(theirs, 0, memory(), memory(), LONG_NS);
+        dying.engine.growth().begin(theirs, 0, memory(), memory(), LONG_NS);
         leave(theirs, 0);
         final Subtable old = mine.subtable(0);
         final FillProbe look = look(mine, 0);
@@ -155,7 +155,7 @@ class FillProbeTest
     void shouldTellThatAMergeWasProposed()
     {
         final OpenTable theirs = dying.engine.openTable(table.descriptor());
-        dying.engine.splits().beginMerge(theirs, 0, memory(), LONG_NS);
+        dying.engine.growth().beginMerge(theirs, 0, memory(), LONG_NS);
         leave(theirs, 0);
         final FillProbe look = look(table, 0);
         assertThat(look.isLeft()).as("%s", look).isTrue();

@@ -31,7 +31,7 @@ class MergeBudgetTest
         merger.nextBlocksAt += 1 << 20;
         mergersTable = merger.engine.openTable(table.descriptor());
         final long bytes = SubtableDescriptor.lengthBytes(GROUPS);
-        final TableSplit split = merger.engine.splits().begin(
+        final TableSplit split = merger.engine.growth().begin(
             mergersTable, 0, NEW_SUBTABLES_AT, NEW_SUBTABLES_AT + bytes, Long.MAX_VALUE / 2);
         for (int i = 0; i < 100_000 && !split.isFinished(); i++)
         {
@@ -52,7 +52,7 @@ class MergeBudgetTest
     /** Until the merge is decided, or whole. */
     private void merge(final boolean isWhole)
     {
-        final TableMerge merge = merger.engine.splits().beginMerge(
+        final TableMerge merge = merger.engine.growth().beginMerge(
             mergersTable, 0, NEW_SUBTABLES_AT + 8 * SubtableDescriptor.lengthBytes(GROUPS), Long.MAX_VALUE / 2);
         for (int i = 0; i < 100_000 && !merge.isFinished() && (isWhole || mergersTable.subtableCount() > 1); i++)
         {

@@ -48,7 +48,7 @@ class MergeProposalTest
 
     private void split()
     {
-        final TableSplit split = fixture.engine.splits().begin(table, 0, memory(), memory(), LONG_NS);
+        final TableSplit split = fixture.engine.growth().begin(table, 0, memory(), memory(), LONG_NS);
         runSplit(split);
         assertThat(split.state()).as("%s", split).isEqualTo(TableSplit.State.DONE);
     }
@@ -75,7 +75,7 @@ class MergeProposalTest
 
     private TableMerge settle()
     {
-        return fixture.engine.splits().beginMerge(table, 0, 0, LONG_NS);
+        return fixture.engine.growth().beginMerge(table, 0, 0, LONG_NS);
     }
 
     /** Everybody has passed it, and so many more that nothing of it is repeated. */
@@ -89,7 +89,7 @@ class MergeProposalTest
     private long propose()
     {
         fixture.engine.onEpoch(PROPOSED_IN, PROPOSED_IN - 1);
-        final TableMerge merge = fixture.engine.splits().beginMerge(table, 0, memory(), fixture.nowNs + 1_000);
+        final TableMerge merge = fixture.engine.growth().beginMerge(table, 0, memory(), fixture.nowNs + 1_000);
         while (linkOf(0) == SplitLink.NONE)
         {
             fixture.engine.poll();
@@ -108,13 +108,13 @@ class MergeProposalTest
         split();
         final long proposal = propose();
 
-        final TableMerge other = run(fixture.engine.splits().beginMerge(table, 1, memory(), LONG_NS));
+        final TableMerge other = run(fixture.engine.growth().beginMerge(table, 1, memory(), LONG_NS));
 
         assertThat(other.isUndecided()).as("%s", other).isTrue();
         assertThat(other.usesGivenMemory()).isFalse();
         assertThat(linkOf(0)).isEqualTo(proposal);
         assertThat(linkOf(1)).isZero();
-        final TableSplit split = fixture.engine.splits().begin(table, 0, memory(), memory(), LONG_NS);
+        final TableSplit split = fixture.engine.growth().begin(table, 0, memory(), memory(), LONG_NS);
         runSplit(split);
         assertThat(split.isMerged()).isTrue();
     }
@@ -161,7 +161,7 @@ class MergeProposalTest
             final TableMerge late = run(settle());
             assertThat(late.isUndecided()).as("%s", late).isTrue();
             assertThat(late.undecidedEpoch()).isEqualTo(since.epoch + EpochTracker.REPEAT_EPOCHS);
-            final TableSplit split = fixture.engine.splits().begin(table, 0, memory(), memory(), LONG_NS);
+            final TableSplit split = fixture.engine.growth().begin(table, 0, memory(), memory(), LONG_NS);
             runSplit(split);
             assertThat(split.isMerged()).as("%s", split).isTrue();
             run(since.merge, proposer);
@@ -179,10 +179,10 @@ class MergeProposalTest
         {
             final OpenTable known = careless.createTable(0, 1);
             final Since since = since(careless, known, proposer);
-            final TableMerge late = careless.engine.splits().beginMerge(known, 0, 0, LONG_NS);
+            final TableMerge late = careless.engine.growth().beginMerge(known, 0, 0, LONG_NS);
             run(late, careless);
             assertThat(late.isWithdrawn()).as("%s", late).isTrue();
-            final TableSplit split = careless.engine.splits().begin(known, 0, memory(), memory(), LONG_NS);
+            final TableSplit split = careless.engine.growth().begin(known, 0, memory(), memory(), LONG_NS);
             run(split, careless);
             run(since.merge, proposer);
             assertThat(split.state()).isEqualTo(TableSplit.State.DONE);
@@ -202,14 +202,14 @@ class MergeProposalTest
     /** The same proposal was made before, met, and taken back. */
     private Since since(final EngineFixture settler, final OpenTable known, final EngineFixture proposer)
     {
-        run(settler.engine.splits().begin(known, 0, memory(), memory(), LONG_NS), settler);
+        run(settler.engine.growth().begin(known, 0, memory(), memory(), LONG_NS), settler);
         final long again = memory();
         settler.engine.onEpoch(PROPOSED_IN, PROPOSED_IN - 1);
         final Since left = proposeAt(settler, known, again, settler.nowNs + 1_000);
         settler.nowNs += 2_000;
         run(left.merge, settler);
         settler.engine.onEpoch(PROPOSED_IN + 6, PROPOSED_IN + 5);
-        final TableMerge settled = settler.engine.splits().beginMerge(known, 0, 0, LONG_NS);
+        final TableMerge settled = settler.engine.growth().beginMerge(known, 0, 0, LONG_NS);
         run(settled, settler);
         assertThat(settled.isWithdrawn()).as("%s", settled).isTrue();
 
@@ -228,7 +228,7 @@ class MergeProposalTest
         final EngineFixture by, final OpenTable known, final long memory, final long deadlineNs)
     {
         final int at = (int)known.subtable(0).offset() + SubtableDescriptor.SPLIT_OFFSET;
-        final TableMerge merge = by.engine.splits().beginMerge(known, 0, memory, deadlineNs);
+        final TableMerge merge = by.engine.growth().beginMerge(known, 0, memory, deadlineNs);
         while (by.memory().getLong(at, LITTLE_ENDIAN) == SplitLink.NONE)
         {
             by.engine.poll();
@@ -270,7 +270,7 @@ class MergeProposalTest
             TableGrowth.ofSplit(table.descriptor(), table, Subtable.of(table.descriptor()).getFirst()).descriptor();
         final Subtable old0 = table.subtable(0);
         final Subtable old1 = table.subtable(1);
-        run(fixture.engine.splits().beginMerge(table, 0, memory(), LONG_NS));
+        run(fixture.engine.growth().beginMerge(table, 0, memory(), LONG_NS));
         final Subtable merged = table.subtable(0);
         split();
 

@@ -36,7 +36,7 @@ class MergeRoomTest
             final OpenTable table = fixture.createTable(0, 1);
             final OpenTable mergersTable = merger.engine.openTable(table.descriptor());
             final long bytes = SubtableDescriptor.lengthBytes(1);
-            final TableSplit split = merger.engine.splits().begin(
+            final TableSplit split = merger.engine.growth().begin(
                 mergersTable, 0, MEMORY_AT, MEMORY_AT + bytes, Long.MAX_VALUE / 2);
             for (int i = 0; !split.isFinished() && i < MAX_STEPS; i++)
             {
@@ -46,7 +46,7 @@ class MergeRoomTest
             final Map<String, String> stored = new HashMap<>();
             put(fixture, table, stored, random.nextInt(24));
             final TableMerge merge =
-                merger.engine.splits().beginMerge(mergersTable, 0, MEMORY_AT + 2 * bytes, Long.MAX_VALUE / 2);
+                merger.engine.growth().beginMerge(mergersTable, 0, MEMORY_AT + 2 * bytes, Long.MAX_VALUE / 2);
             for (int i = 0; i < 24; i++)
             {
                 for (int turn = random.nextInt(6); turn > 0; turn--)

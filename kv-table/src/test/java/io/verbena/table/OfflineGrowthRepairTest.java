@@ -89,7 +89,7 @@ class OfflineGrowthRepairTest
         final int chunk = 1 + 2 * number;
         store.state(chunk, ChunkDescriptor.STATE_INDEX);
         store.state(chunk + 1, ChunkDescriptor.STATE_INDEX);
-        final TableSplit split = store.fixture.engine.splits().begin(store.table, 0, DisturbedStore.chunkAt(chunk),
+        final TableSplit split = store.fixture.engine.growth().begin(store.table, 0, DisturbedStore.chunkAt(chunk),
             DisturbedStore.chunkAt(chunk + 1), store.fixture.nowNs + LONG_NS);
         for (int step = 0; step < steps && !split.isFinished(); step++)
         {
@@ -149,7 +149,7 @@ class OfflineGrowthRepairTest
             {
                 run(store, 0, Integer.MAX_VALUE);
                 store.state(3, ChunkDescriptor.STATE_INDEX);
-                final TableMerge merge = store.fixture.engine.splits().beginMerge(
+                final TableMerge merge = store.fixture.engine.growth().beginMerge(
                     store.table, 0, DisturbedStore.chunkAt(3), store.fixture.nowNs + LONG_NS);
                 for (int step = 0; step < steps && !merge.isFinished(); step++)
                 {

@@ -48,7 +48,7 @@ class OrphanScanTest
     @BeforeEach
     void setUp()
     {
-        final TableSplit split = fixture.engine.splits().begin(table, 0, first, second, Long.MAX_VALUE / 2);
+        final TableSplit split = fixture.engine.growth().begin(table, 0, first, second, Long.MAX_VALUE / 2);
         while (!split.isFinished())
         {
             fixture.engine.poll();

@@ -48,7 +48,7 @@ class SplitBudgetTest
     private TableSplit split(final long mostGroups)
     {
         final long bytes = BucketDescriptor.GROUP_BYTES * GROUPS + 64L;
-        final TableSplit split = splitter.engine.splits().begin(
+        final TableSplit split = splitter.engine.growth().begin(
             splittersTable, 0, NEW_SUBTABLES_AT, NEW_SUBTABLES_AT + bytes, Long.MAX_VALUE / 2);
         for (int i = 0; i < 100_000 && !split.isFinished() && split.groupsDone() < mostGroups; i++)
         {

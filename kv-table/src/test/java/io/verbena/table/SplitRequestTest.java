@@ -37,7 +37,7 @@ class SplitRequestTest
     @Test
     void shouldAskWhenASubtableFillsUp()
     {
-        try (EngineFixture fixture = EngineFixture.single(settings -> settings.splitSource(requests)))
+        try (EngineFixture fixture = EngineFixture.single(settings -> settings.growthSource(requests)))
         {
             final OpenTable table = fixture.createTable(0, 16);
             int records = 0;
@@ -53,7 +53,7 @@ class SplitRequestTest
     @Test
     void shouldNotAskForTheMarksOfDeletes()
     {
-        try (EngineFixture fixture = EngineFixture.single(settings -> settings.splitSource(requests)))
+        try (EngineFixture fixture = EngineFixture.single(settings -> settings.growthSource(requests)))
         {
             final OpenTable table = fixture.createTable(0, 16);
             for (int i = 0; i < 500; i++)

@@ -185,7 +185,7 @@ final class StepRun implements AutoCloseable
             {
                 mergeMemory = 0;
                 undecidedEpoch = 0;
-                merge = engine.splits().beginMerge(table, restructuredSuffix, 0, deadlineNs());
+                merge = engine.growth().beginMerge(table, restructuredSuffix, 0, deadlineNs());
             }
             else if (split == null && merge == null && random.nextInt(shape.splitOneIn) == 0 &&
                 !workload.isAllBegun() && (!shape.leavesProposals || undecidedEpoch == 0))
@@ -206,7 +206,7 @@ final class StepRun implements AutoCloseable
 
         private void beginSplit(final int suffix)
         {
-            split = engine.splits().begin(table, suffix, splitMemory[0], splitMemory[1], deadlineNs());
+            split = engine.growth().begin(table, suffix, splitMemory[0], splitMemory[1], deadlineNs());
             restructuredSuffix = suffix;
         }
 
@@ -220,7 +220,7 @@ final class StepRun implements AutoCloseable
             if (table.directory.depth(suffix) > 0 && !freeSubtables.isEmpty())
             {
                 mergeMemory = freeSubtables.poll();
-                merge = engine.splits().beginMerge(table, suffix, mergeMemory, deadlineNs());
+                merge = engine.growth().beginMerge(table, suffix, mergeMemory, deadlineNs());
                 restructuredSuffix = suffix;
             }
         }
@@ -239,7 +239,7 @@ final class StepRun implements AutoCloseable
             {
                 // To be finished before it is split.
                 mergeMemory = 0;
-                merge = engine.splits().beginMerge(table, restructuredSuffix, 0, deadlineNs());
+                merge = engine.growth().beginMerge(table, restructuredSuffix, 0, deadlineNs());
             }
         }
 

@@ -96,7 +96,7 @@ final class SubtableSplitter
         {
             leased[0] = lease();
             leased[1] = lease();
-            split = engine.splits().begin(store.table, target.suffix(), DisturbedStore.chunkAt(leased[0]),
+            split = engine.growth().begin(store.table, target.suffix(), DisturbedStore.chunkAt(leased[0]),
                 DisturbedStore.chunkAt(leased[1]),
                 store.fixture.nowNs + (random.nextInt(3) == 0 ? random.nextInt(SHORT_NS) : LONG_NS));
         }

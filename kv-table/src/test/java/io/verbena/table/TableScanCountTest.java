@@ -47,7 +47,7 @@ class TableScanCountTest
             fixture.put(table, "key-" + i, "v");
         }
         final long bytes = SubtableDescriptor.lengthBytes(GROUPS);
-        split = other.engine.splits().begin(
+        split = other.engine.growth().begin(
             othersTable, 0, NEW_SUBTABLES_AT, NEW_SUBTABLES_AT + bytes, Long.MAX_VALUE / 2);
     }
 
@@ -83,7 +83,7 @@ class TableScanCountTest
 
     private void decideMerge()
     {
-        merge = other.engine.splits().beginMerge(
+        merge = other.engine.growth().beginMerge(
             othersTable, 0, NEW_SUBTABLES_AT + 8 * SubtableDescriptor.lengthBytes(GROUPS), Long.MAX_VALUE / 2);
         for (int i = 0; i < MAX_STEPS && othersTable.subtableCount() > 1; i++)
         {

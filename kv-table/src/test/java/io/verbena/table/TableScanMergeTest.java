@@ -61,7 +61,7 @@ class TableScanMergeTest
             if (table.directory.depth(suffix) < DEPTH)
             {
                 final long bytes = SubtableDescriptor.lengthBytes(GROUPS);
-                final TableSplit split = merger.engine.splits().begin(
+                final TableSplit split = merger.engine.growth().begin(
                     table, suffix, nextMemory, nextMemory + bytes, Long.MAX_VALUE / 2);
                 nextMemory += 2 * bytes;
                 for (int i = 0; !split.isFinished() && i < MAX_STEPS; i++)
@@ -82,7 +82,7 @@ class TableScanMergeTest
             final int suffix = random.nextInt(1 << table.directory.depth());
             if (random.nextInt(3) == 0 && table.directory.depth(suffix) > 0)
             {
-                merge = merger.engine.splits().beginMerge(table, suffix, nextMemory, Long.MAX_VALUE / 2);
+                merge = merger.engine.growth().beginMerge(table, suffix, nextMemory, Long.MAX_VALUE / 2);
                 nextMemory += SubtableDescriptor.lengthBytes(GROUPS);
             }
         }

@@ -57,7 +57,7 @@ class TableScanMovedKeyTest
 
     private static void split(final EngineFixture fixture, final OpenTable table, final long at)
     {
-        final TableSplit split = fixture.engine.splits().begin(
+        final TableSplit split = fixture.engine.growth().begin(
             table, 0, at, at + SubtableDescriptor.lengthBytes(1), Long.MAX_VALUE / 2);
         for (int i = 0; !split.isFinished() && i < MAX_STEPS; i++)
         {
@@ -69,7 +69,7 @@ class TableScanMovedKeyTest
 
     private static void merge(final EngineFixture fixture, final OpenTable table, final long at)
     {
-        final TableMerge merge = fixture.engine.splits().beginMerge(table, 0, at, Long.MAX_VALUE / 2);
+        final TableMerge merge = fixture.engine.growth().beginMerge(table, 0, at, Long.MAX_VALUE / 2);
         for (int i = 0; !merge.isFinished() && i < MAX_STEPS; i++)
         {
             fixture.engine.poll();

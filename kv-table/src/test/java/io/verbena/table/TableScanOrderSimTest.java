@@ -151,14 +151,14 @@ class TableScanOrderSimTest
         final int depth = changersTable.directory.depth(suffix);
         if (isSplit && depth < deepest)
         {
-            split = changer.engine.splits().begin(
+            split = changer.engine.growth().begin(
                 changersTable, suffix, nextMemory, nextMemory + bytes, Long.MAX_VALUE / 2);
             nextMemory += 2 * bytes;
             splits++;
         }
         else if (!isSplit && depth > 0)
         {
-            merge = changer.engine.splits().beginMerge(changersTable, suffix, nextMemory, Long.MAX_VALUE / 2);
+            merge = changer.engine.growth().beginMerge(changersTable, suffix, nextMemory, Long.MAX_VALUE / 2);
             nextMemory += bytes;
             merges++;
         }

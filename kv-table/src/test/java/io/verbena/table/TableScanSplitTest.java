@@ -51,7 +51,7 @@ class TableScanSplitTest
             final long bytes = SubtableDescriptor.lengthBytes(GROUPS);
             if ((split == null || random.nextInt(4) == 0) && table.directory.depth(suffix) < DEEPEST)
             {
-                split = splitter.engine.splits().begin(
+                split = splitter.engine.growth().begin(
                     table, suffix, nextMemory, nextMemory + bytes, Long.MAX_VALUE / 2);
                 nextMemory += 2 * bytes;
             }

@@ -435,10 +435,10 @@ final class TableScenario implements SimExplorer.Scenario
         final long offset = SUBTABLES_AT + 2L * i * plan.subtableBytes();
         switch (kind)
         {
-            case SPLIT, SPLIT_SIBLING -> actors[i].split = engine.splits().begin(
+            case SPLIT, SPLIT_SIBLING -> actors[i].split = engine.growth().begin(
                 actors[i].table, kind == SPLIT ? 0 : 1, offset, offset + plan.subtableBytes(), NEVER_NS);
             case MERGE, MERGE_PLACING -> actors[i].merge =
-                engine.splits().beginMerge(actors[i].table, 1, offset, NEVER_NS);
+                engine.growth().beginMerge(actors[i].table, 1, offset, NEVER_NS);
             case WALK -> actors[i].walk = new RacedWalk(engine, actors[i].table);
             default -> beginOperation(engine, i, kind, operation);
         }
@@ -534,20 +534,20 @@ final class TableScenario implements SimExplorer.Scenario
     private String problemOfRest(final SimExploration run)
     {
         final EngineActor actor = actors[PREPARER];
-        final EngineGrowth splits = actor.engine.splits();
+        final EngineGrowth growth = actor.engine.growth();
         final Object before = history.output(PREPARER);
         for (int suffix = 0; suffix < plan.subtableCount(); suffix++)
         {
-            actor.merge = splits.beginMerge(actor.table, suffix, 0, NEVER_NS);
+            actor.merge = growth.beginMerge(actor.table, suffix, 0, NEVER_NS);
             run.finish(actor);
             if (actor.merge.isUndecided())
             {
                 final long safeEpoch = actor.merge.undecidedEpoch() + EpochTracker.REUSE_DISTANCE;
                 actor.engine.onEpoch(safeEpoch + 1, safeEpoch);
-                actor.merge = splits.beginMerge(actor.table, suffix, 0, NEVER_NS);
+                actor.merge = growth.beginMerge(actor.table, suffix, 0, NEVER_NS);
                 run.finish(actor);
             }
-            actor.split = splits.begin(actor.table, suffix, 0, 0, NEVER_NS);
+            actor.split = growth.begin(actor.table, suffix, 0, 0, NEVER_NS);
             run.finish(actor);
             final boolean isMergeEnded = actor.merge.state() == TableMerge.State.DONE || actor.merge.isWithdrawn();
             if (!isMergeEnded || actor.split.state() != TableSplit.State.DONE)

@@ -344,9 +344,9 @@ public final class GrowthScheduler implements GrowthSource
         merge = null;
         switch (current.kind())
         {
-            case SPLIT, FINISH_SPLIT -> split = session.engine().splits()
+            case SPLIT, FINISH_SPLIT -> split = session.engine().growth()
                 .begin(current.table(), suffix, offsets.get(0), offsets.get(1), deadlineNs);
-            case MERGE, FINISH_MERGE, SETTLE, SETTLE_OWN -> merge = session.engine().splits()
+            case MERGE, FINISH_MERGE, SETTLE, SETTLE_OWN -> merge = session.engine().growth()
                 .beginMerge(current.table(), suffix, offsets.getFirst(), deadlineNs);
         }
         step = Step.WORKING;

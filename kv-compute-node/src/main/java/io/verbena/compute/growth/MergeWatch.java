@@ -121,7 +121,7 @@ final class MergeWatch
         looked = pair;
         cursor++;
         final int group = (cursor * SPREAD & Integer.MAX_VALUE) % looked.table.descriptor().groupCount();
-        look = engine.splits().beginLook(looked.table, looked.first, group, nowNs + LOOK_TIMEOUT_NS);
+        look = engine.growth().beginLook(looked.table, looked.first, group, nowNs + LOOK_TIMEOUT_NS);
         return true;
     }
 

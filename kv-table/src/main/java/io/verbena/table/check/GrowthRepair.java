@@ -103,7 +103,7 @@ public final class GrowthRepair
         {
             suffix = suffixes.poll();
             depthBefore = table.directory.depth(suffix);
-            split = engine.splits().begin(table, suffix, 0, 0, nowNs + timeoutNs);
+            split = engine.growth().begin(table, suffix, 0, 0, nowNs + timeoutNs);
         }
         return 1;
     }
@@ -127,7 +127,7 @@ public final class GrowthRepair
     {
         if (split.isMerged())
         {
-            merge = engine.splits().finishMergeAlone(table, suffix, nowNs + timeoutNs);
+            merge = engine.growth().finishMergeAlone(table, suffix, nowNs + timeoutNs);
         }
         else if (split.state() == TableSplit.State.FAILED)
         {

@@ -29,7 +29,7 @@ public final class OpenTable
     public final int groupCount;
     private final TableDescriptor descriptor;
     private final NodeLinks nodes;
-    private final GrowthSource splitSource;
+    private final GrowthSource growthSource;
     private final NodeLink[] links;
     private final int memoryNodes;
     public final TableDirectory directory;
@@ -44,10 +44,10 @@ public final class OpenTable
     private long movedFrom;
     private int groupsMoved;
 
-    public OpenTable(final NodeLinks nodes, final GrowthSource splitSource, final TableDescriptor descriptor)
+    public OpenTable(final NodeLinks nodes, final GrowthSource growthSource, final TableDescriptor descriptor)
     {
         this.nodes = nodes;
-        this.splitSource = splitSource;
+        this.growthSource = growthSource;
         this.descriptor = descriptor;
         hashFunction = KeyHash.function(descriptor.hashSeed());
         tableId = descriptor.tableId();
@@ -99,12 +99,12 @@ public final class OpenTable
             splits.put(subtable, newLink);
             splits.put(sibling, MergeLink.of(MergeLink.merged(newLink), subtable.offset()));
             leave(sibling.suffix(), sibling.offset() + SubtableDescriptor.GROUPS_OFFSET);
-            splitSource.onMergeMet(this, subtable.merged(newLink));
+            growthSource.onMergeMet(this, subtable.merged(newLink));
         }
         else
         {
             splits.put(subtable, SplitLink.underWay(newLink));
-            splitSource.onSplitMet(this, subtable);
+            growthSource.onSplitMet(this, subtable);
         }
     }
 

@@ -46,7 +46,6 @@ public final class TableMerge extends SubtableWork
     private int depth;
     private long merged;
     private int group;
-    private long movedRecords;
 
     /**
      * @param entry   entry of the directory: one of the two subtables.
@@ -105,12 +104,6 @@ public final class TableMerge extends SubtableWork
     public Subtable merged()
     {
         return merged == 0 ? null : new Subtable(link.memoryNodeId, suffix, depth, merged);
-    }
-
-    /** @return records in the groups that it has merged, by itself or finding them merged. */
-    public long movedRecords()
-    {
-        return movedRecords;
     }
 
     @Override
@@ -474,7 +467,6 @@ public final class TableMerge extends SubtableWork
         }
         else if (unit.isDone())
         {
-            movedRecords += unit.records();
             phase = Phase.FINISH;
             if (++group < table.groupCount)
             {

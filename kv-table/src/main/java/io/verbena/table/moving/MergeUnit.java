@@ -100,17 +100,6 @@ public final class MergeUnit implements Freezing.Buckets
         return failure;
     }
 
-    /** @return records that were in the two groups. */
-    public int records()
-    {
-        int records = 0;
-        for (final long word : old)
-        {
-            records += SlotWord.namesBlock(word) ? 1 : 0;
-        }
-        return records;
-    }
-
     public void stage(final MoveRequests requests)
     {
         switch (step)

@@ -23,20 +23,20 @@ final class Inserts
     private final Lookups lookups;
     private final SlotMoves slotMoves;
     private final Combiner combiner;
-    private final GrowthSource splitSource;
+    private final GrowthSource growthSource;
 
     Inserts(
         final OperationFlow flow,
         final Lookups lookups,
         final SlotMoves slotMoves,
         final Combiner combiner,
-        final GrowthSource splitSource)
+        final GrowthSource growthSource)
     {
         this.flow = flow;
         this.lookups = lookups;
         this.slotMoves = slotMoves;
         this.combiner = combiner;
-        this.splitSource = splitSource;
+        this.growthSource = growthSource;
     }
 
     /** A look found the key absent: choose a slot. */
@@ -64,7 +64,7 @@ final class Inserts
             flow.go(op, Step.MAKE_ROOM);
             return;
         }
-        if (splitSource.requestSplit(op.request.table, op.subtable()))
+        if (growthSource.requestSplit(op.request.table, op.subtable()))
         {
             // As one that has not begun: whoever makes room may wait for epochs. Other writers go on meanwhile.
             op.pause.awaitSplit(op.location.groupsOffset, flow.nowNs +
@@ -84,7 +84,7 @@ final class Inserts
      */
     private void noteFill(final Operation op)
     {
-        if (splitSource != GrowthSource.NONE)
+        if (growthSource != GrowthSource.NONE)
         {
             int records = 0;
             for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
@@ -93,7 +93,7 @@ final class Inserts
             }
             if (op.request.table.directory.noteFill(op.location.subtableSuffix, records, op.location.slotsRead()))
             {
-                splitSource.requestSplit(op.request.table, op.subtable());
+                growthSource.requestSplit(op.request.table, op.subtable());
             }
         }
     }

@@ -47,7 +47,7 @@ final class OperationRunner extends OperationFlow
         starts = new StartStep(this, repeats, combiner, settings.chunkSource());
         final SlotMoves moves = new SlotMoves(this);
         final Lookups lookups = new Lookups(this, moves);
-        inserts = new Inserts(this, lookups, moves, combiner, settings.splitSource());
+        inserts = new Inserts(this, lookups, moves, combiner, settings.growthSource());
         final SwapStep swaps = new SwapStep(this);
         Arrays.fill(steps, new Step(OperationRunner::fail, OperationRunner::fail));
         steps[Step.CACHED_READ] = new Step(lookups::stageCachedRead, lookups::onCachedRead);

@@ -34,5 +34,5 @@ public interface OperationSettings
     ChunkSource chunkSource();
 
     /** @return who splits subtables. */
-    GrowthSource splitSource();
+    GrowthSource growthSource();
 }

@@ -86,10 +86,10 @@ final class EngineRig implements AutoCloseable, OperationListener
         this(regionBytes, chunkBytes, slots, cacheEntries, GrowthSource.NONE);
     }
 
-    /** @param splitSource hears which subtables fill up. */
+    /** @param growthSource hears which subtables fill up. */
     EngineRig(
         final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries,
-        final GrowthSource splitSource) throws IOException
+        final GrowthSource growthSource) throws IOException
     {
         this.chunkBytes = chunkBytes;
         directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");
@@ -105,7 +105,7 @@ final class EngineRig implements AutoCloseable, OperationListener
         engine = TableEngine.open(client.protectionDomain(), clientDevice.attributes(), client.clock(),
             new TableEngineConfiguration().operationSlots(slots).locationCacheEntries(cacheEntries)
                 .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this)
-                .splitSource(splitSource));
+                .growthSource(growthSource));
         vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
             ReadTargetAddress.NONE, RemoteRegion.of(region),
             (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);

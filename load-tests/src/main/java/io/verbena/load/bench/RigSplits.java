@@ -90,7 +90,7 @@ final class RigSplits implements GrowthSource
         if (table.subtable(subtable.suffix()).equals(subtable))
         {
             current = subtable;
-            split = rig.engine().splits().begin(
+            split = rig.engine().growth().begin(
                 table, subtable.suffix(), takeChunk(), takeChunk(), rig.nowNs() + TIMEOUT_NS);
         }
     }

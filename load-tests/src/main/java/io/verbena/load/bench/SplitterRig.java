@@ -63,7 +63,7 @@ final class SplitterRig implements AutoCloseable
     TableSplit begin(final TableDescriptor descriptor, final long offset0, final long offset1)
     {
         final OpenTable table = engine.openTable(descriptor);
-        return engine.splits().begin(table, 0, offset0, offset1, context.clock().nanoTime() + TIMEOUT_NS);
+        return engine.growth().begin(table, 0, offset0, offset1, context.clock().nanoTime() + TIMEOUT_NS);
     }
 
     /**
@@ -76,7 +76,7 @@ final class SplitterRig implements AutoCloseable
     TableMerge beginMerge(final TableDescriptor descriptor, final long offset)
     {
         final OpenTable table = engine.openTable(descriptor);
-        return engine.splits().beginMerge(table, 0, offset, context.clock().nanoTime() + TIMEOUT_NS);
+        return engine.growth().beginMerge(table, 0, offset, context.clock().nanoTime() + TIMEOUT_NS);
     }
 
     /**
