@@ -143,6 +143,21 @@ class VerbenaCommandTest
     }
 
     @Test
+    void shouldServeOtherHostsOnlyWhereTheUserAllowsIt()
+    {
+        final String data = folder.resolve("meta").toString();
+        assertOneLine(ExitStatus.USAGE, "--listen verbena://0.0.0.0:0 is for other hosts, too: hosts that reach it " +
+            "are not authenticated yet", run("meta-server", "--data", data, "--listen", "0.0.0.0:0"));
+        assertOneLine(ExitStatus.USAGE, "give --insecure-network",
+            run("meta-server", "--data", data, "--listen", "[::]:0"));
+        assertOneLine(ExitStatus.USAGE, "--advertise ::1 is for the fabric roce, and this is soft: leave it out",
+            run("meta-server", "--data", data, "--advertise", "::1"));
+        assertOneLine(ExitStatus.USAGE, "not the address of a cluster: 'fd00::7'; it looks like verbena://host:7373, " +
+            "and with an address of IPv6 like verbena://[fd00::7]:7373",
+            run("meta-server", "--data", data, "--listen", "fd00::7"));
+    }
+
+    @Test
     void shouldNotReadAValueThatHasNoEnd()
     {
         assertOneLine(ExitStatus.USAGE, "--file /dev/zero: a value has at most 16384 bytes, and this file more",

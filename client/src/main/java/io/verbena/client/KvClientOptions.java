@@ -22,6 +22,7 @@ public final class KvClientOptions
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
     private Executor completionExecutor;
     private Path tokenFile;
+    private String fabric;
 
     /** The defaults. */
     public KvClientOptions()
@@ -88,6 +89,25 @@ public final class KvClientOptions
     public KvClientOptions tokenFile(final Path tokenFile)
     {
         this.tokenFile = tokenFile;
+        return this;
+    }
+
+    /** {@return the fabric of the client, or null} */
+    public String fabric()
+    {
+        return fabric;
+    }
+
+    /**
+     * Only {@link KvClient#connect(String, KvClientOptions)} needs it, on a host with several networks.
+     *
+     * @param fabric of the client, such as {@code roce:10.0.0.7} for one of this host's addresses; null, the default,
+     *               for the cluster's, at the address from which there is a route to its meta server.
+     * @return this.
+     */
+    public KvClientOptions fabric(final String fabric)
+    {
+        this.fabric = fabric;
         return this;
     }
 

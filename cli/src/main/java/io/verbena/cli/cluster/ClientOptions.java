@@ -33,6 +33,11 @@ public final class ClientOptions
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
 
+    @Option(names = "--fabric", paramLabel = "NAME",
+        description = "Fabric of this command, such as roce:10.0.0.7 where this host has several networks. Default: " +
+            "that of the cluster.")
+    private String fabric;
+
     @Option(names = "--timeout-ms", paramLabel = "MS", defaultValue = "5000",
         description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
     private int timeoutMs;
@@ -77,7 +82,7 @@ public final class ClientOptions
     public KvClient connect(final KvClientOptions options)
     {
         return KvClient.connect(null == cluster ? folder().address() : cluster, options.timeoutNs(timeoutNs())
-            .tokenFile(null == tokenFile ? folder().token() : tokenFile));
+            .fabric(fabric).tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
     /** Folder of the cluster, there or not. */
@@ -96,7 +101,7 @@ public final class ClientOptions
     public OpenedStore openStore()
     {
         checkTimeout();
-        return OpenedStore.open(cluster, tokenFile, folder(), timeoutNs());
+        return OpenedStore.open(cluster, tokenFile, folder(), fabric, timeoutNs());
     }
 
     /** Connects to the meta server alone. */
@@ -104,7 +109,7 @@ public final class ClientOptions
     {
         checkTimeout();
         return MetaCalls.open(null == cluster ? folder().address() : cluster,
-            null == tokenFile ? folder().token() : tokenFile, timeoutNs());
+            null == tokenFile ? folder().token() : tokenFile, fabric, timeoutNs());
     }
 
     /** Exit status for a failure of the store. */

@@ -11,6 +11,7 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -46,14 +47,17 @@ public final class MetaCalls implements AutoCloseable
         client = new MetaClient(raas, vqp);
     }
 
-    static MetaCalls open(final String address, final Path tokenFile, final long timeoutNs)
+    static MetaCalls open(final String address, final Path tokenFile, final String given, final long timeoutNs)
     {
         try
         {
-            final BootstrapAnswer answer = BootstrapClient.ask(ClusterAddress.parse(address),
+            final ClusterAddress cluster = ClusterAddress.parse(address);
+            final BootstrapAnswer answer = BootstrapClient.ask(cluster,
                 ClusterToken.read(tokenFile),
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
-            return new MetaCalls(Fabrics.open(answer.fabric(), ProcessRole.EXPENDABLE), answer, timeoutNs);
+            final String name = NetworkFabric.toJoin(answer, given, null);
+            NetworkFabric.requireReachable(cluster, answer, name);
+            return new MetaCalls(Fabrics.open(name, ProcessRole.EXPENDABLE), answer, timeoutNs);
         }
         catch (final BootstrapException ex)
         {

@@ -11,6 +11,7 @@ import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
@@ -53,25 +54,28 @@ public final class OpenedStore implements AutoCloseable
      * @param address   {@code verbena://host:port}; null: the folder's.
      * @param tokenFile of the cluster; null: the folder's.
      * @param folder    of a cluster on this host.
+     * @param given     fabric of this process; null: the cluster's.
      * @param timeoutNs of each answer.
      * @return the store.
      */
     static OpenedStore open(
-        final String address, final Path tokenFile, final ClusterFolder folder, final long timeoutNs)
+        final String address, final Path tokenFile, final ClusterFolder folder, final String given,
+        final long timeoutNs)
     {
         final boolean isUp =
             new ProcessTable(folder.processes()).entries().stream().anyMatch(ProcessTable.Entry::isLive);
         if (null != address || isUp)
         {
             return live(null == address ? folder.address() : address,
-                null == tokenFile ? folder.token() : tokenFile, timeoutNs);
+                null == tokenFile ? folder.token() : tokenFile, given, timeoutNs);
         }
         final OfflineStore stopped = OfflineStore.open(folder);
         return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
             List.of(stopped::close));
     }
 
-    private static OpenedStore live(final String address, final Path tokenFile, final long timeoutNs)
+    private static OpenedStore live(
+        final String address, final Path tokenFile, final String given, final long timeoutNs)
     {
         Fabric fabric = null;
         Device device = null;
@@ -81,7 +85,9 @@ public final class OpenedStore implements AutoCloseable
             final ClusterToken token = ClusterToken.read(tokenFile);
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
-            fabric = Fabrics.open(answer.fabric(), ProcessRole.EXPENDABLE);
+            final String name = NetworkFabric.toJoin(answer, given, null);
+            NetworkFabric.requireReachable(cluster, answer, name);
+            fabric = Fabrics.open(name, ProcessRole.EXPENDABLE);
             device = fabric.openDevice("check-" + ProcessHandle.current().pid());
             final StoreObserver observer =
                 StoreObserver.open(device, new BootstrapLocator(cluster, token, answer), timeoutNs);

@@ -47,7 +47,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
         "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
-        "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS");
+        "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS", "VERBENA_FABRIC", "VERBENA_ADVERTISE",
+        "VERBENA_INSECURE_NETWORK");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -148,12 +149,13 @@ public final class ComputeNodeCommand implements Callable<Integer>
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
+        final String name = options.fabric(cluster);
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;
         ComputeNodeRole role = null;
         try
         {
-            fabric = Fabrics.open(cluster.fabric(), ProcessRole.EXPENDABLE);
+            fabric = Fabrics.open(name, ProcessRole.EXPENDABLE);
             final StartTimeline start =
                 new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
@@ -172,7 +174,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             }
         }
         return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
-            out, "on " + cluster.fabric());
+            out, "on " + name);
     }
 
     @Override

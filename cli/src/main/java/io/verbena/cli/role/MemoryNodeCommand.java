@@ -72,11 +72,12 @@ public final class MemoryNodeCommand implements Callable<Integer>
         OptionRange.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
+        final String name = options.fabric(cluster);
         Fabric fabric = null;
         MemoryNodeRole role = null;
         try
         {
-            fabric = Fabrics.open(cluster.fabric(), ProcessRole.SERVER);
+            fabric = Fabrics.open(name, ProcessRole.SERVER);
             role = open(fabric, cluster);
         }
         catch (final RdmaException | MemoryNodeException | CheckpointException ex)
@@ -93,7 +94,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         final long readyTimeoutNs = RoleProcess.JOIN_TIMEOUT_NS +
             MemoryFolder.walkTimeoutNs(regionLengthBytes);
         return RoleProcess.run(fabric, role, false, readyTimeoutNs, options.healthPort(),
-            spec.commandLine().getOut(), "on " + cluster.fabric());
+            spec.commandLine().getOut(), "on " + name);
     }
 
     private MemoryNodeRole open(final Fabric fabric, final BootstrapAnswer cluster)

@@ -11,6 +11,7 @@ import io.verbena.meta.store.MetaStoreException;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
@@ -63,6 +64,14 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "Fabric of the cluster, PROVIDER or PROVIDER:ARGUMENT. Default: ${DEFAULT-VALUE}.")
     private String fabricName;
 
+    @Option(names = "--advertise", paramLabel = "ADDRESS",
+        description = "Address of this host, on fabric roce, by which others reach this meta server, as 10.0.0.7, " +
+            "fd00::7 or, for a port that stays the same, [fd00::7]:4791. Default: that of --listen, and any free port.")
+    private String advertise;
+
+    @Option(names = "--insecure-network", description = InsecureNetwork.DESCRIPTION)
+    private boolean insecureNetwork;
+
     @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
     private boolean fresh;
 
@@ -99,13 +108,18 @@ public final class MetaServerCommand implements Callable<Integer>
         try
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
-            fabric = Fabrics.open(fabricName, ProcessRole.SERVER);
+            final String name = NetworkFabric.toServe(fabricName, address, advertise);
+            final boolean isListening = NetworkFabric.isForOtherHosts(address.host());
+            InsecureNetwork.check(insecureNetwork, isListening ? "--listen " + address : "fabric " + name,
+                isListening ? address.host() : NetworkFabric.place(name));
+            fabric = Fabrics.open(name, ProcessRole.SERVER);
             if (!Files.isDirectory(data))
             {
                 OwnerOnly.createFolder(data);
             }
             final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
-            role = MetaServerRole.open(fabric, fabricName, address, token, data, fresh,
+            role = MetaServerRole.open(
+                fabric, NetworkFabric.clusterName(name), address, token, data, fresh,
                 new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
                     .maxNodes(maxNodes));
         }
@@ -134,7 +148,9 @@ public final class MetaServerCommand implements Callable<Integer>
                 undo(fabric, hadToken ? null : tokenPath);
             }
         }
-        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + role.address());
+        final ClusterAddress found = null == advertise ? role.address() :
+            ClusterAddress.of(NetworkFabric.host(advertise), role.address().port());
+        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found);
     }
 
     /** A token of a cluster that never was would be taken for the secret of the next one. */

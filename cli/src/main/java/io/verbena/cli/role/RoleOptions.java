@@ -9,6 +9,7 @@ import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 
 import picocli.CommandLine.Option;
 
@@ -17,7 +18,7 @@ import java.nio.file.Path;
 /** What every role but the meta server takes. */
 public final class RoleOptions
 {
-    private static final int TIMEOUT_MS = 10_000;
+    private static final int TIMEOUT_MS = 5_000;
 
     @Option(names = "--cluster", paramLabel = "ADDRESS", required = true,
         description = "Address of the cluster: verbena://host:port.")
@@ -30,6 +31,19 @@ public final class RoleOptions
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
+
+    @Option(names = "--fabric", paramLabel = "NAME",
+        description = "Fabric of this node, PROVIDER or PROVIDER:ARGUMENT. Default: that of the cluster.")
+    private String fabric;
+
+    @Option(names = "--advertise", paramLabel = "ADDRESS",
+        description = "Address of this host, on fabric roce, by which others reach this node, as 10.0.0.7, fd00::7 " +
+            "or, for a port that stays the same, [fd00::7]:4791. Default: the one from which there is a route to " +
+            "the meta server, and any free port.")
+    private String advertise;
+
+    @Option(names = "--insecure-network", description = InsecureNetwork.DESCRIPTION)
+    private boolean insecureNetwork;
 
     /** As the options would be given. */
     static RoleOptions of(final String cluster, final Path tokenFile, final int healthPort)
@@ -52,6 +66,27 @@ public final class RoleOptions
         try
         {
             return BootstrapClient.ask(ClusterAddress.parse(cluster), ClusterToken.read(tokenFile), TIMEOUT_MS);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw failed(ex);
+        }
+    }
+
+    /**
+     * Chooses the fabric of this node, and checks that the meta server is reached there.
+     *
+     * @param answer of the cluster.
+     * @return name of the fabric.
+     */
+    String fabric(final BootstrapAnswer answer)
+    {
+        try
+        {
+            final String name = NetworkFabric.toJoin(answer, fabric, advertise);
+            InsecureNetwork.check(insecureNetwork, "fabric " + name, NetworkFabric.place(name));
+            NetworkFabric.requireReachable(ClusterAddress.parse(cluster), answer, name);
+            return name;
         }
         catch (final BootstrapException ex)
         {

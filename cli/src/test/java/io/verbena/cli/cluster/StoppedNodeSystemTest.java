@@ -245,7 +245,8 @@ class StoppedNodeSystemTest
     {
         static Memory read(final ClusterFolder folder)
         {
-            try (OpenedStore opened = OpenedStore.open(null, null, folder, STEP_NS); Arena arena = Arena.ofConfined())
+            try (OpenedStore opened = OpenedStore.open(null, null, folder, null, STEP_NS);
+                Arena arena = Arena.ofConfined())
             {
                 final int node = opened.memoryNodeIds().getFirst();
                 final MemorySegment page = arena.allocate(SuperblockDescriptor.READ_BYTES, 64);

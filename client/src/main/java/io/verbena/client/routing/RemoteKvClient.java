@@ -2,6 +2,7 @@ package io.verbena.client.routing;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
 import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvUnavailableException;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
@@ -11,6 +12,7 @@ import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.request.Waker;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
@@ -39,10 +41,11 @@ public final class RemoteKvClient
     static KvClient connect(final String address, final KvClientOptions options)
     {
         final BootstrapAnswer answer = ask(address, options);
+        final String name = fabric(address, answer, options);
         Fabric fabric = null;
         try
         {
-            fabric = Fabrics.open(answer.fabric());
+            fabric = Fabrics.open(name);
             final Fabric opened = fabric;
             final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
             return open(device, locator(address, options, answer), options, () ->
@@ -57,7 +60,7 @@ public final class RemoteKvClient
             {
                 fabric.close();
             }
-            throw new KvUnavailableException("cluster at " + address + " is on fabric " + answer.fabric() +
+            throw new KvUnavailableException("cluster at " + address + " is on fabric " + name +
                 ", which cannot be used here: " + ex.getMessage());
         }
     }
@@ -125,9 +128,29 @@ public final class RemoteKvClient
         }
         catch (final BootstrapException ex)
         {
-            throw BootstrapException.Reason.UNREACHABLE == ex.reason() ?
-                new KvUnavailableException(ex.getMessage()) : new KvInvalidRequestException(ex.getMessage());
+            throw failed(ex);
         }
+    }
+
+    private static String fabric(
+        final String address, final BootstrapAnswer answer, final KvClientOptions options)
+    {
+        try
+        {
+            final String name = NetworkFabric.toJoin(answer, options.fabric(), null);
+            NetworkFabric.requireReachable(ClusterAddress.parse(address), answer, name);
+            return name;
+        }
+        catch (final BootstrapException ex)
+        {
+            throw failed(ex);
+        }
+    }
+
+    private static KvException failed(final BootstrapException ex)
+    {
+        return BootstrapException.Reason.UNREACHABLE == ex.reason() ?
+            new KvUnavailableException(ex.getMessage()) : new KvInvalidRequestException(ex.getMessage());
     }
 
     private static Path tokenFile(final KvClientOptions options)

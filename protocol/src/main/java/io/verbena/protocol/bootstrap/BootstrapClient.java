@@ -61,7 +61,7 @@ public final class BootstrapClient
             {
                 throw failure(Reason.UNREACHABLE, address, "the host is not known", null);
             }
-            socket.connect(target, timeoutMs);
+            connect(socket, target, address, timeoutMs);
             socket.setTcpNoDelay(true);
             final MessageReader in = new MessageReader(socket, timeoutMs);
             return shakeHands(socket, in, address, token, version, formats, clientNonce);
@@ -77,6 +77,21 @@ public final class BootstrapClient
         catch (final IOException ex)
         {
             throw failure(Reason.UNREACHABLE, address, ex.getMessage() + "; is the cluster up?", ex);
+        }
+    }
+
+    private static void connect(
+        final Socket socket, final InetSocketAddress target, final ClusterAddress address, final int timeoutMs)
+        throws IOException
+    {
+        try
+        {
+            socket.connect(target, timeoutMs);
+        }
+        catch (final SocketTimeoutException ex)
+        {
+            throw failure(Reason.UNREACHABLE, address, "no answer from port " + address.port() + "/tcp within " +
+                timeoutMs + " ms; is the cluster up? Is the port open in the firewalls between?", ex);
         }
     }
 

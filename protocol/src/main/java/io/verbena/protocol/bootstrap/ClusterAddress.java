@@ -42,10 +42,22 @@ public record ClusterAddress(String host, int port)
         throw bad(text, null);
     }
 
+    /**
+     * @param host name or address, of IPv6 with or without brackets.
+     * @param port of its meta server.
+     * @return the address of a cluster.
+     */
+    public static ClusterAddress of(final String host, final int port)
+    {
+        return new ClusterAddress(host.contains(":") && !host.startsWith("[") ? '[' + host + ']' : host, port);
+    }
+
     private static BootstrapException bad(final String text, final Throwable cause)
     {
         return new BootstrapException(BootstrapException.Reason.BAD_ADDRESS,
-            "not the address of a cluster: '" + text + "'; it looks like verbena://host:" + DEFAULT_PORT, cause);
+            "not the address of a cluster: '" + text + "'; it looks like verbena://host:" + DEFAULT_PORT +
+            (text.replaceFirst("^.*://", "").matches("[0-9a-fA-F.]*(:[0-9a-fA-F.]*){2,}") ?
+            ", and with an address of IPv6 like verbena://[fd00::7]:" + DEFAULT_PORT : ""), cause);
     }
 
     @Override

@@ -1,0 +1,329 @@
+package io.verbena.protocol.bootstrap;
+
+import io.verbena.protocol.bootstrap.BootstrapException.Reason;
+import io.verbena.rdma.verbs.DeviceAddress;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.DatagramSocket;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Names of the fabric {@code roce}, whose processes may be on several hosts: each process opens it at an address of its
+ * own host, {@code roce:ADDRESS} or {@code roce:[ADDRESS]:PORT}, and a cluster's handshake says {@code roce} alone.
+ * Names of all other fabrics pass unchanged. Stateless.
+ */
+public final class NetworkFabric
+{
+    /** Name of the fabric, and of its provider. */
+    public static final String NAME = "roce";
+    /** How names of the fabric begin that is the memory of one host. */
+    private static final String ONE_HOST = "soft";
+    private static final int MAX_PORT = 0xFFFF;
+    private static final int REACH_TIMEOUT_MS = 3_000;
+    /** [ADDRESS]:PORT, [ADDRESS], ADDRESS of IPv6, or HOST:PORT and HOST. */
+    private static final Pattern PLACE =
+        Pattern.compile("\\[(?<bracketed>[^\\[\\]]+)](?::(?<port>\\d{1,5}))?|" +
+            "(?<ipv6>[^\\[\\]]*:[^\\[\\]]*:[^\\[\\]]*)|(?<host>[^\\[\\]:]+)(?::(?<hostport>\\d{1,5}))?");
+
+    private NetworkFabric()
+    {
+    }
+
+    /** @return whether processes on several hosts may use the fabric of that name. */
+    public static boolean isNetwork(final String fabric)
+    {
+        return NAME.equals(fabric) || fabric.startsWith(NAME + ':');
+    }
+
+    /** @return the name by which a cluster says on which fabric it is. */
+    public static String clusterName(final String fabric)
+    {
+        return isNetwork(fabric) ? NAME : fabric;
+    }
+
+    /**
+     * The fabric of a process that joins a cluster.
+     *
+     * @param cluster   what the cluster answered.
+     * @param given     fabric that the user names, or null.
+     * @param advertise address of this host, with or without a port, by which others reach this process; null: the one
+     *                  from which there is a route to the cluster.
+     * @return its name here.
+     * @throws BootstrapException when there is no route, or the address is none of this host.
+     */
+    public static String toJoin(final BootstrapAnswer cluster, final String given, final String advertise)
+    {
+        if (null != given && !NAME.equals(given))
+        {
+            requireNone(advertise, given);
+            return given;
+        }
+        if (!isNetwork(cluster.fabric()))
+        {
+            requireNone(advertise, cluster.fabric());
+            return cluster.fabric();
+        }
+        return null == advertise ? name(towards(address(cluster.metaServer().device())), 0) : at(advertise);
+    }
+
+    /**
+     * The fabric of a meta server.
+     *
+     * @param fabric    that the user names.
+     * @param listen    where the cluster is found.
+     * @param advertise address of this host, with or without a port, by which others reach it; null: that of
+     *                  {@code listen}.
+     * @return its name here.
+     * @throws BootstrapException when that says no address of this host.
+     */
+    public static String toServe(final String fabric, final ClusterAddress listen, final String advertise)
+    {
+        if (!NAME.equals(fabric))
+        {
+            requireNone(advertise, fabric);
+            return fabric;
+        }
+        if (null == advertise && resolve(listen.host()).isAnyLocalAddress())
+        {
+            throw bad("--listen " + listen.host() + " is every address of this host, and the fabric needs one: give " +
+                "--advertise ADDRESS, one of " + ownAddresses(), null);
+        }
+        return at(null == advertise ? listen.host() : advertise);
+    }
+
+    private static void requireNone(final String advertise, final String fabric)
+    {
+        if (null != advertise)
+        {
+            throw bad("--advertise " + advertise + " is for the fabric " + NAME + ", and this is " + fabric +
+                ": leave it out", null);
+        }
+    }
+
+    /** @return the host of {@code ADDRESS} or {@code ADDRESS:PORT}. */
+    public static String host(final String place)
+    {
+        final Matcher matcher = PLACE.matcher(place);
+        if (!matcher.matches())
+        {
+            throw bad("'" + place + "' is no address: it looks like 10.0.0.7, fd00::7 or [fd00::7]:4791", null);
+        }
+        return null != matcher.group("bracketed") ? matcher.group("bracketed") :
+            null != matcher.group("ipv6") ? matcher.group("ipv6") : matcher.group("host");
+    }
+
+    private static int port(final String place)
+    {
+        final Matcher matcher = PLACE.matcher(place);
+        final String digits = !matcher.matches() ? null :
+            null != matcher.group("port") ? matcher.group("port") : matcher.group("hostport");
+        final int port = null == digits ? 0 : Integer.parseInt(digits);
+        if (port > MAX_PORT || null != digits && 0 == port)
+        {
+            throw bad("port " + digits + " of '" + place + "' must be 1 to " + MAX_PORT, null);
+        }
+        return port;
+    }
+
+    private static String at(final String place)
+    {
+        final InetAddress address = resolve(host(place));
+        if (address.isAnyLocalAddress() || !isOwn(address))
+        {
+            throw bad(literal(address) + " is no address of this host: it has " + ownAddresses(), null);
+        }
+        return name(address, port(place));
+    }
+
+    private static String name(final InetAddress address, final int port)
+    {
+        if (address.isLinkLocalAddress())
+        {
+            throw bad(literal(address) + " is an address of one link alone, and peers need one that is the same " +
+                "everywhere: give --advertise ADDRESS, one of " + ownAddresses(), null);
+        }
+        final String text = literal(address);
+        return NAME + ':' + (0 == port ? text : '[' + text + "]:" + port);
+    }
+
+    /** @return the address of this host from which packets go to another address. */
+    private static InetAddress towards(final InetAddress remote)
+    {
+        try (DatagramSocket socket = new DatagramSocket())
+        {
+            socket.connect(new InetSocketAddress(remote, 1)); // sends nothing; any port does
+            return socket.getLocalAddress();
+        }
+        catch (final SocketException | UncheckedIOException ex)
+        {
+            throw new BootstrapException(Reason.UNREACHABLE, "no route from this host to " + literal(remote) +
+                ", the address of the cluster's meta server on its fabric: " + ex.getMessage() +
+                "; this host has " + ownAddresses(), ex);
+        }
+    }
+
+    /**
+     * Checks that the meta server's fabric can be reached from this host.
+     *
+     * @param asked   where the cluster answered.
+     * @param cluster what it answered.
+     * @param local   name of the fabric here.
+     * @throws BootstrapException that names the address and the port that do not answer, within 3 s.
+     */
+    public static void requireReachable(
+        final ClusterAddress asked, final BootstrapAnswer cluster, final String local)
+    {
+        if (!isNetwork(cluster.fabric()) || !isNetwork(local))
+        {
+            requireSameHost(asked, cluster.fabric());
+            return;
+        }
+        final DeviceAddress device = cluster.metaServer().device();
+        final InetAddress remote = address(device);
+        final int port = (int)device.serviceLocator() & MAX_PORT;
+        final String what = literal(remote) + " port " + port + "/tcp, the meta server's fabric";
+        try (Socket socket = new Socket())
+        {
+            socket.connect(new InetSocketAddress(remote, port), REACH_TIMEOUT_MS);
+        }
+        catch (final SocketTimeoutException ex)
+        {
+            throw new BootstrapException(Reason.UNREACHABLE, "no answer from " + what + ", within " +
+                REACH_TIMEOUT_MS / 1_000 + " s: is it open, as tcp and as udp, in the firewalls between? " +
+                "'meta-server --advertise [ADDRESS]:PORT' gives it the same port each time", ex);
+        }
+        catch (final ConnectException ex)
+        {
+            throw new BootstrapException(Reason.UNREACHABLE, "nothing listens at " + what + (
+                remote.isLoopbackAddress() ? ": it can be reached from its own host alone, start it with --listen " +
+                "or --advertise of an address that this host reaches" : ": is it up?") + " (" + ex.getMessage() + ')',
+                ex);
+        }
+        catch (final IOException ex)
+        {
+            throw new BootstrapException(
+                Reason.UNREACHABLE, "cannot reach " + what + ": " + ex.getMessage(), ex);
+        }
+    }
+
+    private static void requireSameHost(final ClusterAddress asked, final String fabric)
+    {
+        if (fabric.startsWith(ONE_HOST) && !isOwn(resolve(asked.host())))
+        {
+            throw new BootstrapException(Reason.UNREACHABLE, "the cluster at " + asked + " is on fabric " + fabric +
+                ", the memory of its own host: start it with 'meta-server --fabric " + NAME + "' to join it from " +
+                "this one", null);
+        }
+    }
+
+    private static boolean isOwn(final InetAddress address)
+    {
+        try
+        {
+            return address.isAnyLocalAddress() || null != NetworkInterface.getByInetAddress(address);
+        }
+        catch (final SocketException ex)
+        {
+            throw bad("interfaces of this host cannot be listed: " + ex.getMessage(), ex);
+        }
+    }
+
+    /**
+     * @param place name or address of a host, or the name of an interface.
+     * @return whether other hosts may reach what listens there.
+     */
+    public static boolean isForOtherHosts(final String place)
+    {
+        try
+        {
+            final NetworkInterface named = NetworkInterface.getByName(place);
+            return null == named ? !resolve(place).isLoopbackAddress() : !named.isLoopback();
+        }
+        catch (final SocketException ex)
+        {
+            throw bad("interfaces of this host cannot be listed: " + ex.getMessage(), ex);
+        }
+    }
+
+    /** @return the address or interface in the name of a fabric; null where that is on no network. */
+    public static String place(final String fabric)
+    {
+        return fabric.startsWith(NAME + ':') ? host(fabric.substring(NAME.length() + 1)) : null;
+    }
+
+    private static InetAddress resolve(final String host)
+    {
+        try
+        {
+            return InetAddress.getByName(host);
+        }
+        catch (final UnknownHostException ex)
+        {
+            throw bad("unknown host '" + host + "': give an address of this host, one of " + ownAddresses(), ex);
+        }
+    }
+
+    private static BootstrapException bad(final String message, final Throwable cause)
+    {
+        return new BootstrapException(Reason.BAD_ADDRESS, message, cause);
+    }
+
+    private static InetAddress address(final DeviceAddress device)
+    {
+        try
+        {
+            return InetAddress.getByAddress(
+                ByteBuffer.allocate(2 * Long.BYTES).putLong(device.gidHigh()).putLong(device.gidLow()).array());
+        }
+        catch (final UnknownHostException ex)
+        {
+            throw new IllegalStateException("16 bytes are an address", ex);
+        }
+    }
+
+    private static String ownAddresses()
+    {
+        try
+        {
+            return NetworkInterface.networkInterfaces()
+                .flatMap((each) -> each.inetAddresses().filter((address) -> !address.isLinkLocalAddress())
+                    .map((address) -> literal(address) + " (" + each.getName() + ')'))
+                .collect(Collectors.joining(", "));
+        }
+        catch (final SocketException ex)
+        {
+            return "no address that can be listed";
+        }
+    }
+
+    /** The JDK writes IPv6 addresses in full, with the interface; people write them short. */
+    static String literal(final InetAddress address)
+    {
+        if (!(address instanceof Inet6Address))
+        {
+            return address.getHostAddress();
+        }
+        final String full = ':' + address.getHostAddress().replaceFirst("%.*", "") + ':';
+        String longest = "";
+        final Matcher zeros = Pattern.compile(":0(?::0)+(?=:)").matcher(full);
+        while (zeros.find())
+        {
+            longest = zeros.group().length() > longest.length() ? zeros.group() : longest;
+        }
+        final String text = longest.isEmpty() ? full : full.replaceFirst(longest, ":");
+        return text.substring(text.startsWith("::") ? 0 : 1, text.length() - (text.endsWith("::") ? 0 : 1));
+    }
+}
