@@ -31,14 +31,15 @@ final class AtomicResults
         count = Math.min(count + 1, sequences.length);
     }
 
-    /** Index of the result of an atomic, -1 when it is not there. */
+    /** Index of the newest result of an atomic with this PSN, -1 when it is not there. */
     int find(final int sequence)
     {
-        for (int i = 0; i < count; i++)
+        for (int age = 1; age <= count; age++)
         {
-            if (sequences[i] == sequence)
+            final int index = (next - age + sequences.length) % sequences.length;
+            if (sequences[index] == sequence)
             {
-                return i;
+                return index;
             }
         }
         return -1;

@@ -3,6 +3,8 @@ package io.verbena.rdma.roce.engine;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import org.agrona.concurrent.NanoClock;
 
+import java.util.function.IntSupplier;
+
 /** What all objects of an engine share. Used by the thread that drives, except where it says otherwise. */
 final class EngineContext
 {
@@ -10,7 +12,7 @@ final class EngineContext
     private final PacketWriter writer;
     private final NanoClock clock;
     private final EngineCounters counters;
-    private final RemoteAccess memory = new RemoteAccess();
+    private final RemoteAccess memory;
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final Schedule schedule = new Schedule();
     private final PostedQueuePairs posted = new PostedQueuePairs();
@@ -24,8 +26,10 @@ final class EngineContext
         final NanoClock clock,
         final EngineCounters counters,
         final EngineDriver driver,
+        final IntSupplier random,
         final ScheduleEntry overrun)
     {
+        memory = new RemoteAccess(random);
         this.overrun = overrun;
         this.driver = driver;
         this.options = options;

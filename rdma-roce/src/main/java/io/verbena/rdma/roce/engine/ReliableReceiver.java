@@ -2,7 +2,6 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
-import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.IethDescriptor;
 import io.verbena.rdma.roce.wire.ImmDtDescriptor;
@@ -11,7 +10,6 @@ import io.verbena.rdma.roce.wire.RethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AccessChecks;
-import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -29,13 +27,12 @@ import io.verbena.rdma.verbs.WorkCompletions;
 final class ReliableReceiver extends ReceiveSide
 {
     private static final int NONE = -1;
-    /** Answers sent at once to let a later atomic pass. */
-    private static final int DRAIN_PACKETS = 64;
     private static final int QUANTUM_PACKETS = 16;
 
     private final ReplyQueue replies = new ReplyQueue(EngineOptions.MAX_READ_ATOMIC);
     private final AtomicResults results = new AtomicResults(EngineOptions.MAX_READ_ATOMIC);
     private final InboundWrite write;
+    private final InboundAtomic atomic;
     private final PacketWriter writer;
     private int expected;
     private int messageSequence;
@@ -44,6 +41,8 @@ final class ReliableReceiver extends ReceiveSide
     private boolean isNakSent;
     /** Syndrome to be sent, or {@link #NONE}. */
     private int pendingSyndrome = NONE;
+    /** Syndrome of the expected request, which cannot be executed, until the answers before it were sent; or NONE. */
+    private int waitingRefusal = NONE;
     /** Syndrome of the request that ended everything, or {@link #NONE}. */
     private int refusal = NONE;
     private int rnrCode;
@@ -52,6 +51,7 @@ final class ReliableReceiver extends ReceiveSide
     {
         super(queuePair);
         write = new InboundWrite(queuePair);
+        atomic = new InboundAtomic(queuePair);
         writer = queuePair.engine().writer();
     }
 
@@ -81,7 +81,9 @@ final class ReliableReceiver extends ReceiveSide
         openMessage = 0;
         isNakSent = false;
         pendingSyndrome = NONE;
+        waitingRefusal = NONE;
         refusal = NONE;
+        atomic.clear();
     }
 
     @Override
@@ -90,6 +92,8 @@ final class ReliableReceiver extends ReceiveSide
         super.flush();
         replies.clear();
         pendingSyndrome = NONE;
+        waitingRefusal = NONE;
+        atomic.clear();
     }
 
     /** Whether it still answers in ERR, because a refusal of its own led there and may have been lost. */
@@ -109,6 +113,10 @@ final class ReliableReceiver extends ReceiveSide
                 sendAcknowledge(refusal, expected);
             }
         }
+        else if (distance >= 0 && (waitingRefusal != NONE || atomic.isWaiting()))
+        {
+            waitBehind(distance);
+        }
         else if (distance > 0)
         {
             queuePair.engine().counters().outOfSequence++;
@@ -124,6 +132,16 @@ final class ReliableReceiver extends ReceiveSide
             execute(packet, opcode, payloadBytes);
         }
         transmit(QUANTUM_PACKETS);
+    }
+
+    /** The expected request is here and waits; what is behind it is asked for later, unless all ends with it. */
+    private void waitBehind(final int distance)
+    {
+        if (distance > 0)
+        {
+            queuePair.engine().counters().deferred++;
+            atomic.onFollowed();
+        }
     }
 
     private void execute(final RocePacket packet, final int opcode, final int payloadBytes)
@@ -254,45 +272,32 @@ final class ReliableReceiver extends ReceiveSide
 
     private void executeAtomic(final RocePacket packet, final int operation)
     {
-        final boolean isSwap = operation == RoceOpcode.COMPARE_SWAP;
-        final long address = AtomicEthDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES);
-        final int status = AccessChecks.queuePairStatus(isSwap ? WorkRequest.COMPARE_SWAP : WorkRequest.FETCH_ADD,
-            queuePair.accessFlags(), address, Math.max(0, queuePair.readAtomicDepth() - replies.newCount()));
+        atomic.begin(packet, operation);
+        if (!replies.isEmpty())
+        {
+            queuePair.engine().counters().deferred++;
+        }
+        // Executed by the transmission that follows, behind the answers.
+    }
+
+    /** Executes the atomic that has waited for the answers before it. */
+    private void executeAtomic()
+    {
+        final int status = atomic.check(queuePair.readAtomicDepth() - replies.newCount());
         if (status != WorkCompletionStatus.SUCCESS)
         {
             refuse(syndrome(status));
             return;
         }
-        final long word = queuePair.engine().memory().remote(
-            AtomicEthDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), queuePair.domain(),
-            queuePair.number(), AccessFlags.REMOTE_ATOMIC, address, Long.BYTES);
-        // The word must be aligned where it lies, too: a window may begin anywhere.
-        if (word == RemoteAccess.REFUSED || (word & Long.BYTES - 1) != 0)
-        {
-            refuse(word == RemoteAccess.REFUSED ?
-                AethDescriptor.REMOTE_ACCESS_ERROR : AethDescriptor.INVALID_REQUEST);
-            return;
-        }
-        transmit(DRAIN_PACKETS);
-        if (refusal != NONE)
-        {
-            return;
-        }
-        if (!replies.isEmpty())
-        {
-            // An earlier READ must not see what this changes. It comes again.
-            queuePair.engine().counters().deferred++;
-            return;
-        }
-        final long operand = AtomicEthDescriptor.swapOrAdd(packet.buffer(), BthDescriptor.LENGTH_BYTES);
-        final long original = isSwap ?
-            RawMemory.compareSwap(
-                word, AtomicEthDescriptor.compare(packet.buffer(), BthDescriptor.LENGTH_BYTES), operand) :
-            RawMemory.fetchAdd(word, operand);
+        final long original = atomic.execute();
         messageSequence = PacketSequence.add(messageSequence, 1);
         results.add(expected, original);
         replies.addAtomic(true, expected, messageSequence, original);
         answered(1);
+        if (atomic.isFollowed())
+        {
+            nak(AethDescriptor.SEQUENCE_ERROR);
+        }
     }
 
     /** A packet of a SEND or WRITE has taken effect. */
@@ -351,7 +356,13 @@ final class ReliableReceiver extends ReceiveSide
             final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
             final boolean isPast = lengthBytes <= Integer.MAX_VALUE &&
                 PacketSequence.distance(PacketSequence.add(sequence, packets(lengthBytes)), expected) <= 0;
-            if (isPast && checkRead(packet) == WorkCompletionStatus.SUCCESS)
+            final int status = isPast ? checkRead(packet) : WorkCompletionStatus.SUCCESS;
+            if (status != WorkCompletionStatus.SUCCESS)
+            {
+                // Only its requester knows whether it still waits for this one: a late copy must not end anything.
+                sendAcknowledge(syndrome(status), sequence);
+            }
+            else if (isPast)
             {
                 replies.addRead(false, sequence, messageSequence, packets(lengthBytes),
                     RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES),
@@ -410,14 +421,19 @@ final class ReliableReceiver extends ReceiveSide
     {
         queuePair.engine().counters().refused++;
         pendingSyndrome = NONE;
-        transmit(DRAIN_PACKETS);
-        if (refusal != NONE)
+        waitingRefusal = syndrome;
+        atomic.clear();
+    }
+
+    /** Everything before the refused request was answered. */
+    private void sendRefusal()
+    {
+        if (sendAcknowledge(waitingRefusal, expected))
         {
-            return;
+            refusal = waitingRefusal;
+            waitingRefusal = NONE;
+            queuePair.onRequestRefused(AccessChecks.responderEvent(status(refusal)));
         }
-        refusal = syndrome;
-        sendAcknowledge(syndrome, expected);
-        queuePair.onRequestRefused(AccessChecks.responderEvent(status(syndrome)));
     }
 
     private static int syndrome(final int requesterStatus)
@@ -452,16 +468,25 @@ final class ReliableReceiver extends ReceiveSide
                     break;
                 }
             }
+            else if (atomic.isWaiting())
+            {
+                executeAtomic();
+            }
             else
             {
-                if (pendingSyndrome != NONE && sendPending())
+                if (waitingRefusal != NONE)
+                {
+                    sendRefusal();
+                }
+                else if (pendingSyndrome != NONE && sendPending())
                 {
                     pendingSyndrome = NONE;
                 }
                 break;
             }
         }
-        final boolean hasMore = !replies.isEmpty() || pendingSyndrome != NONE;
+        final boolean hasMore =
+            !replies.isEmpty() || pendingSyndrome != NONE || waitingRefusal != NONE || atomic.isWaiting();
         if (hasMore)
         {
             queuePair.wake();
@@ -498,11 +523,7 @@ final class ReliableReceiver extends ReceiveSide
         final long source = lengthBytes == 0 ? 1 : readable(replies.key(), replies.address(), lengthBytes);
         if (source == RemoteAccess.REFUSED)
         {
-            // The right has gone since the request was accepted.
-            expected = PacketSequence.add(replies.sequence(), 0);
-            replies.clear();
-            refuse(AethDescriptor.REMOTE_ACCESS_ERROR);
-            return false;
+            return refuseReply();
         }
         final RocePacket packet = writer.claim();
         if (packet == null)
@@ -523,6 +544,25 @@ final class ReliableReceiver extends ReceiveSide
         send(packet, opcode, lengthBytes, replies.sequence());
         replies.advance(lengthBytes);
         return true;
+    }
+
+    /** The right has gone since the READ was accepted. A repeated READ ends nothing here, as when it arrives. */
+    private boolean refuseReply()
+    {
+        if (replies.isNew())
+        {
+            expected = PacketSequence.add(replies.sequence(), 0);
+            replies.clear();
+            refuse(AethDescriptor.REMOTE_ACCESS_ERROR);
+            return true;
+        }
+        final boolean isSent =
+            sendAcknowledge(AethDescriptor.REMOTE_ACCESS_ERROR, PacketSequence.add(replies.sequence(), 0));
+        if (isSent)
+        {
+            replies.drop();
+        }
+        return isSent;
     }
 
     private boolean sendAtomicReply()

@@ -66,8 +66,6 @@ final class ReliableSender extends SendSide
     @Override
     void start(final int sequence)
     {
-        configure();
-        retries.onProgress();
         mtu = queuePair.mtu();
         nextSequence = sequence;
         unacked = sequence;
@@ -75,6 +73,7 @@ final class ReliableSender extends SendSide
         ackRequestedEnd = sequence;
         sinceAckRequest = 0;
         isRecovering = false;
+        configure();
     }
 
     /** Takes retries and depth over from the queue pair, in RTR and in SQD with nothing in flight. */
@@ -84,6 +83,10 @@ final class ReliableSender extends SendSide
         final QueuePairAttributes attributes = new QueuePairAttributes();
         queuePair.query(attributes);
         retries.configure(attributes);
+        if (sentEnd == unacked)
+        {
+            retries.onProgress();
+        }
         reads.limit(attributes.maxReadAtomic());
     }
 

@@ -1,11 +1,14 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.spi.BoundWindow;
-import io.verbena.rdma.spi.KeyTable;
+import io.verbena.rdma.spi.RandomKeyTable;
+import io.verbena.rdma.spi.RandomWindowTable;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.ProtectionDomain;
+
+import java.util.function.IntSupplier;
 
 /**
  * The memory of an engine: its keys, and the check that turns a key and an address into an address to access. Asked
@@ -16,8 +19,15 @@ final class RemoteAccess
     /** No access. */
     static final long REFUSED = 0;
 
-    final KeyTable regions = new KeyTable();
-    final WindowTable windows = new WindowTable();
+    final RandomKeyTable regions;
+    final RandomWindowTable windows;
+
+    /** @param random where keys come from, unpredictable unless in a test. */
+    RemoteAccess(final IntSupplier random)
+    {
+        regions = new RandomKeyTable(random);
+        windows = new RandomWindowTable(random);
+    }
 
     /**
      * Resolves a remote access.

@@ -110,6 +110,12 @@ final class ReplyQueue
         return areReads[head];
     }
 
+    /** Whether the oldest is no repetition. */
+    boolean isNew()
+    {
+        return areNew[head];
+    }
+
     /** PSN of the next response of the oldest. */
     int sequence()
     {
@@ -170,9 +176,15 @@ final class ReplyQueue
         bytesLeft[head] -= payloadBytes;
         if (--packetsLeft[head] == 0)
         {
-            newCount -= areNew[head] ? 1 : 0;
-            head = (head + 1) % capacity;
-            count--;
+            drop();
         }
+    }
+
+    /** Takes the oldest out, answered or not. */
+    void drop()
+    {
+        newCount -= areNew[head] ? 1 : 0;
+        head = (head + 1) % capacity;
+        count--;
     }
 }

@@ -85,6 +85,9 @@ final class RetryState
     long awaitReceive(final long nowNs, final int code)
     {
         rnrRetriesLeft--;
+        // The peer is there and has said so: only what is lost in a row counts as not answered.
+        retriesLeft = retryCount;
+        backoff = 0;
         isWaiting = true;
         isArmed = false;
         return nowNs + RetryTimers.rnrWaitNs(code);

@@ -64,7 +64,8 @@ public final class RoceEngine
      * @param options address, window.
      * @param sink    where packets go.
      * @param clock   monotone time; read for each packet and each {@link #doWork}, so a cached one may be given.
-     * @param random  where queue pair numbers come from, unpredictable unless in a test.
+     * @param random  where queue pair numbers and keys come from, unpredictable unless in a test; called in
+     *                control verbs only, one at a time.
      * @param driver  decides which thread drives; {@link EngineDriver#NONE} when one thread uses everything.
      */
     public RoceEngine(
@@ -76,7 +77,7 @@ public final class RoceEngine
     {
         this.random = random;
         context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters, driver,
-            new OverrunTurn());
+            random, new OverrunTurn());
     }
 
     /** @return a new protection domain. */

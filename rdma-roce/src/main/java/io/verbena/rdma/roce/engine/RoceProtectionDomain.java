@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -33,31 +34,46 @@ public final class RoceProtectionDomain implements ProtectionDomain
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         final Arena arena = Arena.ofShared();
-        return add(arena.allocate(lengthBytes, PAGE_BYTES), accessFlags, arena);
+        return add(arena.allocate(lengthBytes, PAGE_BYTES), accessFlags, arena::close);
     }
 
     @Override
     public MemoryRegion register(final MemorySegment segment, final int accessFlags)
     {
         RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);
-        if (!segment.isNative())
+        SegmentHold.checkCanBeHeld(segment);
+        if (segment.isReadOnly())
         {
-            throw new RdmaException("only native memory can be registered: " + segment);
+            throw new RdmaException("read-only memory cannot be registered, peers could write to it: " + segment);
         }
-        return add(segment, accessFlags, null);
+        final SegmentHold hold = SegmentHold.of(segment);
+        return add(segment, accessFlags, hold::close);
     }
 
-    private MemoryRegion add(final MemorySegment segment, final int accessFlags, final Arena arena)
+    /** Frees the memory, or lets it go, when the region is closed and when there is no key for it. */
+    private MemoryRegion add(final MemorySegment segment, final int accessFlags, final Runnable free)
     {
-        return engine.memory().regions.add(segment, segment.address(), accessFlags, this, (region) ->
+        final RegisteredRegion[] added = {null};
+        try
         {
-            // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
-            engine.exclusively(() -> engine.memory().regions.remove(region));
-            if (arena != null)
+            engine.exclusively(() -> added[0] = engine.memory().regions.add(
+                segment, segment.address(), accessFlags, this, (region) -> remove(region, free)));
+            return added[0];
+        }
+        finally
+        {
+            if (added[0] == null)
             {
-                arena.close();
+                free.run();
             }
-        });
+        }
+    }
+
+    private void remove(final RegisteredRegion region, final Runnable free)
+    {
+        // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
+        engine.exclusively(() -> engine.memory().regions.remove(region));
+        free.run();
     }
 
     @Override
@@ -88,10 +104,10 @@ public final class RoceProtectionDomain implements ProtectionDomain
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
-        return engine.memory().windows.add(this, (window) ->
-        {
-            engine.exclusively(() -> engine.memory().windows.remove(window));
-        });
+        final MemoryWindow[] added = {null};
+        engine.exclusively(() -> added[0] = engine.memory().windows.add(
+            this, (window) -> engine.exclusively(() -> engine.memory().windows.remove(window))));
+        return added[0];
     }
 
     @Override

@@ -154,7 +154,7 @@ public final class RoceQueuePair extends StagedQueuePair
                 }
                 state = target;
             }
-            case SQD -> drain();
+            case SQD -> drain(change);
             case ERR -> fail();
             default -> state = target;
         }
@@ -162,18 +162,24 @@ public final class RoceQueuePair extends StagedQueuePair
 
     private void connect(final QueuePairAttributes change)
     {
-        if (type() != QueuePairType.UD)
+        usePath(change);
+        receiver.start(change.rqPsn());
+    }
+
+    private void usePath(final QueuePairAttributes change)
+    {
+        if (type() != QueuePairType.UD && change.has(QueuePairAttributes.ADDRESS_VECTOR))
         {
             outboundPath = engine.options().pathTo(change.destination());
             inboundPath = engine.options().pathFrom(change.destination());
         }
-        receiver.start(change.rqPsn());
     }
 
-    private void drain()
+    private void drain(final QueuePairAttributes change)
     {
         if (state == QueuePairState.SQD)
         {
+            usePath(change);
             sender.configure();
             return;
         }
@@ -363,16 +369,6 @@ public final class RoceQueuePair extends StagedQueuePair
             '}';
     }
 
-    private WorkRequest postedRequest(final long position)
-    {
-        return request(position);
-    }
-
-    private long postedEnd()
-    {
-        return sendTail();
-    }
-
     /** Its place among the queue pairs of the engine. */
     private final class Turn extends ScheduleEntry
     {
@@ -506,13 +502,13 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         long sendEnd()
         {
-            return postedEnd();
+            return sendTail();
         }
 
         @Override
         WorkRequest sendRequest(final long position)
         {
-            return postedRequest(position);
+            return request(position);
         }
 
         @Override

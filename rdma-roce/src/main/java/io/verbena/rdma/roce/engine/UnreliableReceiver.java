@@ -15,6 +15,9 @@ import io.verbena.rdma.verbs.WorkCompletions;
  */
 final class UnreliableReceiver extends ReceiveSide
 {
+    /** How much a packet may have been overtaken. What is farther back is no late packet: as many were lost before. */
+    private static final int LATE_PACKETS = 1 << 16;
+
     private final InboundWrite write;
     private int expected;
     private int openMessage;
@@ -47,7 +50,8 @@ final class UnreliableReceiver extends ReceiveSide
         final int message = traits & (RoceOpcode.IS_SEND | RoceOpcode.IS_WRITE);
         final boolean begins = (traits & RoceOpcode.BEGINS) != 0;
         final boolean isInPlace = begins || sequence == expected && openMessage == message;
-        final boolean isLate = PacketSequence.distance(sequence, expected) < 0;
+        final int distance = PacketSequence.distance(sequence, expected);
+        final boolean isLate = distance < 0 && distance >= -LATE_PACKETS;
         if (isLate || message == 0)
         {
             drop();

@@ -41,7 +41,7 @@ public final class BthDescriptor
 
     /** Bit of {@link #FLAGS_OFFSET}: wake a receiver that waits for solicited events. */
     public static final int SOLICITED_FLAG = 1 << 7;
-    /** Bit of {@link #FLAGS_OFFSET}: migration state, sent as 0 and ignored. */
+    /** Bit of {@link #FLAGS_OFFSET}: migration state, sent as 1 (no migration is under way) and ignored. */
     public static final int MIGRATION_FLAG = 1 << 6;
     /** First bit of the pad count in {@link #FLAGS_OFFSET}: 0 to 3 bytes between payload and CRC. */
     public static final int PAD_SHIFT = 4;
@@ -99,7 +99,8 @@ public final class BthDescriptor
         final int sequence)
     {
         buffer.putByte(offset + OPCODE_OFFSET, (byte)opcode);
-        buffer.putByte(offset + FLAGS_OFFSET, (byte)((isSolicited ? SOLICITED_FLAG : 0) | padBytes << PAD_SHIFT));
+        buffer.putByte(offset + FLAGS_OFFSET,
+            (byte)((isSolicited ? SOLICITED_FLAG : 0) | MIGRATION_FLAG | padBytes << PAD_SHIFT));
         buffer.putShort(offset + PARTITION_KEY_OFFSET, (short)PARTITION_KEY, ORDER);
         buffer.putInt(offset + DESTINATION_OFFSET, destination & NUMBER_MASK, ORDER);
         buffer.putInt(

@@ -46,7 +46,7 @@ final class EngineNode implements PacketSink
         address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1);
         engine = new RoceEngine(
             new EngineOptions(address, windowPackets, ackInterval, 1024), this, network::nowNs,
-            () -> network.nextInt(1 << 24), EngineDriver.NONE);
+            () -> network.nextInt(), EngineDriver.NONE);
         domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);
         completions = engine.createCompletionQueue(4096, null);

@@ -8,6 +8,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Engines on a network in virtual time that loses, repeats, overtakes, delays and corrupts packets as one seed decides,
@@ -41,6 +42,7 @@ final class LossyNetwork
     private Consumer<RocePacket> observer = (packet) ->
     {
     };
+    private Predicate<RocePacket> lost = (packet) -> false;
     private long nowNs;
     private long arrivalCount;
 
@@ -63,9 +65,20 @@ final class LossyNetwork
         observer = packetObserver;
     }
 
+    /** Loses packets on purpose, besides those that chance takes; asked once for each. */
+    void lose(final Predicate<RocePacket> packets)
+    {
+        lost = packets;
+    }
+
     long nowNs()
     {
         return nowNs;
+    }
+
+    int nextInt()
+    {
+        return random.nextInt();
     }
 
     int nextInt(final int bound)
@@ -86,7 +99,7 @@ final class LossyNetwork
     void transmit(final RocePacket packet)
     {
         observer.accept(packet);
-        if (!happens(faults.lost))
+        if (!lost.test(packet) && !happens(faults.lost))
         {
             deliver(packet);
             while (happens(faults.repeated))
@@ -148,6 +161,15 @@ final class LossyNetwork
             {
                 deliverNext();
             }
+        }
+    }
+
+    /** Lets all packets under way arrive, and nobody do anything else. */
+    void deliverAll()
+    {
+        for (int left = arrivals.size(); left > 0; left--)
+        {
+            deliverNext();
         }
     }
 

@@ -94,7 +94,7 @@ class HeaderPropertyTest
     {
         BthDescriptor.encode(buffer, 0, 0x0A, true, 2, 0x11_2233, true, 0x44_5566);
         RethDescriptor.encode(buffer, 12, 0x0102_0304_0506_0708L, 0x0A0B_0C0D, 0x99);
-        assertThat(hex(28)).isEqualTo("0aa0ffff00112233804455660102030405060708" + "0a0b0c0d00000099");
+        assertThat(hex(28)).isEqualTo("0ae0ffff00112233804455660102030405060708" + "0a0b0c0d00000099");
         AtomicEthDescriptor.encode(buffer, 0, 0x0102_0304_0506_0708L, 0x0A0B_0C0D, 0x1111, 0x2222);
         assertThat(hex(28)).isEqualTo("01020304050607080a0b0c0d" + "0000000000001111" + "0000000000002222");
         AethDescriptor.encode(buffer, 0, AethDescriptor.REMOTE_ACCESS_ERROR, 0x01_0203);
