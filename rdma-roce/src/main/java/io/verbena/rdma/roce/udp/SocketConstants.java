@@ -28,6 +28,7 @@ final class SocketConstants
     static final int IPV6_RECVERR = 25;
     static final int IPV6_RECVTCLASS = 66;
     static final int IPV6_TCLASS = 67;
+    static final int UDP_NO_CHECK6_RX = 102;
     static final int UDP_SEGMENT = 103;
     static final int UDP_GRO = 104;
     /** IP_PMTUDISC_DO and IPV6_PMTUDISC_DO: "don't fragment", and heed what routers say of their MTU. */

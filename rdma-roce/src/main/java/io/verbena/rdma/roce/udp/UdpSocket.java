@@ -107,6 +107,8 @@ final class UdpSocket
             set("IPV6_TCLASS", SocketConstants.SOL_IPV6, SocketConstants.IPV6_TCLASS, SocketConstants.ECN_CAPABLE);
             set("IPV6_RECVTCLASS", SocketConstants.SOL_IPV6, SocketConstants.IPV6_RECVTCLASS, 1);
             set("IPV6_RECVERR", SocketConstants.SOL_IPV6, SocketConstants.IPV6_RECVERR, 1);
+            // Soft-RoCE and RNICs leave the UDP checksum 0: the invariant CRC is there for that.
+            set("UDP_NO_CHECK6_RX", SocketConstants.SOL_UDP, SocketConstants.UDP_NO_CHECK6_RX, 1);
         }
         // Kernels before 5.0 have none: packets come one by one.
         trySet(SocketConstants.SOL_UDP, SocketConstants.UDP_GRO, 1);

@@ -4,6 +4,8 @@ import com.sun.management.ThreadMXBean;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;
+import org.agrona.BufferUtil;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +37,7 @@ class UdpPortTest
 {
     private static final String IPV6 = "::1";
     private static final String IPV4 = "127.0.0.1";
+    private static final int UDP_NO_CHECK6_TX = 101;
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -98,6 +101,22 @@ class UdpPortTest
         assertThat(seenB).isEqualTo(expectedB);
         assertThat(seenC).isEqualTo(expectedC);
         assertThat(a.counters().sent).isEqualTo(3_000);
+    }
+
+    /** As Soft-RoCE sends them, and RNICs. */
+    @Test
+    void shouldTakeIpv6PacketsWithoutUdpChecksum()
+    {
+        final UdpPort a = open(IPV6);
+        final UdpPort b = open(IPV6);
+        final UnsafeBuffer on = new UnsafeBuffer(BufferUtil.allocateDirectAligned(Integer.BYTES, Integer.BYTES));
+        on.putInt(0, 1);
+        assertThat(new SocketCalls().setsockopt(
+            a.descriptor(), SocketConstants.SOL_UDP, UDP_NO_CHECK6_TX, on.addressOffset(), Integer.BYTES)).isZero();
+        send(a, b.address(), 1, 64);
+        a.flush();
+
+        assertThat(receive(b, 1)).containsExactly(new Seen(1, 64, a.address(), b.address(), false));
     }
 
     @Test
