@@ -3,8 +3,10 @@ package io.verbena.cli;
 import io.verbena.cli.cluster.ProcessDemoCluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.cli.console.Terminal;
+import io.verbena.cli.hosts.HostsDemo;
 import io.verbena.load.LoadException;
 import io.verbena.load.demo.Demo;
 import io.verbena.load.demo.DemoOptions;
@@ -18,6 +20,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
 
@@ -42,11 +46,12 @@ final class DemoCommand implements Callable<Integer>
 {
     private static final long BYTES_PER_MIB = 1 << 20;
     private static final long MOST_MIB = 1L << 30;
+    private static final int MOST_HOSTS = 64;
 
     /** Makes a run of these options; the tests put faults into it. */
     interface DemoFactory
     {
-        Demo create(DemoOptions options, Progress progress, boolean processes);
+        Demo create(DemoOptions options, Progress progress, boolean processes, boolean hosts);
     }
 
     private final DemoFactory factory;
@@ -92,6 +97,14 @@ final class DemoCommand implements Callable<Integer>
         "fabric of its own; the compute node that goes is killed by SIGKILL.")
     private boolean processes;
 
+    @Option(names = "--hosts", paramLabel = "N", description = "Run each node as a process in one of N emulated " +
+        "hosts (2 to 64), on fabric roce, with 1 % of all packets lost and 1 % overtaken, and one link cut for 3 s in the " +
+        "middle; records, threads, length and deadline are others by default. Needs what verbena dev hosts needs.")
+    private Integer hosts;
+
+    @Option(names = "--inside-hosts", hidden = true, description = "This process is in the first of the hosts.")
+    private boolean insideHosts;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to this file too.")
     private Path json;
 
@@ -101,8 +114,10 @@ final class DemoCommand implements Callable<Integer>
 
     DemoCommand()
     {
-        this((options, progress, processes) -> processes ?
-            new Demo(options, progress, ProcessDemoCluster::start, UnaryOperator.identity()) :
+        this((options, progress, processes, hosts) -> processes || hosts ?
+            new Demo(options, progress,
+                hosts ? (needs) -> HostsDemo.start(needs, progress::say) : ProcessDemoCluster::start,
+                UnaryOperator.identity()) :
             new Demo(options, progress));
     }
 
@@ -114,9 +129,14 @@ final class DemoCommand implements Callable<Integer>
     @Override
     public Integer call() throws InterruptedException
     {
+        final DemoOptions options = options();
+        if (null != hosts && !insideHosts)
+        {
+            return HostsDemo.run(hosts, inside());
+        }
         try
         {
-            final Demo demo = factory.create(options(), Terminal.progress(), processes);
+            final Demo demo = factory.create(options, Terminal.progress(), processes, insideHosts);
             final OutputFile output = OutputFile.open("--json", json);
             OutputFile.open("--history", history);
             final DemoReport report = demo.run();
@@ -136,8 +156,26 @@ final class DemoCommand implements Callable<Integer>
         }
     }
 
+    /** The command line that was given, for the process in the first host. */
+    private List<String> inside()
+    {
+        final List<String> arguments =
+            new ArrayList<>(spec.root().commandLine().getParseResult().originalArgs());
+        arguments.add("--inside-hosts");
+        return arguments;
+    }
+
     private DemoOptions options()
     {
+        if (null != hosts)
+        {
+            OptionRange.check("--hosts", hosts, 2, MOST_HOSTS);
+        }
+        if (null != hosts && (processes || !"soft".equals(fabric)))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--hosts " + hosts +
+                " runs processes on fabric roce: leave out " + (processes ? "--processes" : "--fabric"), null);
+        }
         if (workload != null && propertyFile != null)
         {
             throw new CommandFailedException(
@@ -151,14 +189,19 @@ final class DemoCommand implements Callable<Integer>
         return new DemoOptions()
             .workload(workload == null ? "a" : workload)
             .propertyFile(propertyFile)
-            .records(given("--records", records, DemoOptions.MAX_RECORDS))
-            .seconds(given("--seconds", seconds, DemoOptions.MAX_SECONDS))
-            .timeoutSeconds(given("--timeout", timeout, DemoOptions.MAX_SECONDS))
-            .threads((int)given("--threads", threads, DemoOptions.MAX_THREADS))
+            .records(given("--records", orOnHosts(records, HostsDemo.RECORDS), DemoOptions.MAX_RECORDS))
+            .seconds(given("--seconds", orOnHosts(seconds, HostsDemo.SECONDS), DemoOptions.MAX_SECONDS))
+            .timeoutSeconds(given("--timeout", orOnHosts(timeout, HostsDemo.TIMEOUT_S), DemoOptions.MAX_SECONDS))
+            .threads((int)given("--threads", orOnHosts(threads, HostsDemo.THREADS), DemoOptions.MAX_THREADS))
             .rate(given("--rate", rate, DemoOptions.MAX_RATE))
             .fabric(fabric)
             .history(history)
             .memoryBytesPerNode(given("--memory", memoryMib, MOST_MIB) * BYTES_PER_MIB);
+    }
+
+    private Long orOnHosts(final Long value, final long otherwise)
+    {
+        return null == value && null != hosts && null == propertyFile ? Long.valueOf(otherwise) : value;
     }
 
     private static long given(final String option, final Long value, final long most)

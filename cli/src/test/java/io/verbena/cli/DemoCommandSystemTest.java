@@ -63,7 +63,8 @@ class DemoCommandSystemTest
         final StringWriter out = new StringWriter();
         final Path json = folder.resolve("a.json");
 
-        final int status = new CommandLine(new DemoCommand(FaultyDemo::withStaleReads))
+        final int status = new CommandLine(new DemoCommand(
+            (options, progress, processes, hosts) -> FaultyDemo.withStaleReads(options, progress, processes)))
             .setOut(new PrintWriter(out, true))
             .execute("--records", "1000", "--seconds", "1", "--threads", "2", "--memory", "64",
                 "--json", json.toString());

@@ -9,11 +9,16 @@ import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
-/** Asks the health endpoint of a process of this host. Stateless. */
+/** Asks the health endpoint of a process, on the host of that process. Stateless. */
 public final class HealthProbe
 {
     private static final int TIMEOUT_MS = 2_000;
+    /** Health endpoints answer on loopback alone, which is another one on another host. */
+    private static final String ASK =
+        "exec 3<> /dev/tcp/127.0.0.1/$0 && printf 'GET /health HTTP/1.0\r\n\r\n' >&3 && cat <&3";
 
     private HealthProbe()
     {
@@ -33,20 +38,40 @@ public final class HealthProbe
         }
         try
         {
-            final HttpURLConnection connection = (HttpURLConnection)URI.create(
-                "http://localhost:" + entry.healthPort() + "/health").toURL().openConnection();
-            connection.setConnectTimeout(TIMEOUT_MS);
-            connection.setReadTimeout(TIMEOUT_MS);
-            try (InputStream body = connection.getResponseCode() < HttpURLConnection.HTTP_BAD_REQUEST ?
-                connection.getInputStream() : connection.getErrorStream())
-            {
-                return null == body ? null :
-                    JsonReader.object(new String(body.readAllBytes(), StandardCharsets.UTF_8));
-            }
+            final String body = null == entry.place() ? answer(entry.healthPort()) :
+                answer(entry.place(), entry.healthPort());
+            return null == body ? null : JsonReader.object(body);
         }
         catch (final IOException | MalformedJsonException ex)
         {
             return null; // it is starting, ending or stuck: the caller shows that it did not answer
+        }
+    }
+
+    private static String answer(final int port) throws IOException
+    {
+        final HttpURLConnection connection =
+            (HttpURLConnection)URI.create("http://localhost:" + port + "/health").toURL().openConnection();
+        connection.setConnectTimeout(TIMEOUT_MS);
+        connection.setReadTimeout(TIMEOUT_MS);
+        try (InputStream body = connection.getResponseCode() < HttpURLConnection.HTTP_BAD_REQUEST ?
+            connection.getInputStream() : connection.getErrorStream())
+        {
+            return null == body ? null : new String(body.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static String answer(final String place, final int port) throws IOException
+    {
+        final Process process = new ProcessBuilder(place, "bash", "-c", ASK, Integer.toString(port))
+            .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        // It ends at the latest when the connection does, or is killed.
+        CompletableFuture.delayedExecutor(TIMEOUT_MS, TimeUnit.MILLISECONDS).execute(process::destroyForcibly);
+        try (InputStream out = process.getInputStream())
+        {
+            final String answer = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+            final int body = answer.indexOf("\r\n\r\n");
+            return body < 0 ? null : answer.substring(body);
         }
     }
 }

@@ -54,6 +54,7 @@ public final class LocalCluster implements AutoCloseable
     private boolean waitsForCheckpoints = true;
     private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
     private volatile boolean startsNoMore;
+    private NodePlaces places = NodePlaces.HERE;
 
     private LocalCluster(final ClusterFolder folder, final FileChannel lockFile)
     {
@@ -149,6 +150,13 @@ public final class LocalCluster implements AutoCloseable
     void metaOptions(final List<String> options)
     {
         metaOptions = options;
+    }
+
+    /** Where processes run that are started from now on. */
+    public void places(final NodePlaces nodePlaces)
+    {
+        places = nodePlaces;
+        launcher.places(nodePlaces);
     }
 
     /** Further flags of the JVMs that are started from now on. */
@@ -491,6 +499,10 @@ public final class LocalCluster implements AutoCloseable
      */
     private String fabricName()
     {
+        if (null != places.fabric())
+        {
+            return places.fabric();
+        }
         final String last = folder.fabric();
         if (null != last && Files.isDirectory(Path.of(last.substring(SOFT.length()))))
         {

@@ -37,6 +37,7 @@ public final class NodeLauncher
     private List<String> jvmFlags = List.of();
     private String mainClass = MAIN_CLASS;
     private long readyTimeoutS = READY_TIMEOUT_S;
+    private NodePlaces places = NodePlaces.HERE;
     /** Guarded by the table: a process is in it, or is never started. */
     private boolean startsNoMore;
 
@@ -64,6 +65,12 @@ public final class NodeLauncher
         readyTimeoutS = seconds;
     }
 
+    /** Where processes run that are started from now on. */
+    void places(final NodePlaces nodePlaces)
+    {
+        places = nodePlaces;
+    }
+
     /** What is started after this fails; by any thread. */
     void startNoMore()
     {
@@ -89,6 +96,7 @@ public final class NodeLauncher
     String start(final String name, final List<String> arguments, final long timeoutS)
     {
         final Path log = logs.resolve(name + ".log");
+        final String place = places.command().apply(name);
         try
         {
             OwnerOnly.createFolder(logs);
@@ -104,15 +112,15 @@ public final class NodeLauncher
                 {
                     throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted", null);
                 }
-                process = start(arguments, log);
+                process = start(place, arguments, log);
                 startMs = ProcessTable.start(process.toHandle());
-                table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0));
+                table.add(new ProcessTable.Entry(name, process.pid(), startMs, 0, place));
                 LaunchGate.open(process);
             }
             final String ready = awaitReady(name, process, log, timeoutS);
             final Matcher health = HEALTH.matcher(ready);
             table.add(new ProcessTable.Entry(name, process.pid(), startMs,
-                health.find() ? Integer.parseInt(health.group(1)) : 0));
+                health.find() ? Integer.parseInt(health.group(1)) : 0, place));
             return ready;
         }
         catch (final IOException ex)
@@ -122,15 +130,18 @@ public final class NodeLauncher
         }
     }
 
-    private Process start(final List<String> arguments, final Path log) throws IOException
+    private Process start(final String place, final List<String> arguments, final Path log) throws IOException
     {
         final List<String> all = new ArrayList<>(arguments);
+        all.addAll(places.options());
         if (!all.contains(HEALTH_PORT))
         {
             // One that the user's environment or settings name is for one process, and here are many.
             all.addAll(List.of(HEALTH_PORT, "0"));
         }
-        final ProcessBuilder builder = new ProcessBuilder(commandLine(all))
+        final List<String> command = new ArrayList<>(null == place ? List.of() : List.of(place));
+        command.addAll(commandLine(all));
+        final ProcessBuilder builder = new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(log.toFile());
         builder.environment().remove("VERBENA_HEALTH_PORT");

@@ -41,10 +41,12 @@ public final class ProcessDemoCluster implements DemoCluster
     private final LocalCluster cluster;
     private final String fabric;
     private final KvClient client;
+    private final Thread fault;
 
     private ProcessDemoCluster(
-        final Path path, final LocalCluster cluster, final String fabric, final KvClient client)
+        final Path path, final LocalCluster cluster, final String fabric, final KvClient client, final Runnable fault)
     {
+        this.fault = Thread.ofPlatform().name("verbena-demo-fault").daemon().unstarted(fault);
         this.path = path;
         this.cluster = cluster;
         this.fabric = fabric;
@@ -52,12 +54,27 @@ public final class ProcessDemoCluster implements DemoCluster
     }
 
     /**
-     * Starts it.
+     * Starts it on this host.
      *
      * @param needs of the demo; its fabric is not used.
      * @return the cluster.
      */
     public static DemoCluster start(final Needs needs)
+    {
+        return start(needs, NodePlaces.HERE, LocalCluster.ANY_PORT, () -> {});
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param needs  of the demo; its fabric is not used.
+     * @param places of its processes.
+     * @param listen where its meta server listens.
+     * @param fault  is made once the second compute node serves; the first one is not killed before that is over.
+     * @return the cluster.
+     */
+    public static DemoCluster start(
+        final Needs needs, final NodePlaces places, final String listen, final Runnable fault)
     {
         Path path = null;
         LocalCluster cluster = null;
@@ -66,12 +83,13 @@ public final class ProcessDemoCluster implements DemoCluster
             path = Files.createTempDirectory(PREFIX);
             final ClusterFolder folder = ClusterFolder.of(path);
             cluster = LocalCluster.open(folder);
-            cluster.up("verbena://127.0.0.1:0", needs.memoryNodes(),
+            cluster.places(places);
+            cluster.up(listen, needs.memoryNodes(),
                 (int)((needs.memoryBytesPerNode() + BYTES_PER_MIB - 1) / BYTES_PER_MIB), 1, (line) -> {});
             final KvClient client =
                 KvClient.connect(folder.address(),
                     new KvClientOptions().tokenFile(folder.token()).timeoutNs(needs.timeoutNs()));
-            return new ProcessDemoCluster(path, cluster, folder.fabric(), client);
+            return new ProcessDemoCluster(path, cluster, folder.fabric(), client, fault);
         }
         catch (final IOException ex)
         {
@@ -114,12 +132,14 @@ public final class ProcessDemoCluster implements DemoCluster
     {
         final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
         cluster.scale(2, (line) -> {});
+        fault.start();
         return new ProcessComputeNode(entry(SECOND), startedNs);
     }
 
     @Override
     public int removeFirstComputeNode()
     {
+        awaitFault();
         final Entry first = entry(FIRST);
         final int nodeId = new ProcessComputeNode(first, 0).nodeId();
         final ProcessHandle process = first.process().orElseThrow(() -> new LoadException(
@@ -127,6 +147,18 @@ public final class ProcessDemoCluster implements DemoCluster
         process.destroyForcibly();
         process.onExit().join();
         return nodeId;
+    }
+
+    private void awaitFault()
+    {
+        try
+        {
+            fault.join();
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

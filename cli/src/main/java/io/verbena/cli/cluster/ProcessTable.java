@@ -39,9 +39,16 @@ public final class ProcessTable
      * @param pid        its number.
      * @param startMs    when it started, ms since 1970; 0 where the system does not report it.
      * @param healthPort of its health endpoint.
+     * @param place      program that runs a command on its host; null: this host.
      */
-    public record Entry(String name, long pid, long startMs, int healthPort)
+    public record Entry(String name, long pid, long startMs, int healthPort, String place)
     {
+        /** Of a process on this host. */
+        Entry(final String name, final long pid, final long startMs, final int healthPort)
+        {
+            this(name, pid, startMs, healthPort, null);
+        }
+
         /** The process, if it lives and is the one that was started. */
         public Optional<ProcessHandle> process()
         {
@@ -100,6 +107,10 @@ public final class ProcessTable
         properties.setProperty("pid", Long.toString(entry.pid()));
         properties.setProperty("start_ms", Long.toString(entry.startMs()));
         properties.setProperty("health_port", Integer.toString(entry.healthPort()));
+        if (null != entry.place())
+        {
+            properties.setProperty("place", entry.place());
+        }
         try
         {
             OwnerOnly.createFolder(folder);
@@ -202,7 +213,8 @@ public final class ProcessTable
                 name.substring(0, name.length() - SUFFIX.length()),
                 Long.parseLong(properties.getProperty("pid")),
                 Long.parseLong(properties.getProperty("start_ms")),
-                Integer.parseInt(properties.getProperty("health_port"))));
+                Integer.parseInt(properties.getProperty("health_port")),
+                properties.getProperty("place")));
         }
         catch (final NoSuchFileException ex)
         {

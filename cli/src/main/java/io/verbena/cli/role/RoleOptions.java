@@ -18,7 +18,7 @@ import java.nio.file.Path;
 /** What every role but the meta server takes. */
 public final class RoleOptions
 {
-    private static final int TIMEOUT_MS = 5_000;
+    private static final int TIMEOUT_MS = 4_000;
 
     @Option(names = "--cluster", paramLabel = "ADDRESS", required = true,
         description = "Address of the cluster: verbena://host:port.")
