@@ -94,7 +94,7 @@ class ArchitectureTest
         CLIENT("client", "client", PROTOCOL),
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
-        LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM),
+        LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM, RDMA_ROCE),
         CLI("cli", "cli", KV_SERVER, LOAD_TESTS, RDMA_CONFORMANCE);
 
         private final String folder;

@@ -32,7 +32,8 @@ import java.util.concurrent.Callable;
     subcommands = {
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class,
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
-        BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class})
+        BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
+        BenchWireCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec
@@ -43,7 +44,7 @@ public final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak, cluster or growth");
+            "sequencer, soak, cluster, growth or wire");
     }
 
     /**

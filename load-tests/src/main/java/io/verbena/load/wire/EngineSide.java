@@ -1,0 +1,95 @@
+package io.verbena.load.wire;
+
+import io.verbena.rdma.roce.engine.EngineDriver;
+import io.verbena.rdma.roce.engine.EngineOptions;
+import io.verbena.rdma.roce.engine.RoceCompletionQueue;
+import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.engine.RoceProtectionDomain;
+import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.roce.udp.PacketHandler;
+import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** An engine on a UDP port with memory and a few queue pairs, all used by one thread. */
+final class EngineSide
+{
+    static final int QUEUE_PAIRS = 4;
+    static final int REGION_BYTES = 2 << 20;
+
+    private static final int DEPTH = 256;
+    private static final int READS = 16;
+    /** 4.2 s until the first repetition would hide a lost packet; 67 ms shows it as a bad round. */
+    private static final int TIMEOUT = 14;
+
+    final UdpPort port;
+    final MemoryRegion region;
+    final RoceCompletionQueue completions;
+    final RoceQueuePair[] queuePairs = new RoceQueuePair[QUEUE_PAIRS];
+    private final RoceEngine engine;
+    private final PacketHandler handler;
+    private int lastNumber = 16;
+
+    EngineSide(final UdpPort port)
+    {
+        this.port = port;
+        engine = new RoceEngine(new EngineOptions(port.address()), port, SystemNanoClock.INSTANCE,
+            () -> ++lastNumber, EngineDriver.NONE);
+        handler = engine::onPacket;
+        final RoceProtectionDomain domain = engine.createProtectionDomain();
+        region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
+        completions = engine.createCompletionQueue(QUEUE_PAIRS * DEPTH, null);
+        for (int i = 0; i < QUEUE_PAIRS; i++)
+        {
+            queuePairs[i] = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.RC)
+                .completions(completions, completions)
+                .capabilities(new QueuePairCapabilities(DEPTH, DEPTH, DEPTH, 4)));
+        }
+    }
+
+    /** Memory and queue pairs as words. */
+    String describe()
+    {
+        return region.address() + " " + region.remoteKey() + " " + IntStream.range(0, QUEUE_PAIRS)
+            .mapToObj(i -> Integer.toString(queuePairs[i].number())).collect(Collectors.joining(" "));
+    }
+
+    void connect(final DeviceAddress peer, final int[] numbers, final int pathMtuBytes)
+    {
+        for (int i = 0; i < QUEUE_PAIRS; i++)
+        {
+            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
+                .accessFlags(AccessFlags.ALL_REMOTE));
+            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.RTR).destination(peer)
+                .pathMtuBytes(pathMtuBytes).destinationNumber(numbers[i]).rqPsn(0)
+                .maxDestinationReadAtomic(READS).minRnrTimer(1));
+            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0)
+                .timeout(TIMEOUT).retryCount(7).rnrRetry(7).maxReadAtomic(READS));
+        }
+    }
+
+    /** Receives, answers, sends; returns whether there was something. */
+    boolean work()
+    {
+        final int received = port.receive(handler);
+        final int worked = engine.doWork();
+        port.flush();
+        return received + worked > 0;
+    }
+
+    @Override
+    public String toString()
+    {
+        return engine.counters() + " " + port.counters();
+    }
+}

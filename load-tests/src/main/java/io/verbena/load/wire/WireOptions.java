@@ -1,0 +1,45 @@
+package io.verbena.load.wire;
+
+import io.verbena.load.LoadException;
+
+/**
+ * How the wire is measured.
+ *
+ * @param mtuBytes of the link, 1,280 to 9,000.
+ * @param rounds   of each measurement, 1 or more; the median counts.
+ * @param roundMs  milliseconds of a round.
+ */
+public record WireOptions(int mtuBytes, int rounds, int roundMs)
+{
+    /** MTU of Ethernet. */
+    public static final int MTU_BYTES = 1_500;
+    /** Rounds unless said otherwise. */
+    public static final int ROUNDS = 7;
+    /** Milliseconds of a round unless said otherwise. */
+    public static final int ROUND_MS = 300;
+
+    private static final int MIN_MTU_BYTES = 1_280;
+    private static final int MAX_MTU_BYTES = 9_000;
+    private static final int HEADER_BYTES = 80;
+
+    /** Checks the ranges. */
+    public WireOptions
+    {
+        if (mtuBytes < MIN_MTU_BYTES || mtuBytes > MAX_MTU_BYTES)
+        {
+            throw new LoadException(LoadException.Reason.USAGE,
+                "the MTU of the link must be " + MIN_MTU_BYTES + " to " + MAX_MTU_BYTES + ": " + mtuBytes);
+        }
+    }
+
+    /** The largest path MTU of RDMA that fits the link with all headers. */
+    int pathMtuBytes()
+    {
+        int pathMtuBytes = 4_096;
+        while (pathMtuBytes + HEADER_BYTES > mtuBytes)
+        {
+            pathMtuBytes /= 2;
+        }
+        return pathMtuBytes;
+    }
+}

@@ -1,0 +1,70 @@
+package io.verbena.load.wire;
+
+import io.verbena.load.LoadException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+@Timeout(120)
+class WireBenchmarkTest
+{
+    @Test
+    void shouldMeasureEveryFigure() throws IOException
+    {
+        assumeTrue(WireBenchmark.isPermitted(), "no network namespaces may be made here, or 'ip' is absent");
+        final List<WireFigure> heard = new ArrayList<>();
+        final List<WireFigure> figures = new WireBenchmark(new WireOptions(1_500, 1, 20), heard::add).run();
+
+        assertThat(figures).isEqualTo(heard);
+        assertThat(figures).extracting(WireFigure::name).containsExactly("read_64_one_outstanding",
+            "cas_one_outstanding", "write_128_one_outstanding", "read_64_in_batches_of_64", "read_1_mib",
+            "raw_transfers_with_loss", "responder_cpu_per_read", "allocated_per_packet_requester",
+            "allocated_per_packet_responder");
+        // No speed is demanded of a short run on any machine, and garbage of code that is not compiled yet is none.
+        assertThat(figures.subList(0, 5)).allSatisfy(figure ->
+        {
+            assertThat(figure.value()).isPositive();
+            assertThat(figure.reference()).isPositive();
+        });
+    }
+
+    @Test
+    void shouldJudgeRatiosAndBounds()
+    {
+        assertThat(WireFigure.ratio("read", "us", 15, 10, 1.5).isReached()).isTrue();
+        assertThat(WireFigure.ratio("read", "us", 15.1, 10, 1.5).isReached()).isFalse();
+        assertThat(WireFigure.atLeast("bulk", "Gbit/s", 5, 10, 0.5).isReached()).isTrue();
+        assertThat(WireFigure.atLeast("bulk", "Gbit/s", 4.9, 10, 0.5).isReached()).isFalse();
+        assertThat(WireFigure.value("garbage", "bytes", 1, 0).isReached()).isFalse();
+        assertThat(WireFigure.value("losses", "count", 1, Double.NaN).isReached()).isTrue();
+    }
+
+    @Test
+    void shouldCarryFiguresAsLines()
+    {
+        final WireFigure figure = WireFigure.ratio("read", "us", 15.25, 10, 1.5);
+        assertThat(WireFigure.parse(figure.line())).isEqualTo(figure);
+        final WireFigure alone = WireFigure.value("losses", "count", 3, Double.NaN);
+        assertThat(WireFigure.parse(alone.line())).isEqualTo(alone);
+    }
+
+    @Test
+    void shouldChooseThePathMtuThatFitsTheLink()
+    {
+        assertThat(new WireOptions(1_280, 1, 1).pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(1_500, 1, 1).pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(4_175, 1, 1).pathMtuBytes()).isEqualTo(2_048);
+        assertThat(new WireOptions(4_176, 1, 1).pathMtuBytes()).isEqualTo(4_096);
+        assertThat(new WireOptions(9_000, 1, 1).pathMtuBytes()).isEqualTo(4_096);
+        assertThatThrownBy(() -> new WireOptions(9_001, 1, 1)).isInstanceOf(LoadException.class)
+            .hasMessageContaining("9001");
+        assertThatThrownBy(() -> new WireOptions(1_279, 1, 1)).isInstanceOf(LoadException.class);
+    }
+}
