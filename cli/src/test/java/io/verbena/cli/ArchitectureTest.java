@@ -82,10 +82,10 @@ class ArchitectureTest
         RDMA_CORE("rdma-core", "rdma"),
         RDMA_SIM("rdma-sim", "rdma.sim", RDMA_CORE),
         RDMA_ROCE("rdma-roce", "rdma.roce", RDMA_CORE),
-        RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM),
+        RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM, RDMA_ROCE),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),
-        PROTOCOL("protocol", "protocol", RAAS),
+        PROTOCOL("protocol", "protocol", RAAS, RDMA_ROCE),
         KV_TABLE("kv-table", "table", RAAS),
         ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
         META_SERVER("meta-server", "meta", PROTOCOL, ROCKSDB_LIBRARY),
@@ -300,10 +300,12 @@ class ArchitectureTest
     @Test
     void shouldKnowTheSoftAndSimProvidersOnlyWhereAClusterIsPutTogether()
     {
-        // A prediction chooses the simulated fabric and its RNIC as another program chooses its hardware.
+        // A prediction chooses the simulated fabric and its RNIC as another program chooses its hardware. Registered
+        // memory lies in the same kind of files whether peers map it or send packets.
         check(noClasses()
             .that().resideOutsideOfPackages(
-                Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..")
+                Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..",
+                "io.verbena.rdma.roce.device..")
             .and().haveNameNotMatching("io\\.verbena\\.load\\.bench\\.ContentionBenchmark.*")
             .should().dependOnClassesThat().resideInAnyPackage("io.verbena.rdma.soft..", "io.verbena.rdma.sim.."));
     }

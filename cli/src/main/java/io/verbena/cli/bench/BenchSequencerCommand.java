@@ -46,7 +46,8 @@ final class BenchSequencerCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = {"-d", "--device"}, paramLabel = "D", defaultValue = "soft",
-        description = "The device: soft, soft:DIRECTORY, sim:SEED or ibverbs:DEVICE. Default: ${DEFAULT-VALUE}.")
+        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED or ibverbs:DEVICE. " +
+            "Default: ${DEFAULT-VALUE}.")
     private String device;
 
     @Option(names = "--clients", paramLabel = "N", defaultValue = "4",

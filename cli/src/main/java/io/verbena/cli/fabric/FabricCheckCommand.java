@@ -41,7 +41,7 @@ final class FabricCheckCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = {"-d", "--device"}, paramLabel = "D", required = true,
-        description = "The device: soft, soft:DIRECTORY, sim:SEED or ibverbs:DEVICE.")
+        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED or ibverbs:DEVICE.")
     private String device;
 
     @Option(names = "--across-processes", description = "Open the responder in a process of its own.")

@@ -15,7 +15,8 @@ import picocli.CommandLine.Spec;
         FabricCheckCommand.class,
         FabricPerfCommand.class},
     footer = {"",
-        "A device is named PROVIDER or PROVIDER:ARGUMENT, such as soft, soft:DIRECTORY, sim:SEED, ibverbs:DEVICE.",
+        "A device is named PROVIDER or PROVIDER:ARGUMENT, such as soft, soft:DIRECTORY, sim:SEED, ibverbs:DEVICE,",
+        "roce:ADDRESS, roce:[ADDRESS]:PORT, roce:INTERFACE.",
         "soft:DIRECTORY,huge-pages asks for huge pages."})
 public final class FabricCommand implements Runnable
 {

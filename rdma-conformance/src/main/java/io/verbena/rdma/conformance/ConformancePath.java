@@ -20,6 +20,8 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
 {
     private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
     private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L);
+    /** Time for some hundred exchanges over a loopback interface. */
+    private static final RealTimeRig.Pace ROCE = new RealTimeRig.Pace(20_000_000, 5_000_000_000L);
     /** Devices may be those of a virtual machine that is twenty times slower than this one. */
     private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(100_000_000, 30_000_000_000L);
 
@@ -70,7 +72,7 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
             AllowList.of(provider(fabricName) + "-processes"),
             () -> new RealTimeRig(
                 Fabrics.open(fabricName), host.open(fabricName),
-                provider(fabricName).equals("soft") ? SOFT_PROCESSES : WIRE),
+                pace(provider(fabricName), SOFT_PROCESSES)),
             host::close);
     }
 
@@ -80,7 +82,17 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
         {
             return new SimRig(sim);
         }
-        return new RealTimeRig(fabric, fabric.provider().equals("soft") ? SOFT : WIRE);
+        return new RealTimeRig(fabric, pace(fabric.provider(), SOFT));
+    }
+
+    private static RealTimeRig.Pace pace(final String provider, final RealTimeRig.Pace soft)
+    {
+        return switch (provider)
+        {
+            case "soft" -> soft;
+            case "roce" -> ROCE;
+            default -> WIRE;
+        };
     }
 
     private static String provider(final String fabricName)

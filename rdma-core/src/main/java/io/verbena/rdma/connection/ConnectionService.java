@@ -2,7 +2,6 @@ package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
-import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
@@ -45,8 +44,6 @@ public final class ConnectionService implements AutoCloseable
     /** Peers that have connected and asked for nothing. */
     static final int MAX_SILENT = 1024;
 
-    private static final int KNOWN_ACCESS_FLAGS = 0x3F;
-    private static final int PSN_BITS = 24;
     private static final int BACKLOG = 1024;
     /** Short, because connections in the making wait for the same thread. */
     private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -121,7 +118,7 @@ public final class ConnectionService implements AutoCloseable
      */
     public ConnectionListener listen(final int servicePort, final Runnable onRequest)
     {
-        checkServicePort(servicePort);
+        ConnectionRules.checkServicePort(servicePort);
         device.childOpened();
         final ServiceListener listener = new ServiceListener(
             onRequest, closed -> listenerClosed(servicePort, closed));
@@ -151,9 +148,9 @@ public final class ConnectionService implements AutoCloseable
         final byte[] privateData,
         final long timeoutNs)
     {
-        checkPrivateData(privateData);
-        checkServicePort(servicePort);
-        checkAccessFlags(accessFlags);
+        ConnectionRules.checkPrivateData(privateData);
+        ConnectionRules.checkServicePort(servicePort);
+        ConnectionRules.checkAccessFlags(accessFlags);
         final ConnectableQueuePair own = device.own(queuePair);
         own.openForConnection(accessFlags);
         final ServiceAttempt attempt = new ServiceAttempt(device, own, target, executor, accessFlags, timeoutNs);
@@ -330,38 +327,6 @@ public final class ConnectionService implements AutoCloseable
             {
                 connection.onLook(nowNs);
             }
-        }
-    }
-
-    static int newPsn(final ConnectionDevice device)
-    {
-        // So that packets of an earlier connection are not taken for this one's.
-        return device.random().nextInt(1 << PSN_BITS);
-    }
-
-    static void checkPrivateData(final byte[] privateData)
-    {
-        check("privateData", privateData.length, 0, ConnectionRequest.MAX_PRIVATE_DATA_BYTES);
-    }
-
-    static void checkServicePort(final int servicePort)
-    {
-        check("servicePort", servicePort, 1, 65_535);
-    }
-
-    static void checkAccessFlags(final int accessFlags)
-    {
-        if ((accessFlags & ~KNOWN_ACCESS_FLAGS) != 0)
-        {
-            throw new RdmaException("unknown access flags: 0x" + Integer.toHexString(accessFlags));
-        }
-    }
-
-    private static void check(final String what, final int value, final int least, final int most)
-    {
-        if (value < least || value > most)
-        {
-            throw new RdmaException(what + "=" + value + " is not from " + least + " to " + most);
         }
     }
 

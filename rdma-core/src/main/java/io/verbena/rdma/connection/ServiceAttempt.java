@@ -49,7 +49,7 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         this.target = target;
         this.service = service;
         this.accessFlags = accessFlags;
-        psn = ConnectionService.newPsn(device);
+        psn = ConnectionRules.newPsn(device);
         mtu = device.mtu(target);
         deadlineNs = begunNs + timeoutNs;
     }

@@ -58,8 +58,8 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] privateData)
     {
-        ConnectionService.checkPrivateData(privateData);
-        ConnectionService.checkAccessFlags(accessFlags);
+        ConnectionRules.checkPrivateData(privateData);
+        ConnectionRules.checkAccessFlags(accessFlags);
         final ConnectableQueuePair own = device.own(queuePair);
         synchronized (this)
         {
@@ -73,7 +73,7 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
                 own.moveToError();
                 return;
             }
-            final int psn = ConnectionService.newPsn(device);
+            final int psn = ConnectionRules.newPsn(device);
             final int mtu = device.mtu(source());
             own.establish(message, psn, Math.min(mtu, message.mtu()), accessFlags);
             accepted = own;
@@ -86,7 +86,7 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     @Override
     public void reject(final byte[] privateData)
     {
-        ConnectionService.checkPrivateData(privateData);
+        ConnectionRules.checkPrivateData(privateData);
         synchronized (this)
         {
             answered();

@@ -55,6 +55,7 @@ public abstract class StagedQueuePair implements QueuePair
     private final int mask;
     private final WorkRequest[] requests;
     private final int maxInlineBytes;
+    private final int maxReadAtomic;
     private final int maxMessageBytes;
     private final MemorySegment inlineBuffers;
     private final VerbCounters counters = new VerbCounters();
@@ -107,6 +108,7 @@ public abstract class StagedQueuePair implements QueuePair
             requests[i] = new WorkRequest();
         }
         maxInlineBytes = capabilities.maxInlineBytes();
+        maxReadAtomic = capabilities.maxReadAtomic();
         this.maxMessageBytes = maxMessageBytes;
         inlineBuffers = maxInlineBytes == 0 ?
             MemorySegment.NULL : Arena.ofAuto().allocate((long)slots * maxInlineBytes, Long.BYTES);
@@ -196,6 +198,12 @@ public abstract class StagedQueuePair implements QueuePair
         ringStart = 0;
         stagedCount = 0;
         isStaging = false;
+    }
+
+    /** @return READs and atomics that it was made for, in either direction. */
+    public final int createdReadAtomic()
+    {
+        return maxReadAtomic;
     }
 
     @Override

@@ -12,4 +12,14 @@ public interface CompletionListener
      * @param queue with a completion to poll.
      */
     void onNotification(CompletionQueue queue);
+
+    /**
+     * Called once when a queue has been closed, by the thread that closes it; it raises nothing any more.
+     *
+     * @param queue closed.
+     */
+    default void onClosed(final CompletionQueue queue)
+    {
+        // most keep nothing of it
+    }
 }

@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.spi.AsyncEventQueue;
+import io.verbena.rdma.spi.OpenChildren;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.function.IntSupplier;
@@ -13,6 +14,7 @@ final class EngineContext
     private final NanoClock clock;
     private final EngineCounters counters;
     private final RemoteAccess memory;
+    private final OpenChildren children = new OpenChildren("device");
     private final AsyncEventQueue events = new AsyncEventQueue();
     private final Schedule schedule = new Schedule();
     private final PostedQueuePairs posted = new PostedQueuePairs();
@@ -56,6 +58,11 @@ final class EngineContext
     RemoteAccess memory()
     {
         return memory;
+    }
+
+    OpenChildren children()
+    {
+        return children;
     }
 
     AsyncEventQueue events()

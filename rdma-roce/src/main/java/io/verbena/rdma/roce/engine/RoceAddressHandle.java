@@ -1,17 +1,25 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.RocePath;
+import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DeviceAddress;
 
-/** A way to another device for datagrams. Immutable. */
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A way to another device for datagrams. Thread-safe; requests may name it when it is closed. */
 final class RoceAddressHandle implements AddressHandle
 {
     final RocePath path;
     private final DeviceAddress target;
+    private final OpenChildren siblings;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
 
-    RoceAddressHandle(final DeviceAddress target, final RocePath path)
+    /** @param siblings of its domain, itself included once made. */
+    RoceAddressHandle(final DeviceAddress target, final RocePath path, final OpenChildren siblings)
     {
+        siblings.add();
+        this.siblings = siblings;
         this.target = target;
         this.path = path;
     }
@@ -25,6 +33,9 @@ final class RoceAddressHandle implements AddressHandle
     @Override
     public void close()
     {
-        // nothing is held
+        if (isClosed.compareAndSet(false, true))
+        {
+            siblings.remove();
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.spi.NotificationArm;
+import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
@@ -57,7 +58,7 @@ public final class RoceCompletionQueue implements CompletionQueue
     private long tail;
     /** 1 while a thread polls, or drops what is of a queue pair. */
     private int polling;
-    private int attachedCount;
+    private final OpenChildren children = new OpenChildren("completion queue");
     private volatile boolean isOverrun;
     /** Used by {@link CompletionNotifier}. */
     RoceCompletionQueue nextNotified;
@@ -69,6 +70,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         this.engine = engine;
         this.capacity = capacity;
         this.listener = listener;
+        engine.children().add();
         wrIds = new long[capacity];
         positions = new long[capacity];
         statuses = new int[capacity];
@@ -137,6 +139,10 @@ public final class RoceCompletionQueue implements CompletionQueue
     @Override
     public void requestNotification(final boolean solicitedOnly)
     {
+        if (listener == null)
+        {
+            throw new RdmaException("completion queue was created without a channel: nobody could be notified");
+        }
         arm.arm(solicitedOnly);
     }
 
@@ -151,11 +157,15 @@ public final class RoceCompletionQueue implements CompletionQueue
     {
         engine.exclusively(() ->
         {
-            if (attachedCount > 0)
+            if (children.close())
             {
-                throw new RdmaException("completion queue is used by queue pairs, close these first: " + attachedCount);
+                engine.events().forget(this);
+                engine.children().remove();
+                if (listener != null)
+                {
+                    listener.onClosed(this);
+                }
             }
-            engine.events().forget(this);
         });
     }
 
@@ -252,13 +262,19 @@ public final class RoceCompletionQueue implements CompletionQueue
     /** One more role of a queue pair completes here. */
     void attach()
     {
-        attachedCount++;
+        children.add();
     }
 
     /** One role fewer does. */
     void detach()
     {
-        attachedCount--;
+        children.remove();
+    }
+
+    /** Whether it is of an engine. */
+    boolean isOf(final EngineContext other)
+    {
+        return engine == other;
     }
 
     boolean isOverrun()

@@ -5,7 +5,8 @@ import io.verbena.rdma.roce.wire.InvariantCrc;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AsyncEventQueue;
-import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
@@ -100,6 +101,34 @@ public final class RoceEngine
             throw new RdmaException("a completion queue holds 1 completion or more: capacity=" + capacity);
         }
         return new RoceCompletionQueue(context, capacity, listener);
+    }
+
+    /**
+     * Ends the making of domains and completion queues.
+     *
+     * @return false when that was done before.
+     * @throws RdmaException while there are some.
+     */
+    public boolean close()
+    {
+        return context.children().close();
+    }
+
+    /**
+     * @param queuePair any.
+     * @return whether it is of this engine and open. Thread-safe, but may wait for who drives.
+     */
+    public boolean isOpen(final QueuePair queuePair)
+    {
+        context.enter();
+        try
+        {
+            return queuePairs.get(queuePair.number()) == queuePair;
+        }
+        finally
+        {
+            context.exit();
+        }
     }
 
     /** @return asynchronous events that nobody has taken. */
@@ -203,7 +232,7 @@ public final class RoceEngine
         return context.posted().isPending();
     }
 
-    private RoceQueuePair createQueuePair(final ProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    private RoceQueuePair createQueuePair(final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions)
     {
         final QueuePairType type = queuePairOptions.type();
         if (type == QueuePairType.DC_INITIATOR)
@@ -225,7 +254,7 @@ public final class RoceEngine
         }
     }
 
-    private RoceQueuePair openQueuePair(final ProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    private RoceQueuePair openQueuePair(final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions)
     {
         if (queuePairs.size() == MAX_QUEUE_PAIRS)
         {
@@ -233,8 +262,17 @@ public final class RoceEngine
         }
         final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
+        final OpenChildren sharers = queuePairOptions.sharedReceiveQueue() == null ?
+            null : ((RoceSharedReceiveQueue)queuePairOptions.sharedReceiveQueue()).children();
+        domain.children().checkOpen();
+        if (sharers != null)
+        {
+            sharers.add();
+        }
         final RoceQueuePair queuePair = new RoceQueuePair(
-            context, domain, nextNumber(), queuePairOptions, maxMessageBytes, this::remove);
+            context, domain, nextNumber(), queuePairOptions, maxMessageBytes,
+            closed -> remove(closed, domain.children(), sharers));
+        domain.children().add();
         queuePairs.put(queuePair.number(), queuePair);
         return queuePair;
     }
@@ -251,8 +289,18 @@ public final class RoceEngine
     }
 
     /** Takes a queue pair out; false when it was out already. */
-    private boolean remove(final RoceQueuePair queuePair)
+    private boolean remove(
+        final RoceQueuePair queuePair, final OpenChildren siblings, final OpenChildren sharers)
     {
-        return queuePairs.remove(queuePair.number()) != null;
+        final boolean wasOpen = queuePairs.remove(queuePair.number(), queuePair);
+        if (wasOpen)
+        {
+            siblings.remove();
+            if (sharers != null)
+            {
+                sharers.remove();
+            }
+        }
+        return wasOpen;
     }
 }

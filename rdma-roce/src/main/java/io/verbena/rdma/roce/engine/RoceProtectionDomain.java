@@ -1,8 +1,11 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
@@ -19,22 +22,37 @@ public final class RoceProtectionDomain implements ProtectionDomain
 {
     private static final int PAGE_BYTES = 4096;
 
+    private final OpenChildren children = new OpenChildren("protection domain");
     private final EngineContext engine;
-    private final BiFunction<ProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs;
+    private final BiFunction<RoceProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs;
 
     RoceProtectionDomain(
-        final EngineContext engine, final BiFunction<ProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs)
+        final EngineContext engine,
+        final BiFunction<RoceProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs)
     {
+        engine.children().add();
         this.engine = engine;
         this.queuePairs = queuePairs;
+    }
+
+    /** @throws RdmaException when it is closed. */
+    public void checkOpen()
+    {
+        children.checkOpen();
+    }
+
+    OpenChildren children()
+    {
+        return children;
     }
 
     @Override
     public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
+        checkOpen();
         final Arena arena = Arena.ofShared();
-        return add(arena.allocate(lengthBytes, PAGE_BYTES), accessFlags, arena::close);
+        return register(arena.allocate(lengthBytes, PAGE_BYTES), accessFlags, arena::close);
     }
 
     @Override
@@ -42,22 +60,40 @@ public final class RoceProtectionDomain implements ProtectionDomain
     {
         RegisteredRegion.checkRequest(segment.byteSize(), accessFlags);
         SegmentHold.checkCanBeHeld(segment);
+        checkWritable(segment);
+        final SegmentHold hold = SegmentHold.of(segment);
+        return register(segment, accessFlags, hold::close);
+    }
+
+    /** @throws RdmaException when the segment is read-only. */
+    public static void checkWritable(final MemorySegment segment)
+    {
         if (segment.isReadOnly())
         {
             throw new RdmaException("read-only memory cannot be registered, peers could write to it: " + segment);
         }
-        final SegmentHold hold = SegmentHold.of(segment);
-        return add(segment, accessFlags, hold::close);
     }
 
-    /** Frees the memory, or lets it go, when the region is closed and when there is no key for it. */
-    private MemoryRegion add(final MemorySegment segment, final int accessFlags, final Runnable free)
+    /**
+     * Registers memory that somebody keeps until the region is closed.
+     *
+     * @param segment     native.
+     * @param accessFlags checked before.
+     * @param free        run once, when no access through the region can land any more, or there is no key for it.
+     * @return the region, closed by the caller.
+     */
+    public MemoryRegion register(final MemorySegment segment, final int accessFlags, final Runnable free)
     {
         final RegisteredRegion[] added = {null};
         try
         {
-            engine.exclusively(() -> added[0] = engine.memory().regions.add(
-                segment, segment.address(), accessFlags, this, (region) -> remove(region, free)));
+            engine.exclusively(() ->
+            {
+                children.checkOpen();
+                added[0] = engine.memory().regions.add(
+                    segment, segment.address(), accessFlags, this, (region) -> remove(region, free));
+                children.add();
+            });
             return added[0];
         }
         finally
@@ -74,13 +110,13 @@ public final class RoceProtectionDomain implements ProtectionDomain
         // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
         engine.exclusively(() -> engine.memory().regions.remove(region));
         free.run();
+        children.remove();
     }
 
     @Override
     public RoceQueuePair createQueuePair(final QueuePairOptions options)
     {
-        final boolean isForeign = !(options.sendCompletions() instanceof RoceCompletionQueue) ||
-            !(options.receiveCompletions() instanceof RoceCompletionQueue) ||
+        final boolean isForeign = !isOwn(options.sendCompletions()) || !isOwn(options.receiveCompletions()) ||
             options.sharedReceiveQueue() != null &&
             !(options.sharedReceiveQueue() instanceof RoceSharedReceiveQueue shared && shared.domain() == this);
         if (isForeign)
@@ -88,6 +124,11 @@ public final class RoceProtectionDomain implements ProtectionDomain
             throw new RdmaException("queues of a queue pair must be of its device and domain: type=" + options.type());
         }
         return queuePairs.apply(this, options);
+    }
+
+    private boolean isOwn(final CompletionQueue queue)
+    {
+        return queue instanceof final RoceCompletionQueue own && own.isOf(engine);
     }
 
     @Override
@@ -98,27 +139,40 @@ public final class RoceProtectionDomain implements ProtectionDomain
             throw new RdmaException(
                 "a shared receive queue takes 1 receive or more: maxReceiveRequests=" + maxReceiveRequests);
         }
-        return new RoceSharedReceiveQueue(engine, this, maxReceiveRequests);
+        return new RoceSharedReceiveQueue(engine, this, children, maxReceiveRequests);
     }
 
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
         final MemoryWindow[] added = {null};
-        engine.exclusively(() -> added[0] = engine.memory().windows.add(
-            this, (window) -> engine.exclusively(() -> engine.memory().windows.remove(window))));
+        engine.exclusively(() ->
+        {
+            children.checkOpen();
+            added[0] = engine.memory().windows.add(this, this::remove);
+            children.add();
+        });
         return added[0];
+    }
+
+    private void remove(final BoundWindow window)
+    {
+        engine.exclusively(() -> engine.memory().windows.remove(window));
+        children.remove();
     }
 
     @Override
     public AddressHandle createAddressHandle(final DeviceAddress target)
     {
-        return new RoceAddressHandle(target, engine.options().pathTo(target));
+        return new RoceAddressHandle(target, engine.options().pathTo(target), children);
     }
 
     @Override
     public void close()
     {
-        // the engine keeps no record of domains
+        if (children.close())
+        {
+            engine.children().remove();
+        }
     }
 }

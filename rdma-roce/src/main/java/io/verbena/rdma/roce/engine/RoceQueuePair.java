@@ -58,7 +58,7 @@ public final class RoceQueuePair extends StagedQueuePair
         final int maxMessageBytes,
         final Predicate<RoceQueuePair> closing)
     {
-        super(options.type(), options.capabilities(), maxMessageBytes, options.type() != QueuePairType.UD);
+        super(options.type(), options.capabilities(), maxMessageBytes, true);
         this.engine = engine;
         this.domain = domain;
         this.number = number;

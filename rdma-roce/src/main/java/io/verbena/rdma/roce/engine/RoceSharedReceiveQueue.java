@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.spi.ReceiveLimit;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -14,16 +15,28 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
 {
     private final EngineContext engine;
     private final ProtectionDomain domain;
+    private final OpenChildren siblings;
     private final int capacity;
     private final ReceiveQueue receives;
     private final ReceiveLimit limit = new ReceiveLimit();
+    private final OpenChildren children = new OpenChildren("shared receive queue");
 
-    RoceSharedReceiveQueue(final EngineContext engine, final ProtectionDomain domain, final int capacity)
+    /** @param siblings of its domain, itself included once made. */
+    RoceSharedReceiveQueue(
+        final EngineContext engine, final ProtectionDomain domain, final OpenChildren siblings, final int capacity)
     {
+        this.siblings = siblings;
         this.engine = engine;
         this.domain = domain;
         this.capacity = capacity;
         receives = new ReceiveQueue(capacity);
+        siblings.add();
+    }
+
+    /** Counts the queue pairs that take receives from it. */
+    OpenChildren children()
+    {
+        return children;
     }
 
     @Override
@@ -60,7 +73,11 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public void close()
     {
-        engine.events().forget(this);
+        if (children.close())
+        {
+            engine.events().forget(this);
+            siblings.remove();
+        }
     }
 
     ReceiveQueue receives()

@@ -120,7 +120,7 @@ abstract class SendSide
      * Checks a request's own memory, or carries a local request out.
      *
      * @param request next to be begun.
-     * @return SUCCESS, LOC_PROT_ERR or MW_BIND_ERR.
+     * @return SUCCESS, LOC_PROT_ERR, LOC_QP_OP_ERR or MW_BIND_ERR.
      */
     final int begin(final WorkRequest request)
     {
@@ -128,7 +128,7 @@ abstract class SendSide
         {
             case WorkRequest.BIND_MW -> bind(request);
             case WorkRequest.LOCAL_INV -> queuePair.invalidate(request.remoteKey) ?
-                WorkCompletionStatus.SUCCESS : WorkCompletionStatus.MW_BIND_ERR;
+                WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_QP_OP_ERR;
             default -> request.lengthBytes == 0 || source(request, 0, request.lengthBytes) != RemoteAccess.REFUSED ?
                 WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_PROT_ERR;
         };

@@ -1,0 +1,20 @@
+package io.verbena.rdma.conformance;
+
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+import java.util.List;
+
+/** The contract over {@code roce}, the responder in a process of its own. */
+class RoceProcessesVerbsTest
+{
+    @TestFactory
+    List<DynamicTest> rules()
+    {
+        try (ConformancePath path =
+            ConformancePath.acrossProcesses("roce:::1,memory=" + TestDirectories.next()))
+        {
+            return ConformanceTests.on(path);
+        }
+    }
+}

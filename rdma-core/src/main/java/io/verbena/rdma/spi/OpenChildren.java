@@ -1,0 +1,63 @@
+package io.verbena.rdma.spi;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+/** How many things are open that were made from another one, which is not closed before them. Thread-safe. */
+public final class OpenChildren
+{
+    private final String parent;
+    private int count;
+    private boolean isClosed;
+
+    /** @param parent in words, for messages. */
+    public OpenChildren(final String parent)
+    {
+        this.parent = parent;
+    }
+
+    /** @throws RdmaException when the parent is closed. */
+    public synchronized void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException(parent + " is closed");
+        }
+    }
+
+    /**
+     * One more is made.
+     *
+     * @throws RdmaException when the parent is closed.
+     */
+    public synchronized void add()
+    {
+        checkOpen();
+        count++;
+    }
+
+    /** One of them is closed. */
+    public synchronized void remove()
+    {
+        count--;
+    }
+
+    /**
+     * Nothing can be made from the parent any more.
+     *
+     * @return false when that was so before.
+     * @throws RdmaException while something is open.
+     */
+    public synchronized boolean close()
+    {
+        if (isClosed)
+        {
+            return false;
+        }
+        if (count > 0)
+        {
+            throw new RdmaException(parent + " is in use: close what was made from it first, open=" + count);
+        }
+        isClosed = true;
+        return true;
+    }
+}

@@ -1,0 +1,277 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.roce.engine.EngineDriver;
+import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.udp.PacketHandler;
+import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Drives an engine over a UDP port: whichever thread finds the lock free does, and nobody waits for it but control
+ * verbs. Any thread.
+ *
+ * <p>It also knows who watches: a thread that polls in a loop, one that {@linkplain #await waits}, or else the
+ * {@link ProgressThread}, which is woken when the engine has something to do earlier than it meant to look.
+ */
+final class DeviceDriver implements EngineDriver, ProgressThread.Driven
+{
+    /** A thread that drives again within this time polls in a loop. */
+    private static final long LOOP_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long ENTER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    /** Cycles in a row of one thread while others post; then the progress thread goes on. */
+    private static final int MAX_CYCLES = 16;
+    /** Cycles in a row that only send what was posted. */
+    private static final int MAX_SEND_CYCLES = 8;
+    private static final int RECEIVE_ROUNDS = 4;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final UdpPort port;
+    private final ProgressThread progress;
+    private final PathProbes probes;
+    private final PacketHandler handler = this::onPacket;
+    private RoceEngine engine;
+    private int sendCycles;
+    private long drivenNs;
+    /** When a thread polled in a loop, or left a wait; read by the progress thread. */
+    private volatile long watchedNs;
+    private volatile long deadlineNs = Long.MAX_VALUE;
+    /** The thread that waits for packets. */
+    private final AtomicReference<ChannelWait> leader = new AtomicReference<>();
+    private volatile long leaderUntilNs = Long.MIN_VALUE;
+
+    /** @param port that packets come from. */
+    DeviceDriver(final String name, final UdpPort port)
+    {
+        this.port = port;
+        probes = new PathProbes(port, this);
+        watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
+        progress = new ProgressThread(name, this, port);
+    }
+
+    /** Begins; once, before anything else. */
+    void start(final RoceEngine driven)
+    {
+        lock.lock();
+        try
+        {
+            engine = driven;
+        }
+        finally
+        {
+            lock.unlock();
+        }
+        progress.start();
+    }
+
+    PathProbes probes()
+    {
+        return probes;
+    }
+
+    @Override
+    public void drive()
+    {
+        if (lock.isHeldByCurrentThread())
+        {
+            return;
+        }
+        final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+        for (int cycles = 0; lock.tryLock(); cycles++)
+        {
+            try
+            {
+                if (nowNs - drivenNs < LOOP_NS)
+                {
+                    watchedNs = nowNs;
+                }
+                drivenNs = nowNs;
+                cycle(true);
+            }
+            finally
+            {
+                lock.unlock();
+            }
+            if (!engine.hasPosted())
+            {
+                return;
+            }
+            if (cycles == MAX_CYCLES)
+            {
+                progress.wake();
+                return;
+            }
+        }
+    }
+
+    @Override
+    public boolean receive()
+    {
+        boolean hasDriven = false;
+        for (int cycles = 0; cycles <= MAX_CYCLES && (!hasDriven || engine.hasPosted()) && lock.tryLock(); cycles++)
+        {
+            try
+            {
+                cycle(false);
+                hasDriven = true;
+            }
+            finally
+            {
+                lock.unlock();
+            }
+        }
+        return hasDriven;
+    }
+
+    /** Under the lock. */
+    private void cycle(final boolean maySkipReceiving)
+    {
+        if (maySkipReceiving && sendCycles < MAX_SEND_CYCLES && engine.hasPosted())
+        {
+            // A post: what has arrived is taken by the poll that follows.
+            sendCycles++;
+        }
+        else
+        {
+            sendCycles = 0;
+            for (int i = 0; i < RECEIVE_ROUNDS && port.receive(handler) > 0; i++)
+            {
+                engine.doWork();
+            }
+        }
+        engine.doWork();
+        port.flush();
+        final long nextNs = engine.nextDeadlineNs();
+        deadlineNs = nextNs;
+        progress.onDeadline(nextNs);
+        if (nextNs < leaderUntilNs)
+        {
+            leaderUntilNs = nextNs;
+            final ChannelWait waiting = leader.get();
+            if (waiting != null)
+            {
+                waiting.wake();
+            }
+        }
+    }
+
+    private void onPacket(final RocePacket packet)
+    {
+        probes.onPacket(packet);
+        engine.onPacket(packet);
+    }
+
+    @Override
+    public void enter()
+    {
+        boolean isEntered = lock.tryLock();
+        boolean isInterrupted = false;
+        final long endNs = SystemNanoClock.INSTANCE.nanoTime() + ENTER_TIMEOUT_NS;
+        while (!isEntered)
+        {
+            try
+            {
+                isEntered = lock.tryLock(endNs - SystemNanoClock.INSTANCE.nanoTime(), TimeUnit.NANOSECONDS);
+                if (!isEntered)
+                {
+                    throw new RdmaException("a thread that drives the device does not go on: " + progress.deviceName() +
+                        ", waited 30 s; if its process was stopped let it run, else this is a defect");
+                }
+            }
+            catch (final InterruptedException ex)
+            {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void exit()
+    {
+        final boolean isOutermost = lock.getHoldCount() == 1;
+        lock.unlock();
+        if (isOutermost && engine != null)
+        {
+            // What a control verb has left to be sent, or others have posted meanwhile.
+            drive();
+        }
+    }
+
+    /**
+     * Waits, at most until the engine has something to do. The first of several threads waits for packets, too.
+     *
+     * @param timeoutNs longest wait.
+     * @param waiter    that can be woken.
+     */
+    void await(final long timeoutNs, final ChannelWait waiter)
+    {
+        if (!leader.compareAndSet(null, waiter))
+        {
+            waiter.awaitWake(timeoutNs);
+            return;
+        }
+        try
+        {
+            final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+            final long untilNs = Math.min(deadlineNs, nowNs + timeoutNs);
+            leaderUntilNs = untilNs;
+            // Looked at again: who drove before has not seen until when this thread waits.
+            if (deadlineNs >= untilNs)
+            {
+                waiter.awaitPackets(port, Math.max(0, untilNs - nowNs));
+            }
+        }
+        finally
+        {
+            leaderUntilNs = Long.MIN_VALUE;
+            watchedNs = SystemNanoClock.INSTANCE.nanoTime();
+            leader.set(null);
+            progress.onLeaderLeft();
+        }
+    }
+
+    @Override
+    public long deadlineNs()
+    {
+        return deadlineNs;
+    }
+
+    @Override
+    public long watchedNs()
+    {
+        return watchedNs;
+    }
+
+    @Override
+    public boolean hasLeader()
+    {
+        return leader.get() != null;
+    }
+
+    @Override
+    public boolean hasPosted()
+    {
+        return engine.hasPosted();
+    }
+
+    @Override
+    public boolean hasUnsent()
+    {
+        return port.hasUnsent();
+    }
+
+    /** Stops the progress thread; nobody drives afterwards by itself. */
+    void close()
+    {
+        progress.close();
+    }
+}

@@ -1,0 +1,119 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.connection.ConnectableQueuePair;
+import io.verbena.rdma.connection.ConnectionDevice;
+import io.verbena.rdma.connection.ConnectionMessage;
+import io.verbena.rdma.connection.PathCheck;
+import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+
+/** What the connection service has to know of a device. */
+final class RoceConnections implements ConnectionDevice
+{
+    /** TCP repeats its first packet after 1 s and 3 s. */
+    private static final long SILENCE_PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(4500);
+
+    private final String name;
+    private final RoceEngine engine;
+    private final DeviceDriver driver;
+    private final DeviceAddress address;
+    private final int mtu;
+    private final RandomGenerator random;
+    private final AtomicInteger listeners = new AtomicInteger();
+
+    /** @param mtu of the port, {@code enum ibv_mtu}. */
+    RoceConnections(
+        final String name,
+        final RoceEngine engine,
+        final DeviceDriver driver,
+        final DeviceAddress address,
+        final int mtu,
+        final RandomGenerator random)
+    {
+        this.name = name;
+        this.engine = engine;
+        this.driver = driver;
+        this.address = address;
+        this.mtu = mtu;
+        this.random = random;
+    }
+
+    int listenerCount()
+    {
+        return listeners.get();
+    }
+
+    @Override
+    public String name()
+    {
+        return name;
+    }
+
+    @Override
+    public DeviceAddress address()
+    {
+        return address;
+    }
+
+    @Override
+    public int mtu(final DeviceAddress peer)
+    {
+        return driver.probes().mtu(peer, mtu);
+    }
+
+    @Override
+    public RandomGenerator random()
+    {
+        return random;
+    }
+
+    @Override
+    public ConnectableQueuePair own(final QueuePair queuePair)
+    {
+        if (queuePair instanceof final RoceQueuePair own && engine.isOpen(own))
+        {
+            return new ConnectedQueuePair(own, engine, driver);
+        }
+        throw new RdmaException(
+            "the queue pair is closed or not of this device: device=" + name + ", queuePair=" + queuePair);
+    }
+
+    @Override
+    public void childOpened()
+    {
+        listeners.incrementAndGet();
+    }
+
+    @Override
+    public void childClosed()
+    {
+        listeners.decrementAndGet();
+    }
+
+    @Override
+    public long silencePatienceNs()
+    {
+        return SILENCE_PATIENCE_NS;
+    }
+
+    /** UC has no acknowledgements, so that nothing tells whether a packet has come. */
+    @Override
+    public PathCheck checkPath(
+        final ConnectableQueuePair queuePair,
+        final ConnectionMessage peer,
+        final int ownPsn,
+        final int agreedMtu,
+        final Runnable onAnswered)
+    {
+        return ((ConnectedQueuePair)queuePair).type() == QueuePairType.RC ?
+            driver.probes().begin(queuePair.number(), peer, ownPsn, agreedMtu, onAnswered) : null;
+    }
+}

@@ -1,0 +1,364 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.connection.ConnectionService;
+import io.verbena.rdma.roce.engine.EngineOptions;
+import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.roce.udp.UdpPortOptions;
+import io.verbena.rdma.spi.WindowTable;
+import io.verbena.rdma.verbs.AsyncEvent;
+import io.verbena.rdma.verbs.CompletionChannel;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
+import io.verbena.rdma.verbs.PortAttributes;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A UDP port with an engine that speaks RoCEv2, and a connection service at the TCP port of the same number. */
+final class RoceDevice implements Device
+{
+    private static final int PORT_ATTEMPTS = 32;
+    private static final int MTU_CODE_SHIFT = 7;
+    private static final Set<DeviceCapability> CAPABILITIES = EnumSet.of(
+        DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.SHARED_RECEIVE_QUEUE,
+        DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
+        DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_ANY_MEMORY,
+        DeviceCapability.REGISTER_WHOLE_PAGES, DeviceCapability.GLOBAL_ATOMICS);
+
+    private final String name;
+    private final LocalAddress local;
+    private final int mtuBytes;
+    private final DeviceAddress address;
+    private final UdpPort port;
+    private final DeviceDriver driver;
+    private final RoceEngine engine;
+    private final RoceConnections connectionDevice;
+    private final ConnectionService connections;
+    private final RegionFiles files;
+    private final DeviceAttributes attributes;
+    private final AtomicInteger channels = new AtomicInteger();
+    private final Consumer<RoceDevice> onClosed;
+    private boolean isClosed;
+
+    private RoceDevice(
+        final String name,
+        final LocalAddress local,
+        final int mtuBytes,
+        final UdpPort port,
+        final RegionFiles files,
+        final Consumer<RoceDevice> onClosed)
+        throws IOException
+    {
+        this.name = name;
+        this.local = local;
+        this.mtuBytes = mtuBytes;
+        this.port = port;
+        this.files = files;
+        this.onClosed = onClosed;
+        final DeviceAddress bound = port.address();
+        final int number = (int)bound.serviceLocator();
+        address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number);
+        driver = new DeviceDriver(name, port);
+        engine = new RoceEngine(
+            new EngineOptions(bound, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
+            port, SystemNanoClock.INSTANCE, random()::nextInt, driver);
+        connectionDevice = new RoceConnections(name, engine, driver, address,
+            Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());
+        connections = connectionService(number);
+        attributes = new DeviceAttributes("roce", CAPABILITIES, false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
+            DeviceLimits.MAX_COMPLETIONS, RoceEngine.MAX_MESSAGE_BYTES, DeviceLimits.MAX_INLINE_BYTES,
+            EngineOptions.MAX_READ_ATOMIC, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS, 0);
+        driver.start(engine);
+        connections.start();
+    }
+
+    private ConnectionService connectionService(final int number) throws IOException
+    {
+        try
+        {
+            return new ConnectionService(
+                connectionDevice, "roce", new InetSocketAddress(local.address(), number), local.address());
+        }
+        catch (final IOException ex)
+        {
+            driver.close();
+            throw ex;
+        }
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param name     for messages.
+     * @param local    address.
+     * @param number   UDP and TCP port; 0 for any that is free for both.
+     * @param mtuBytes longest payload of a packet.
+     * @param files    where memory comes from.
+     * @param onClosed called once.
+     */
+    static RoceDevice open(
+        final String name,
+        final LocalAddress local,
+        final int number,
+        final int mtuBytes,
+        final RegionFiles files,
+        final Consumer<RoceDevice> onClosed)
+    {
+        String problem = "";
+        for (int i = 0; i < (number == 0 ? PORT_ATTEMPTS : 1); i++)
+        {
+            final UdpPort port = UdpPort.open(new UdpPortOptions(local.address(), number));
+            RoceDevice device = null;
+            try
+            {
+                device = new RoceDevice(name, local, mtuBytes, port, files, onClosed);
+                return device;
+            }
+            catch (final BindException ex)
+            {
+                // The number is free for UDP and not for TCP: another one.
+                problem = ex.getMessage();
+            }
+            catch (final IOException ex)
+            {
+                throw new RdmaException("the connection service of device " + name + " cannot listen at " +
+                    local.address().getHostAddress() + ": " + ex.getMessage(), ex);
+            }
+            finally
+            {
+                if (device == null)
+                {
+                    port.close();
+                }
+            }
+        }
+        throw new RdmaException("port " + (number == 0 ? "of any number" : number) + " of " +
+            local.address().getHostAddress() + " cannot be had for TCP, which connections are made over: " + problem +
+            "; is another node running there? 'ss -tulpn' shows");
+    }
+
+    int udpPort()
+    {
+        return (int)port.address().serviceLocator();
+    }
+
+    @Override
+    public String name()
+    {
+        return name;
+    }
+
+    @Override
+    public DeviceAttributes attributes()
+    {
+        return attributes;
+    }
+
+    @Override
+    public PortAttributes port()
+    {
+        return new PortAttributes(DeviceLimits.PORT_NUMBER, local.isUp(), "Ethernet", address, mtuBytes);
+    }
+
+    @Override
+    public String missing(final DeviceCapability capability)
+    {
+        return capability == DeviceCapability.DC ? DeviceLimits.NO_DC : "";
+    }
+
+    @Override
+    public List<String> transports()
+    {
+        return List.of("rocev2");
+    }
+
+    @Override
+    public DeviceAddress address()
+    {
+        return address;
+    }
+
+    @Override
+    public NanoClock clock()
+    {
+        return SystemNanoClock.INSTANCE;
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain()
+    {
+        return new RoceDomain(name, engine.createProtectionDomain(), files, attributes);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(final int capacity)
+    {
+        DeviceLimits.check("capacity", capacity, 1, attributes.maxCompletions());
+        return engine.createCompletionQueue(capacity, null);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(final int capacity, final CompletionChannel channel)
+    {
+        DeviceLimits.check("capacity", capacity, 1, attributes.maxCompletions());
+        final RoceCompletionChannel own = own(channel);
+        own.queueOpened();
+        CompletionQueue queue = null;
+        try
+        {
+            queue = engine.createCompletionQueue(capacity, own);
+            return queue;
+        }
+        finally
+        {
+            if (queue == null)
+            {
+                own.queueNotOpened();
+            }
+        }
+    }
+
+    private RoceCompletionChannel own(final CompletionChannel channel)
+    {
+        if (channel instanceof final RoceCompletionChannel own && own.driver() == driver)
+        {
+            return own;
+        }
+        throw new RdmaException("the completion channel is not of this device: device=" + name);
+    }
+
+    @Override
+    public synchronized CompletionChannel createCompletionChannel()
+    {
+        checkOpen();
+        final RoceCompletionChannel channel =
+            new RoceCompletionChannel(name, driver, channels::decrementAndGet);
+        channels.incrementAndGet();
+        return channel;
+    }
+
+    @Override
+    public AsyncEvent pollAsyncEvent()
+    {
+        final AsyncEvent event = engine.events().poll();
+        if (event != null)
+        {
+            return event;
+        }
+        driver.drive();
+        return engine.events().poll();
+    }
+
+    @Override
+    public ConnectionListener listen(final int servicePort)
+    {
+        return listen(servicePort, () -> { });
+    }
+
+    @Override
+    public ConnectionListener listen(final int servicePort, final CompletionChannel channel)
+    {
+        final RoceCompletionChannel own = own(channel);
+        own.listenerOpened();
+        ConnectionListener listener = null;
+        try
+        {
+            listener = listen(servicePort, own::onConnectionRequest);
+            return new ChannelListener(listener, own);
+        }
+        finally
+        {
+            if (listener == null)
+            {
+                own.listenerClosed();
+            }
+        }
+    }
+
+    private synchronized ConnectionListener listen(final int servicePort, final Runnable onRequest)
+    {
+        checkOpen();
+        return connections.listen(servicePort, onRequest);
+    }
+
+    @Override
+    public boolean wakesForConnections()
+    {
+        return true;
+    }
+
+    @Override
+    public ConnectionAttempt connect(
+        final QueuePair queuePair,
+        final DeviceAddress target,
+        final int servicePort,
+        final int accessFlags,
+        final byte[] privateData,
+        final long timeoutNs)
+    {
+        return connections.connect(queuePair, target, servicePort, accessFlags, privateData, timeoutNs);
+    }
+
+    private void checkOpen()
+    {
+        if (isClosed)
+        {
+            throw new RdmaException("device is closed: device=" + name);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        synchronized (this)
+        {
+            if (channels.get() + connectionDevice.listenerCount() > 0)
+            {
+                throw new RdmaException("device is in use: close its listeners and completion channels first, " +
+                    "device=" + name + ", open=" + (channels.get() + connectionDevice.listenerCount()));
+            }
+            if (!engine.close())
+            {
+                return;
+            }
+            isClosed = true;
+        }
+        connections.close();
+        driver.close();
+        driver.enter();
+        try
+        {
+            port.flush();
+            port.close();
+        }
+        finally
+        {
+            driver.exit();
+        }
+        onClosed.accept(this);
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RoceDevice{name=" + name + ", port=" + port + ", interface=" + local.linkName() + '}';
+    }
+}

@@ -1,0 +1,88 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+import java.nio.file.Path;
+
+/**
+ * What follows the colon of a fabric's name: {@link #SYNTAX}.
+ *
+ * @param host   IPv6 or IPv4 address of a local interface, or the name of one.
+ * @param port   UDP and TCP port of the first device; 0 for any. Others take any.
+ * @param mtu    most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
+ * @param memory directory of registered memory; null for the one of the {@code soft} provider.
+ */
+record RoceFabricOptions(String host, int port, int mtu, Path memory)
+{
+    static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,memory=DIRECTORY]";
+
+    private static final String DEFAULT_HOST = "::1";
+    private static final int MAX_PORT = 65_535;
+
+    static RoceFabricOptions parse(final String argument)
+    {
+        final String[] parts = argument.split(",", -1);
+        String host = parts[0];
+        int port = 0;
+        if (host.startsWith("["))
+        {
+            final int end = host.indexOf(']');
+            if (end < 0 || end + 1 < host.length() && host.charAt(end + 1) != ':')
+            {
+                throw bad(host);
+            }
+            port = end + 1 == host.length() ? 0 : port(host.substring(end + 2), host);
+            host = host.substring(1, end);
+        }
+        else if (host.indexOf(':') >= 0 && host.indexOf(':') == host.lastIndexOf(':'))
+        {
+            port = port(host.substring(host.indexOf(':') + 1), host);
+            host = host.substring(0, host.indexOf(':'));
+        }
+        int mtu = 0;
+        Path memory = null;
+        for (int i = 1; i < parts.length; i++)
+        {
+            final String[] pair = parts[i].split("=", 2);
+            if (pair.length != 2 || pair[1].isEmpty())
+            {
+                throw bad(parts[i]);
+            }
+            switch (pair[0])
+            {
+                case "mtu" -> mtu = mtu(pair[1], parts[i]);
+                case "memory" -> memory = Path.of(pair[1]);
+                default -> throw bad(parts[i]);
+            }
+        }
+        if (host.isEmpty() && port != 0 || host.contains("="))
+        {
+            throw bad(argument);
+        }
+        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, memory);
+    }
+
+    private static int port(final String text, final String part)
+    {
+        if (text.matches("\\d{1,5}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= MAX_PORT)
+        {
+            return Integer.parseInt(text);
+        }
+        throw bad(part);
+    }
+
+    private static int mtu(final String text, final String part)
+    {
+        if (text.matches("256|512|1024|2048|4096"))
+        {
+            return Integer.parseInt(text);
+        }
+        throw bad(part);
+    }
+
+    private static RdmaException bad(final String part)
+    {
+        return new RdmaException("bad fabric argument '" + part + "': roce takes " + SYNTAX +
+            ", such as roce:::1 or roce:[fd00::1]:4791");
+    }
+}

@@ -1,0 +1,362 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.CompletionChannel;
+import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Devices on the loopback interface: ports, threads, lifetimes, memory. */
+class RoceDeviceTest
+{
+    @TempDir
+    private Path directory;
+    private Fabric fabric;
+
+    @BeforeEach
+    void open()
+    {
+        fabric = Fabrics.open("roce:::1,memory=" + directory);
+    }
+
+    @AfterEach
+    void close()
+    {
+        fabric.close();
+    }
+
+    @Test
+    void shouldGiveEachDevicePortsOfItsOwnAndTheFirstTheOneAskedFor() throws IOException
+    {
+        final int free;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("::1")))
+        {
+            free = socket.getLocalPort();
+        }
+        try (Fabric named = Fabrics.open("roce:[::1]:" + free + ",memory=" + directory);
+            Device first = named.openDevice("first");
+            Device second = named.openDevice("second"))
+        {
+            assertThat(first.address().serviceLocator() & 0xFFFF).isEqualTo(free);
+            assertThat(second.address().serviceLocator() & 0xFFFF).isNotEqualTo(free);
+            assertThat(first.port().pathMtuBytes()).isEqualTo(4096);
+            assertThat(named.deviceNames()).containsExactly("first", "second");
+        }
+    }
+
+    @Test
+    void shouldSayInOneLineThatPortIsInUse() throws IOException
+    {
+        final InetAddress host = InetAddress.ofLiteral("::1");
+        try (ServerSocket socket = new ServerSocket(0, 1, host))
+        {
+            assertInUse(socket.getLocalPort());
+        }
+        try (DatagramSocket socket = new DatagramSocket(0, host))
+        {
+            assertInUse(socket.getLocalPort());
+        }
+    }
+
+    private void assertInUse(final int port)
+    {
+        try (Fabric named = Fabrics.open("roce:[::1]:" + port + ",memory=" + directory))
+        {
+            assertThatThrownBy(() -> named.openDevice("first")).isInstanceOf(RdmaException.class)
+                .hasMessageContaining("" + port).hasMessageContaining("in use").hasMessageNotContaining("\n");
+            // Nothing is left over.
+            try (Device second = Fabrics.open("roce:::1,memory=" + directory).openDevice("second"))
+            {
+                assertThat(second.name()).isEqualTo("second");
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepNamedMemoryAndCutOffPeersOfTheHolderBefore()
+    {
+        final MemoryRegion local;
+        try (Device device = fabric.openDevice("reader"); ProtectionDomain domain = device.allocateProtectionDomain())
+        {
+            local = domain.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            final Fabric first = Fabrics.open("roce:::1,memory=" + directory);
+            final Device holder = first.openDevice("holder");
+            final ProtectionDomain holderDomain = holder.allocateProtectionDomain();
+            final MemoryRegion region = holderDomain.allocateNamed("store-1", 4096, AccessFlags.ALL_REMOTE);
+            assertThat(first.hasNamed("store-1")).isTrue();
+            assertThatThrownBy(() -> holderDomain.allocateNamed("store-1", 4096, AccessFlags.ALL_REMOTE))
+                .isInstanceOf(RdmaException.class).hasMessageContaining("held by this process");
+            try (RocePair pair = new RocePair(device, domain, holder, holderDomain))
+            {
+                local.segment().set(JAVA_LONG, 0, 42);
+                assertThat(pair.write(local, region, SendFlags.SIGNALED)).isZero();
+                region.close();
+                assertThat(pair.write(local, region, SendFlags.SIGNALED))
+                    .isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+            }
+            holderDomain.close();
+            holder.close();
+            first.close();
+
+            try (Fabric second = Fabrics.open("roce:::1,memory=" + directory);
+                Device again = second.openDevice("holder");
+                ProtectionDomain againDomain = again.allocateProtectionDomain())
+            {
+                assertThat(second.hasNamed("store-1")).isTrue();
+                try (MemoryRegion adopted = againDomain.allocateNamed("store-1", 4096, AccessFlags.ALL_REMOTE))
+                {
+                    assertThat(adopted.segment().get(JAVA_LONG, 0)).isEqualTo(42);
+                    assertThatThrownBy(() -> second.discardNamed("store-1")).isInstanceOf(RdmaException.class);
+                }
+                assertThat(second.discardNamed("store-1")).isTrue();
+                assertThat(second.hasNamed("store-1")).isFalse();
+                assertThat(second.discardNamed("store-1")).isFalse();
+            }
+            local.close();
+        }
+    }
+
+    /** Fences: what the store relies on when it gives memory to others. */
+    @Test
+    void shouldLetNothingLandAfterQueuePairOrRegionWasClosed() throws InterruptedException
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE))
+        {
+            for (int round = 0; round < 20; round++)
+            {
+                final boolean closesRegion = round % 2 == 0;
+                final MemoryRegion target = domainB.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
+                // Another region over the same bytes: they stay mapped when the first is closed.
+                final MemoryRegion witness = domainB.register(target.segment(), AccessFlags.LOCAL_WRITE);
+                final RocePair pair = new RocePair(a, domainA, b, domainB);
+                final Thread writer = new Thread(() ->
+                {
+                    for (long i = 1; pair.write(source, target, SendFlags.SIGNALED) == 0; i++)
+                    {
+                        source.segment().set(JAVA_LONG, 0, i);
+                    }
+                });
+                writer.start();
+                TimeUnit.MILLISECONDS.sleep(5);
+                if (closesRegion)
+                {
+                    target.close();
+                }
+                else
+                {
+                    pair.closeResponder();
+                }
+                final long found = witness.segment().get(JAVA_LONG, 0);
+                TimeUnit.MILLISECONDS.sleep(10);
+                assertThat(witness.segment().get(JAVA_LONG, 0)).isEqualTo(found);
+                if (!closesRegion)
+                {
+                    pair.failRequester();
+                }
+                writer.join(TimeUnit.SECONDS.toMillis(20));
+                assertThat(writer.isAlive()).isFalse();
+                pair.close();
+                target.close();
+                witness.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldAnswerPeersWhileNobodyPollsOrWaits()
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            RocePair pair = new RocePair(a, domainA, b, domainB))
+        {
+            for (int i = 0; i < 50; i++)
+            {
+                source.segment().set(JAVA_LONG, 0, i);
+                assertThat(pair.write(source, target, SendFlags.SIGNALED)).isZero();
+                assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void shouldWakeThreadsThatWaitForCompletionsOfSeveralChannels() throws InterruptedException
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE))
+        {
+            final int count = 3;
+            final List<RocePair> pairs = new ArrayList<>();
+            final List<Thread> waiters = new ArrayList<>();
+            final AtomicReference<Throwable> failure = new AtomicReference<>();
+            for (int i = 0; i < count; i++)
+            {
+                final RocePair pair = new RocePair(a, domainA, b, domainB);
+                pairs.add(pair);
+                waiters.add(Thread.ofPlatform().uncaughtExceptionHandler((_, ex) -> failure.set(ex))
+                    .start(() -> pair.echoByWaiting(target, 200)));
+            }
+            for (int i = 0; i < count; i++)
+            {
+                final RocePair pair = pairs.get(i);
+                waiters.add(Thread.ofPlatform().uncaughtExceptionHandler((_, ex) -> failure.set(ex))
+                    .start(() -> pair.pingByWaiting(source, 200)));
+            }
+            for (final Thread waiter : waiters)
+            {
+                waiter.join(TimeUnit.SECONDS.toMillis(30));
+                assertThat(waiter.isAlive()).isFalse();
+            }
+            assertThat(failure.get()).isNull();
+            pairs.forEach(RocePair::close);
+        }
+    }
+
+    @Test
+    void shouldEndWaitForConnectionRequestInterruptAndClose() throws InterruptedException
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain())
+        {
+            final CompletionChannel channel = b.createCompletionChannel();
+            final ConnectionListener listener = b.listen(7, channel);
+            assertThat(b.wakesForConnections()).isTrue();
+            assertThatThrownBy(channel::close).isInstanceOf(RdmaException.class);
+            assertThatThrownBy(b::close).isInstanceOf(RdmaException.class).hasMessageContaining("open=2");
+            final AtomicReference<CompletionQueue> result = new AtomicReference<>();
+            final Thread waiter = Thread.ofPlatform().start(
+                () -> result.set(channel.await(TimeUnit.SECONDS.toNanos(30))));
+            try (RocePair.Requester requester = new RocePair.Requester(a, domainA))
+            {
+                requester.connect(b.address(), 7);
+                assertEnds(waiter);
+                assertThat(result.get()).isNull();
+                assertThat(listener.poll()).isNotNull();
+            }
+            final Thread interrupted = Thread.ofPlatform().start(() -> channel.await(TimeUnit.SECONDS.toNanos(30)));
+            interrupted.interrupt();
+            assertEnds(interrupted);
+            listener.close();
+            final Thread last = Thread.ofPlatform().start(() ->
+            {
+                try
+                {
+                    channel.await(TimeUnit.SECONDS.toNanos(30));
+                }
+                catch (final RdmaException ex)
+                {
+                    assertThat(ex).hasMessageContaining("closed");
+                }
+            });
+            TimeUnit.MILLISECONDS.sleep(20);
+            channel.close();
+            channel.close();
+            assertEnds(last);
+        }
+    }
+
+    private static void assertEnds(final Thread thread) throws InterruptedException
+    {
+        thread.join(TimeUnit.SECONDS.toMillis(10));
+        assertThat(thread.isAlive()).isFalse();
+    }
+
+    @Test
+    void shouldMakeUseAndCloseQueuePairsFromManyThreadsAtOnce() throws InterruptedException
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b"))
+        {
+            final List<Thread> threads = new ArrayList<>();
+            final AtomicReference<Throwable> failure = new AtomicReference<>();
+            for (int i = 0; i < 4; i++)
+            {
+                final int servicePort = 10 + i;
+                threads.add(Thread.ofPlatform().uncaughtExceptionHandler((_, ex) -> failure.set(ex)).start(() ->
+                {
+                    for (int round = 0; round < 10; round++)
+                    {
+                        oneLife(a, b, servicePort);
+                    }
+                }));
+            }
+            for (final Thread thread : threads)
+            {
+                thread.join(TimeUnit.SECONDS.toMillis(60));
+                assertThat(thread.isAlive()).isFalse();
+            }
+            assertThat(failure.get()).isNull();
+        }
+    }
+
+    private static void oneLife(final Device a, final Device b, final int servicePort)
+    {
+        try (ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            RocePair pair = new RocePair(a, domainA, b, domainB, servicePort))
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                source.segment().set(JAVA_LONG, 0, i);
+                assertThat(pair.write(source, target, SendFlags.SIGNALED)).isZero();
+                assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveNoThreadAndNoDescriptorBehind() throws IOException, InterruptedException
+    {
+        fabric.openDevice("warm").close();
+        final int descriptors = descriptors();
+        for (int i = 0; i < 20; i++)
+        {
+            fabric.openDevice("brief").close();
+        }
+        assertThat(descriptors()).isLessThanOrEqualTo(descriptors);
+        assertThat(Thread.getAllStackTraces().keySet()).noneMatch(
+            thread -> thread.isAlive() && thread.getName().contains("-brief"));
+    }
+
+    private static int descriptors() throws IOException
+    {
+        final String[] list = Path.of("/proc/self/fd").toFile().list();
+        assertThat(list).isNotNull();
+        return list.length;
+    }
+}

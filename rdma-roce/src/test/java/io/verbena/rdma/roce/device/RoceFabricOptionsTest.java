@@ -1,0 +1,64 @@
+package io.verbena.rdma.roce.device;
+
+import io.verbena.rdma.verbs.RdmaException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetAddress;
+import java.nio.file.Path;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class RoceFabricOptionsTest
+{
+    @ParameterizedTest
+    @CsvSource({
+        "'', ::1, 0",
+        "::1, ::1, 0",
+        "[::1]:4791, ::1, 4791",
+        "[fd00::7], fd00::7, 0",
+        "10.0.0.7, 10.0.0.7, 0",
+        "10.0.0.7:65535, 10.0.0.7, 65535",
+        "eth0, eth0, 0"})
+    void shouldTakeAddressPortOrInterface(final String argument, final String host, final int port)
+    {
+        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, null));
+    }
+
+    @Test
+    void shouldTakeMtuAndDirectory()
+    {
+        assertThat(RoceFabricOptions.parse("::1,mtu=1024,memory=/dev/shm/x")).isEqualTo(
+            new RoceFabricOptions("::1", 0, 1024, Path.of("/dev/shm/x")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "[::1", "[::1]4791", "[::1]:0", "[::1]:65536", "[::1]:x", "10.0.0.7:", ":4791", "::1,mtu=1000", "::1,mtu",
+        "::1,memory=", "::1,port=3", "host=::1"})
+    void shouldRefuseInOneLineWhatIsNoArgument(final String argument)
+    {
+        assertThatThrownBy(() -> RoceFabricOptions.parse(argument)).isInstanceOf(RdmaException.class)
+            .hasMessageContaining("roce takes ").hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void shouldListAddressesWhenThereIsNoSuch()
+    {
+        assertThatThrownBy(() -> LocalAddress.of("2001:db8::77")).isInstanceOf(RdmaException.class)
+            .hasMessageContaining("'2001:db8::77'").hasMessageContaining("127.0.0.1 (lo)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "::1, 65536, 4096", "::1, 4180, 4096", "::1, 4179, 2048", "::1, 1500, 1024", "127.0.0.1, 1500, 1024",
+        "127.0.0.1, 4160, 4096", "127.0.0.1, 4159, 2048", "::1, 576, 256", "::1, 340, 256", "::1, 339, 0"})
+    void shouldLeaveRoomForAllHeaders(final String address, final int mtuBytes, final int payloadBytes)
+    {
+        assertThat(LocalAddress.payloadBytes(InetAddress.ofLiteral(address), mtuBytes)).isEqualTo(payloadBytes);
+    }
+}
