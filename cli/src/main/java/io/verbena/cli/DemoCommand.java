@@ -99,7 +99,8 @@ final class DemoCommand implements Callable<Integer>
 
     @Option(names = "--hosts", paramLabel = "N", description = "Run each node as a process in one of N emulated " +
         "hosts (2 to 64), on fabric roce, with 1 % of all packets lost and 1 % overtaken, and one link cut for 3 s " +
-        "in the middle; records, threads, length and deadline are others by default. Needs what verbena dev hosts needs.")
+        "in the middle; records, threads, length and deadline are others by default. Needs what verbena dev hosts " +
+        "needs.")
     private Integer hosts;
 
     @Option(names = "--inside-hosts", hidden = true, description = "This process is in the first of the hosts.")

@@ -30,6 +30,7 @@ class DocumentsTest
     private static final Pattern NAME = Pattern.compile("(?<![-:+\\w])[A-Za-z][a-z0-9]*[a-z][A-Z]\\w*");
     private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z-]*");
     private static final Pattern PAGE = Pattern.compile("\\bdocs/[a-z][\\w/-]*\\.md\\b");
+    private static final String UNIT_START = "ExecStart=/opt/verbena/verbena ";
     private static final String LAUNCHER = "./verbena ";
     private static final CommandLine VERBENA = VerbenaCommand.commandLine(false);
     /** Their arguments are those of other programs. */
@@ -177,6 +178,22 @@ class DocumentsTest
         }));
         assertThat(offences).isEmpty();
         assertThat(commands[0]).isGreaterThan(80);
+    }
+
+    /** Each unit of systemd, by the command that it starts. */
+    @Test
+    void shouldNameCommandsAndOptionsThatExistInUnits()
+    {
+        assertThat(SourceTree.files(".service")).hasSize(3).allSatisfy((unit) ->
+        {
+            final List<String> starts = SourceTree.text(unit).lines()
+                .filter((line) -> line.startsWith(UNIT_START)).map((line) -> line.substring(UNIT_START.length()))
+                .toList();
+            assertThat(starts).as(where(unit)).hasSize(1)
+                .allSatisfy((start) -> assertThat(offence(start)).as(where(unit)).isNull());
+            assertThat(SourceTree.text(unit)).contains(
+                "/etc/verbena/" + unit.getFileName().toString().replaceAll("verbena-|\\.service", "") + ".conf");
+        });
     }
 
     /** The check itself: a command, an option of another one, and a subcommand that is missing. */

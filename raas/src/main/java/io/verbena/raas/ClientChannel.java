@@ -172,11 +172,18 @@ final class ClientChannel extends Channel implements DcTransport.User
             case ESTABLISHED -> onEstablished(attempt.privateData());
             case REJECTED -> breakProtocol(attempt.privateData().length == 0 ? "the peer stopped listening" :
                 "refused by the peer: " + new String(attempt.privateData(), StandardCharsets.UTF_8));
-            case UNREACHABLE -> breakProtocol("nobody listens there");
-            case TIMED_OUT -> breakDown(WorkCompletionStatus.RESP_TIMEOUT_ERR, "no answer to connect in time");
+            case UNREACHABLE -> breakProtocol(problemOr("nobody listens there"));
+            case TIMED_OUT -> breakDown(
+                WorkCompletionStatus.RESP_TIMEOUT_ERR, problemOr("no answer to connect in time"));
             default -> throw new IllegalStateException("unknown state of a connection attempt: " + attempt.poll());
         }
         return true;
+    }
+
+    /** The provider knows more where there is a network between. */
+    private String problemOr(final String otherwise)
+    {
+        return attempt.problem().isEmpty() ? otherwise : attempt.problem();
     }
 
     private void onEstablished(final byte[] answer)

@@ -37,6 +37,7 @@ final class InsecureNetwork
             throw new CommandFailedException(ExitStatus.USAGE, what + " is for other hosts, too: " + WHY +
                 ". On a network of which all hosts are trusted, as one of WireGuard, give --insecure-network", null);
         }
-        LOGGER.warn("{} is for other hosts, too, as --insecure-network allows: {}; see docs/security.md", what, WHY);
+        LOGGER.warn(
+            "{} is for other hosts, too, as --insecure-network allows: {}; see docs/across-hosts.md", what, WHY);
     }
 }
