@@ -39,6 +39,9 @@ final class ReliableReceiver extends ReceiveSide
     /** Trait of the message that has begun and not ended: IS_SEND, IS_WRITE, or 0. */
     private int openMessage;
     private boolean isNakSent;
+    /** Whether the last request executed was a READ or atomic; the last packet of a SEND or WRITE that came again. */
+    private boolean isLastAnswered;
+    private int repeated;
     /** Syndrome to be sent, or {@link #NONE}. */
     private int pendingSyndrome = NONE;
     /** Syndrome of the expected request, which cannot be executed, until the answers before it were sent; or NONE. */
@@ -79,6 +82,7 @@ final class ReliableReceiver extends ReceiveSide
         results.clear();
         messageSequence = 0;
         openMessage = 0;
+        isLastAnswered = false;
         isNakSent = false;
         pendingSyndrome = NONE;
         waitingRefusal = NONE;
@@ -311,6 +315,7 @@ final class ReliableReceiver extends ReceiveSide
         // What was refused before has come now; the acknowledgement that the refusal stood for is still due.
         final boolean isDue = pendingSyndrome != NONE;
         expected = PacketSequence.add(expected, 1);
+        isLastAnswered = false;
         isNakSent = false;
         if (isDue || BthDescriptor.isAckRequested(packet.buffer(), 0))
         {
@@ -323,6 +328,7 @@ final class ReliableReceiver extends ReceiveSide
     private void answered(final int packets)
     {
         expected = PacketSequence.add(expected, packets);
+        isLastAnswered = true;
         isNakSent = false;
         pendingSyndrome = NONE;
         queuePair.onMessage();
@@ -334,6 +340,7 @@ final class ReliableReceiver extends ReceiveSide
         final int sequence = BthDescriptor.sequence(packet.buffer(), 0);
         if ((traits & (RoceOpcode.IS_SEND | RoceOpcode.IS_WRITE)) != 0)
         {
+            repeated = sequence;
             if (pendingSyndrome == NONE)
             {
                 pendingSyndrome = AethDescriptor.ACK_WITHOUT_CREDITS;
@@ -496,9 +503,11 @@ final class ReliableReceiver extends ReceiveSide
 
     private boolean sendPending()
     {
-        // An acknowledgement names the last packet that was executed, a refusal the one that is expected.
+        // A refusal names the packet that is expected, an acknowledgement the last one that was executed. But one with
+        // the PSN of a READ or atomic would seem to be its answer: Soft-RoCE completes the request without the result.
         final boolean isAck = pendingSyndrome == AethDescriptor.ACK_WITHOUT_CREDITS;
-        return sendAcknowledge(pendingSyndrome, isAck ? PacketSequence.add(expected, -1) : expected);
+        final int executed = isLastAnswered ? repeated : PacketSequence.add(expected, -1);
+        return sendAcknowledge(pendingSyndrome, isAck ? executed : expected);
     }
 
     private boolean sendAcknowledge(final int syndrome, final int sequence)

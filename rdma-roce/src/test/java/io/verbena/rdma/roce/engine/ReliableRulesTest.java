@@ -130,6 +130,19 @@ class ReliableRulesTest
             .containsExactly(AethDescriptor.ACK_WITHOUT_CREDITS, FIRST);
     }
 
+    /** Soft-RoCE takes any acknowledgement with the PSN of an atomic for its answer. */
+    @Test
+    void shouldNotAcknowledgeRepeatedWriteWithThePsnOfAnAtomic()
+    {
+        connect(ConnectOptions.DEFAULT);
+        post(() -> qa.write(1, 0, a.at(0), 8, a.key(), b.at(0), b.key()),
+            () -> qa.fetchAdd(2, SIGNALED, a.at(8), a.key(), b.at(8), b.key(), 1));
+        await(a, 1);
+        network.inject(request(RoceOpcode.WRITE_ONLY, FIRST, 8, 7), 0);
+        network.settle();
+        assertThat(sent).last().extracting(Sent::opcode, Sent::sequence).containsExactly(RoceOpcode.ACKNOWLEDGE, FIRST);
+    }
+
     @Test
     void shouldAnswerRepeatedAtomicWithItsFirstResult()
     {
