@@ -42,6 +42,10 @@ final class BenchWireCommand implements Callable<Integer>
         description = "MTU of the link, 1280 to 9000 (default ${DEFAULT-VALUE}).")
     private int mtuBytes;
 
+    @Option(names = "--window", paramLabel = "PACKETS", defaultValue = "" + WireOptions.WINDOW_PACKETS,
+        description = "Packets of a queue pair in flight, 1 to 4096 (default ${DEFAULT-VALUE}, as the provider has).")
+    private int windowPackets;
+
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "" + WireOptions.ROUNDS, hidden = true,
         description = "Rounds of each measurement.")
     private int rounds;
@@ -55,7 +59,8 @@ final class BenchWireCommand implements Callable<Integer>
     {
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
-        final WireOptions options = new WireOptions(mtuBytes, Math.max(1, rounds), Math.max(1, roundMs));
+        final WireOptions options = new WireOptions(
+            mtuBytes, windowPackets, Math.max(1, rounds), Math.max(1, roundMs));
         out.println("figure                                     RoCEv2 unit         plain UDP    judged goal");
         out.flush();
         final List<WireFigure> figures = new WireBenchmark(options, figure -> print(out, figure)).run();
@@ -84,6 +89,7 @@ final class BenchWireCommand implements Callable<Integer>
         fields.put("jvm", Runtime.version().toString());
         fields.put("processors_count", Runtime.getRuntime().availableProcessors());
         fields.put("mtu_bytes", mtuBytes);
+        fields.put("window_packets", windowPackets);
         fields.put("rows", figures.stream().map(WireFigure::fields).toList());
         return JsonWriter.write(fields);
     }

@@ -18,9 +18,9 @@ final class EngineRequester
     private int remoteKey;
     private int missing;
 
-    EngineRequester(final UdpPort port)
+    EngineRequester(final UdpPort port, final int windowPackets)
     {
-        side = new EngineSide(port);
+        side = new EngineSide(port, windowPackets);
     }
 
     /** Connects, given the greeting of the responder; returns the command that connects it back. */

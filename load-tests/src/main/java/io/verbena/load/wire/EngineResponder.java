@@ -10,9 +10,9 @@ final class EngineResponder implements WireResponder
 
     private final EngineSide side;
 
-    EngineResponder(final UdpPort port)
+    EngineResponder(final UdpPort port, final int windowPackets)
     {
-        side = new EngineSide(port);
+        side = new EngineSide(port, windowPackets);
     }
 
     @Override

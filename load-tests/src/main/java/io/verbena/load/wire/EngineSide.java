@@ -8,6 +8,7 @@ import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.roce.udp.PacketHandler;
 import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -16,6 +17,7 @@ import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
+import org.agrona.concurrent.CachedNanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.stream.Collectors;
@@ -36,15 +38,18 @@ final class EngineSide
     final MemoryRegion region;
     final RoceCompletionQueue completions;
     final RoceQueuePair[] queuePairs = new RoceQueuePair[QUEUE_PAIRS];
+    /** The engine asks for each packet; once for all that have arrived is enough. */
+    private final CachedNanoClock clock = new CachedNanoClock();
     private final RoceEngine engine;
     private final PacketHandler handler;
     private int lastNumber = 16;
 
-    EngineSide(final UdpPort port)
+    EngineSide(final UdpPort port, final int windowPackets)
     {
         this.port = port;
-        engine = new RoceEngine(new EngineOptions(port.address()), port, SystemNanoClock.INSTANCE,
-            () -> ++lastNumber, EngineDriver.NONE);
+        final EngineOptions options = new EngineOptions(
+            port.address(), windowPackets, EngineOptions.ACK_INTERVAL, RocePacket.MAX_PAYLOAD_BYTES);
+        engine = new RoceEngine(options, port, clock, () -> ++lastNumber, EngineDriver.NONE);
         handler = engine::onPacket;
         final RoceProtectionDomain domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
@@ -81,6 +86,7 @@ final class EngineSide
     /** Receives, answers, sends; returns whether there was something. */
     boolean work()
     {
+        clock.update(SystemNanoClock.INSTANCE.nanoTime());
         final int received = port.receive(handler);
         final int worked = engine.doWork();
         port.flush();

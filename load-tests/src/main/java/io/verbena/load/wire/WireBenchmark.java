@@ -59,8 +59,8 @@ public final class WireBenchmark
         }
         command.addAll(WirePlaces.near());
         command.addAll(java(WireRequesterMain.class));
-        command.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.rounds()),
-            Integer.toString(options.roundMs()), WirePlaces.allowed()));
+        command.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.windowPackets()),
+            Integer.toString(options.rounds()), Integer.toString(options.roundMs()), WirePlaces.allowed()));
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8))
         {

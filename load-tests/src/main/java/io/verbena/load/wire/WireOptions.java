@@ -5,14 +5,17 @@ import io.verbena.load.LoadException;
 /**
  * How the wire is measured.
  *
- * @param mtuBytes of the link, 1,280 to 9,000.
- * @param rounds   of each measurement, 1 or more; the median counts.
- * @param roundMs  milliseconds of a round.
+ * @param mtuBytes      of the link, 1,280 to 9,000.
+ * @param windowPackets packets of a queue pair in flight, 1 to 4,096.
+ * @param rounds        of each measurement, 1 or more; the median counts.
+ * @param roundMs       milliseconds of a round.
  */
-public record WireOptions(int mtuBytes, int rounds, int roundMs)
+public record WireOptions(int mtuBytes, int windowPackets, int rounds, int roundMs)
 {
     /** MTU of Ethernet. */
     public static final int MTU_BYTES = 1_500;
+    /** Window of a queue pair, that of the provider {@code roce}. */
+    public static final int WINDOW_PACKETS = 64;
     /** Rounds unless said otherwise. */
     public static final int ROUNDS = 7;
     /** Milliseconds of a round unless said otherwise. */
@@ -20,6 +23,7 @@ public record WireOptions(int mtuBytes, int rounds, int roundMs)
 
     private static final int MIN_MTU_BYTES = 1_280;
     private static final int MAX_MTU_BYTES = 9_000;
+    private static final int MAX_WINDOW_PACKETS = 4_096;
     private static final int HEADER_BYTES = 80;
 
     /** Checks the ranges. */
@@ -29,6 +33,11 @@ public record WireOptions(int mtuBytes, int rounds, int roundMs)
         {
             throw new LoadException(LoadException.Reason.USAGE,
                 "the MTU of the link must be " + MIN_MTU_BYTES + " to " + MAX_MTU_BYTES + ": " + mtuBytes);
+        }
+        if (windowPackets < 1 || windowPackets > MAX_WINDOW_PACKETS)
+        {
+            throw new LoadException(LoadException.Reason.USAGE,
+                "the window must be 1 to " + MAX_WINDOW_PACKETS + " packets: " + windowPackets);
         }
     }
 

@@ -56,17 +56,18 @@ final class WireRequesterMain
         this.engineProcess = engineProcess;
         enginePort = open();
         echo = new EchoRequester(open(), address(echoProcess));
-        engine = new EngineRequester(enginePort);
+        engine = new EngineRequester(enginePort, options.windowPackets());
         engineProcess.ask(engine.connect(address(engineProcess), engineProcess.greeting(), options.pathMtuBytes()));
     }
 
     public static void main(final String[] args) throws IOException
     {
-        final WireOptions options =
-            new WireOptions(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+        final WireOptions options = new WireOptions(Integer.parseInt(args[0]), Integer.parseInt(args[1]),
+            Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+        final String processors = args[4];
         try (WireLink link = new WireLink(options.mtuBytes());
-            ResponderProcess echoProcess = new ResponderProcess(link, "echo", args[3]);
-            ResponderProcess engineProcess = new ResponderProcess(link, "engine", args[3]))
+            ResponderProcess echoProcess = new ResponderProcess(link, "echo", options, processors);
+            ResponderProcess engineProcess = new ResponderProcess(link, "engine", options, processors))
         {
             new WireRequesterMain(options, echoProcess, engineProcess).run();
         }

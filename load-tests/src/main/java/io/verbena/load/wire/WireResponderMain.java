@@ -15,10 +15,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The other side of the wire: a process that answers, by plain UDP ({@code echo}) or as an RDMA device
- * ({@code engine}). Argument: which. Commands come as lines on its input, each is answered by a line; it ends with its
- * input. Polls while there is something to do, and sleeps in the kernel otherwise: at once in mode {@code wait}, after
- * two milliseconds in mode {@code poll}.
+ * The other side of the wire: a process that answers, by plain UDP ({@code echo}) or as an RDMA device ({@code
+ * engine}). Arguments: which, packets in flight. Commands come as lines on its input, each is answered by a line; it
+ * ends with its input. Polls while there is something to do, and sleeps in the kernel otherwise: at once in mode
+ * {@code wait}, after two milliseconds in mode {@code poll}.
  */
 final class WireResponderMain
 {
@@ -40,7 +40,8 @@ final class WireResponderMain
     public static void main(final String[] args) throws IOException
     {
         final UdpPort port = UdpPort.open(new UdpPortOptions(InetAddress.getByName(WireLink.FAR_ADDRESS), 0));
-        final WireResponder responder = "echo".equals(args[0]) ? new EchoResponder(port) : new EngineResponder(port);
+        final WireResponder responder =
+            "echo".equals(args[0]) ? new EchoResponder(port) : new EngineResponder(port, Integer.parseInt(args[1]));
         new WireResponderMain(port, responder).run();
     }
 

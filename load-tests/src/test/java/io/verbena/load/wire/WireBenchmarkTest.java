@@ -20,7 +20,7 @@ class WireBenchmarkTest
     {
         assumeTrue(WireBenchmark.isPermitted(), "no network namespaces may be made here, or 'ip' is absent");
         final List<WireFigure> heard = new ArrayList<>();
-        final List<WireFigure> figures = new WireBenchmark(new WireOptions(1_500, 1, 20), heard::add).run();
+        final List<WireFigure> figures = new WireBenchmark(new WireOptions(1_500, 64, 1, 20), heard::add).run();
 
         assertThat(figures).isEqualTo(heard);
         assertThat(figures).extracting(WireFigure::name).containsExactly("read_64_one_outstanding",
@@ -58,13 +58,15 @@ class WireBenchmarkTest
     @Test
     void shouldChooseThePathMtuThatFitsTheLink()
     {
-        assertThat(new WireOptions(1_280, 1, 1).pathMtuBytes()).isEqualTo(1_024);
-        assertThat(new WireOptions(1_500, 1, 1).pathMtuBytes()).isEqualTo(1_024);
-        assertThat(new WireOptions(4_175, 1, 1).pathMtuBytes()).isEqualTo(2_048);
-        assertThat(new WireOptions(4_176, 1, 1).pathMtuBytes()).isEqualTo(4_096);
-        assertThat(new WireOptions(9_000, 1, 1).pathMtuBytes()).isEqualTo(4_096);
-        assertThatThrownBy(() -> new WireOptions(9_001, 1, 1)).isInstanceOf(LoadException.class)
+        assertThat(new WireOptions(1_280, 64, 1, 1).pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(1_500, 64, 1, 1).pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(4_175, 64, 1, 1).pathMtuBytes()).isEqualTo(2_048);
+        assertThat(new WireOptions(4_176, 64, 1, 1).pathMtuBytes()).isEqualTo(4_096);
+        assertThat(new WireOptions(9_000, 64, 1, 1).pathMtuBytes()).isEqualTo(4_096);
+        assertThatThrownBy(() -> new WireOptions(9_001, 64, 1, 1)).isInstanceOf(LoadException.class)
             .hasMessageContaining("9001");
-        assertThatThrownBy(() -> new WireOptions(1_279, 1, 1)).isInstanceOf(LoadException.class);
+        assertThatThrownBy(() -> new WireOptions(1_279, 64, 1, 1)).isInstanceOf(LoadException.class);
+        assertThatThrownBy(() -> new WireOptions(1_500, 0, 1, 1)).isInstanceOf(LoadException.class)
+            .hasMessageContaining("1 to 4096 packets: 0");
     }
 }

@@ -152,6 +152,10 @@ final class ReliableSender extends SendSide
         {
             return BLOCKED;
         }
+        if (request.operation == WorkRequest.READ && isPartTooShort(slot, inFlight))
+        {
+            return BLOCKED;
+        }
         final RocePacket packet = writer.claim();
         if (packet == null)
         {
@@ -169,6 +173,13 @@ final class ReliableSender extends SendSide
             advanceCursor(count, slot);
         }
         return count;
+    }
+
+    /** Whether a READ waits for more room: parts of few packets need many requests, and are answered in short runs. */
+    private boolean isPartTooShort(final int slot, final int inFlight)
+    {
+        return inFlight > 0 && !reads.isRepeating() &&
+            windowPackets - inFlight < Math.min(packetCounts[slot] - cursorPacket, windowPackets / 2);
     }
 
     /** Gives the request at the cursor its PSNs; false when it must not begin now. */

@@ -81,6 +81,12 @@ final class SendRing
         tail++;
     }
 
+    /** Whether a whole run waits: the receiver may as well begin with it. */
+    boolean hasWholeRun()
+    {
+        return tail - head >= MAX_RUN_PACKETS;
+    }
+
     boolean isEmpty()
     {
         return head == tail;

@@ -116,6 +116,10 @@ public final class UdpPort implements PacketSink, AutoCloseable
     public void send(final RocePacket packet)
     {
         ring.send();
+        if (ring.hasWholeRun())
+        {
+            flush();
+        }
     }
 
     /**

@@ -40,8 +40,11 @@ public final class InvariantCrc
     private static final int ONES = 0xFF;
     private static final ByteOrder ORDER = ByteOrder.BIG_ENDIAN;
 
+    /** A packet up to this length is copied behind its headers: one call for both is faster than two. */
+    private static final int SHORT_BYTES = 256;
+
     private final CRC32 crc = new CRC32();
-    private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + BthDescriptor.LENGTH_BYTES];
+    private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + SHORT_BYTES];
     private final UnsafeBuffer prefixBuffer = new UnsafeBuffer(prefix);
 
     /** Makes one; the prefix begins with its ones. */
@@ -80,13 +83,19 @@ public final class InvariantCrc
     public int compute(final RocePacket packet)
     {
         final int bthOffset = encodeNetworkHeaders(packet);
-        prefixBuffer.putBytes(bthOffset, packet.buffer(), 0, BthDescriptor.LENGTH_BYTES);
+        final int coveredBytes = packet.lengthBytes() - LENGTH_BYTES;
+        final int copiedBytes = coveredBytes <= SHORT_BYTES ? coveredBytes : BthDescriptor.LENGTH_BYTES;
+        prefixBuffer.putBytes(bthOffset, packet.buffer(), 0, copiedBytes);
         prefixBuffer.putByte(bthOffset + BthDescriptor.CONGESTION_OFFSET, (byte)ONES);
         crc.reset();
-        crc.update(prefix, 0, bthOffset + BthDescriptor.LENGTH_BYTES);
+        crc.update(prefix, 0, bthOffset + copiedBytes);
+        if (copiedBytes == coveredBytes)
+        {
+            return (int)crc.getValue();
+        }
         final ByteBuffer bytes = packet.bytes();
         final int offset = packet.offset();
-        bytes.limit(offset + packet.lengthBytes() - LENGTH_BYTES).position(offset + BthDescriptor.LENGTH_BYTES);
+        bytes.limit(offset + coveredBytes).position(offset + BthDescriptor.LENGTH_BYTES);
         crc.update(bytes);
         bytes.clear();
         return (int)crc.getValue();
