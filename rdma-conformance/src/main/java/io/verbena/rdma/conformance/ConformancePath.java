@@ -18,12 +18,11 @@ import java.util.function.Supplier;
 public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs, Runnable end)
     implements AutoCloseable
 {
-    private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
-    private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L);
-    /** Time for some hundred exchanges over a loopback interface. */
-    private static final RealTimeRig.Pace ROCE = new RealTimeRig.Pace(20_000_000, 5_000_000_000L);
+    private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L, false);
+    private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L, false);
+    private static final RealTimeRig.Pace ROCE = new RealTimeRig.Pace(3_000_000, 5_000_000_000L, true);
     /** Devices may be those of a virtual machine that is twenty times slower than this one. */
-    private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(100_000_000, 30_000_000_000L);
+    private static final RealTimeRig.Pace WIRE = new RealTimeRig.Pace(100_000_000, 30_000_000_000L, false);
 
     /**
      * Both devices in this process.

@@ -1,7 +1,9 @@
 package io.verbena.rdma.conformance;
 
+import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.concurrent.locks.LockSupport;
 
@@ -9,20 +11,26 @@ import java.util.concurrent.locks.LockSupport;
 final class RealTimeRig implements VerbsRig
 {
     private static final long PARK_NS = 50_000;
+    private static final int DRIVE_ROUNDS = 8;
 
     private final Fabric requesterFabric;
     private final Fabric responderFabric;
     private final Device requester;
     private final Device responder;
     private final Pace pace;
+    private final WorkCompletions none = new WorkCompletions(1);
+    /** Polled empty, it has its device take what has arrived; null where nothing is driven by polling. */
+    private final CompletionQueue requesterQueue;
+    private final CompletionQueue responderQueue;
 
     /**
      * How fast a path is.
      *
      * @param settleNs         after which a message that was sent has arrived.
      * @param connectTimeoutNs after which a connection that is not made will not be.
+     * @param isDriven         whether who polls drives the device.
      */
-    record Pace(long settleNs, long connectTimeoutNs)
+    record Pace(long settleNs, long connectTimeoutNs, boolean isDriven)
     {
     }
 
@@ -39,6 +47,8 @@ final class RealTimeRig implements VerbsRig
         this.pace = pace;
         requester = requesterFabric.openDevice("requester");
         responder = responderFabric.openDevice("responder");
+        requesterQueue = pace.isDriven ? requester.createCompletionQueue(1) : null;
+        responderQueue = pace.isDriven ? responder.createCompletionQueue(1) : null;
     }
 
     @Override
@@ -62,7 +72,19 @@ final class RealTimeRig implements VerbsRig
     @Override
     public void settle()
     {
+        drive();
         pass(pace.settleNs);
+        drive();
+    }
+
+    /** What was sent lies in the peer's socket already: some rounds carry requests, answers and what follows. */
+    private void drive()
+    {
+        for (int i = 0; pace.isDriven && i < DRIVE_ROUNDS; i++)
+        {
+            requesterQueue.poll(none);
+            responderQueue.poll(none);
+        }
     }
 
     @Override
@@ -90,6 +112,11 @@ final class RealTimeRig implements VerbsRig
     @Override
     public void close()
     {
+        if (pace.isDriven)
+        {
+            requesterQueue.close();
+            responderQueue.close();
+        }
         requester.close();
         responder.close();
         if (responderFabric != requesterFabric)

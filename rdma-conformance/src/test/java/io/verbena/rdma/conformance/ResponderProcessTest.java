@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ResponderProcessTest
 {
-    private static final RealTimeRig.Pace PACE = new RealTimeRig.Pace(1_000_000, 5_000_000_000L);
+    private static final RealTimeRig.Pace PACE = new RealTimeRig.Pace(1_000_000, 5_000_000_000L, false);
     private final String fabricName = "soft:" + TestDirectories.next();
 
     /** Both ends over there: everything the rules do goes through the channel, and must come out the same. */

@@ -8,13 +8,17 @@ import java.util.List;
 /** The contract over {@code roce}, the responder in a process of its own. */
 class RoceProcessesVerbsTest
 {
+    /** Random programs take longest, and {@link RoceVerbsTest} runs them; {@code fabric check} runs everything. */
+    private static final String RULES =
+        System.getProperty("verbena.conformance.rules", "^(?!RandomPrograms|DynamicConnections)");
+
     @TestFactory
     List<DynamicTest> rules()
     {
         try (ConformancePath path =
             ConformancePath.acrossProcesses("roce:::1,memory=" + TestDirectories.next()))
         {
-            return ConformanceTests.on(path);
+            return ConformanceTests.on(path, RULES);
         }
     }
 }

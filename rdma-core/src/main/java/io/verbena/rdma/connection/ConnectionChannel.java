@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.ConnectionAttempt;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -163,6 +164,12 @@ final class ConnectionChannel
         {
             close();
         }
+    }
+
+    /** Where the peer is. */
+    InetAddress remoteAddress()
+    {
+        return channel.socket().getInetAddress();
     }
 
     /** What is not decided yet fails. */

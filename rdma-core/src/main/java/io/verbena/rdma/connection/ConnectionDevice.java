@@ -3,6 +3,7 @@ package io.verbena.rdma.connection;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 
+import java.net.InetAddress;
 import java.util.random.RandomGenerator;
 
 /** What a {@link ConnectionService} needs of the device whose connections it makes. Thread-safe. */
@@ -53,6 +54,18 @@ public interface ConnectionDevice
     default long peerPatienceNs()
     {
         return PEER_PATIENCE_NS;
+    }
+
+    /**
+     * Decides whether a peer may be where it says: packets go there, whoever asked for that.
+     *
+     * @param source  device that a request names.
+     * @param address that the request came from.
+     * @return whether to take the request; otherwise it is answered as if nobody listened.
+     */
+    default boolean admits(final DeviceAddress source, final InetAddress address)
+    {
+        return true;
     }
 
     /**

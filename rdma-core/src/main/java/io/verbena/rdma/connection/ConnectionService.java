@@ -354,7 +354,8 @@ public final class ConnectionService implements AutoCloseable
             silent.remove(channel);
             final ServiceListener listener = listeners.get(message.servicePort());
             final ServiceRequest request = new ServiceRequest(device, executor, channel, message);
-            if (listener == null || !listener.offer(request))
+            if (listener == null || !device.admits(message.source(), channel.remoteAddress()) ||
+                !listener.offer(request))
             {
                 request.refuse(ConnectionMessage.UNREACHABLE, new byte[0]);
                 return null;

@@ -15,6 +15,8 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
 {
     /** How long packets are sent to a peer that has accepted, until its UDP port counts as closed. */
     private static final long CHECK_PATIENCE_NS = TimeUnit.SECONDS.toNanos(3);
+    /** When time is over the owner gives up; this long afterwards an owner that does not ask any more. */
+    private static final long ABANDONED_NS = TimeUnit.SECONDS.toNanos(10);
     private static final byte[] NO_DATA = {};
 
     private final ConnectionDevice device;
@@ -142,7 +144,7 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
     @Override
     public void onLook(final long nowNs)
     {
-        if (nowNs - deadlineNs >= 0)
+        if (nowNs - deadlineNs >= ABANDONED_NS)
         {
             giveUp();
             return;

@@ -80,6 +80,22 @@ class ConnectionServiceTest
     }
 
     @Test
+    void shouldTakeNoRequestThatNamesTheDeviceOfAnotherHost() throws IOException
+    {
+        try (ConnectionListener listener = peer.service.listen(7, () -> { });
+            Socket socket = new Socket(HOST, peer.service.tcpPort()))
+        {
+            socket.setSoTimeout(20_000);
+            final ByteBuffer request = new ConnectionMessage(ConnectionMessage.REQUEST, 7, 1, 1, 5, 1,
+                new DeviceAddress(0x2001_0DB8L << 32, 1, 4791), new byte[0]).encode();
+            socket.getOutputStream().write(request.array(), 0, request.limit());
+            final ByteBuffer answer = ByteBuffer.wrap(socket.getInputStream().readAllBytes());
+            assertThat(answer.getShort(ConnectionMessage.KIND_OFFSET)).isEqualTo((short)ConnectionMessage.UNREACHABLE);
+            assertThat(listener.poll()).isNull();
+        }
+    }
+
+    @Test
     void shouldTellOfEachRequest()
     {
         final AtomicInteger told = new AtomicInteger();

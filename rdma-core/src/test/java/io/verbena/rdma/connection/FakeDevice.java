@@ -132,6 +132,12 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     }
 
     @Override
+    public boolean admits(final DeviceAddress source, final InetAddress from)
+    {
+        return ServiceLocator.inetAddress(source.gidHigh(), source.gidLow()).equals(from);
+    }
+
+    @Override
     public PathCheck checkPath(
         final ConnectableQueuePair queuePair,
         final ConnectionMessage peer,

@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
@@ -102,6 +103,12 @@ final class RoceConnections implements ConnectionDevice
     public long silencePatienceNs()
     {
         return SILENCE_PATIENCE_NS;
+    }
+
+    @Override
+    public boolean admits(final DeviceAddress source, final InetAddress from)
+    {
+        return RoceAddress.inetAddress(source).equals(from);
     }
 
     /** UC has no acknowledgements, so that nothing tells whether a packet has come. */
