@@ -29,6 +29,12 @@ public final class EngineCounters
     public long resent;
     /** Times that no answer came. */
     public long timeouts;
+    /** Times that an answer took longer than usual, so that what was sent was sent once more. */
+    public long probes;
+    /** Congestion notifications sent for packets that arrived marked. */
+    public long notificationsSent;
+    /** Congestion notifications received. */
+    public long notifications;
     /** Datagrams and unreliable messages dropped: no receive, too long, wrong Q_Key, no right, or a part is missing. */
     public long unreliableDrops;
 
@@ -38,6 +44,8 @@ public final class EngineCounters
         return "EngineCounters{sent=" + sent + ", received=" + received + ", malformed=" + malformed + ", corrupt=" +
             corrupt + ", misdirected=" + misdirected + ", stale=" + stale + ", duplicates=" + duplicates +
             ", outOfSequence=" + outOfSequence + ", refused=" + refused + ", notReady=" + notReady + ", deferred=" +
-            deferred + ", resent=" + resent + ", timeouts=" + timeouts + ", unreliableDrops=" + unreliableDrops + '}';
+            deferred + ", resent=" + resent + ", timeouts=" + timeouts + ", probes=" + probes +
+            ", notificationsSent=" + notificationsSent + ", notifications=" + notifications +
+            ", unreliableDrops=" + unreliableDrops + '}';
     }
 }

@@ -55,10 +55,10 @@ final class InboundAtomic
         return isWaiting;
     }
 
-    /** A request behind it was dropped and has to come again. */
-    void onFollowed()
+    /** A request so many PSNs behind it was dropped and has to come again; 0 is a copy of its own. */
+    void onFollowed(final int distance)
     {
-        isFollowed = true;
+        isFollowed |= distance > 0;
     }
 
     /** Whether a request behind it was dropped. */
@@ -96,5 +96,57 @@ final class InboundAtomic
     {
         isWaiting = false;
         return isSwap ? RawMemory.compareSwap(word, compared, swapOrAdd) : RawMemory.fetchAdd(word, swapOrAdd);
+    }
+
+    /**
+     * Results of a responder's last atomics, as many as a requester may have outstanding: a repeated atomic gets the
+     * saved result and is not executed again. Bounded.
+     */
+    static final class AtomicResults
+    {
+        private final int[] sequences;
+        private final long[] originals;
+        private int next;
+        private int count;
+
+        AtomicResults(final int capacity)
+        {
+            sequences = new int[capacity];
+            originals = new long[capacity];
+        }
+
+        void clear()
+        {
+            next = 0;
+            count = 0;
+        }
+
+        void add(final int sequence, final long original)
+        {
+            sequences[next] = sequence;
+            originals[next] = original;
+            next = (next + 1) % sequences.length;
+            count = Math.min(count + 1, sequences.length);
+        }
+
+        /** Index of the newest result of an atomic with this PSN, -1 when it is not there. */
+        int find(final int sequence)
+        {
+            for (int age = 1; age <= count; age++)
+            {
+                final int index = (next - age + sequences.length) % sequences.length;
+                if (sequences[index] == sequence)
+                {
+                    return index;
+                }
+            }
+            return -1;
+        }
+
+        /** The value found at an index. */
+        long original(final int index)
+        {
+            return originals[index];
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.IethDescriptor;
 import io.verbena.rdma.roce.wire.ImmDtDescriptor;
@@ -43,6 +44,21 @@ final class MessageOpcodes
         }
         final int only = isWrite ? RoceOpcode.WRITE_ONLY : RoceOpcode.SEND_ONLY;
         return isFirst ? only : isWrite ? RoceOpcode.WRITE_LAST : RoceOpcode.SEND_LAST;
+    }
+
+    /**
+     * Writes the header of an atomic.
+     *
+     * @param packet  to fill.
+     * @param request CMP_SWAP or FETCH_ADD.
+     * @return its operation, of {@link RoceOpcode}.
+     */
+    static int putAtomic(final RocePacket packet, final WorkRequest request)
+    {
+        final boolean isSwap = request.operation == WorkRequest.COMPARE_SWAP;
+        AtomicEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress,
+            request.remoteKey, isSwap ? request.desired : request.operand, isSwap ? request.operand : 0);
+        return isSwap ? RoceOpcode.COMPARE_SWAP : RoceOpcode.FETCH_ADD;
     }
 
     /**

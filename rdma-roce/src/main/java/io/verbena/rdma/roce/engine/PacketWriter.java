@@ -88,7 +88,35 @@ final class PacketWriter
         {
             packet.buffer().putByte(end + i, (byte)0);
         }
-        packet.lengthBytes(end + padBytes + InvariantCrc.LENGTH_BYTES);
+        finish(packet, path, end + padBytes);
+    }
+
+    /**
+     * Sends a congestion notification, when there is room.
+     *
+     * @param path        it travels.
+     * @param destination queue pair that shall send less.
+     * @return whether there was room.
+     */
+    boolean sendNotification(final RocePath path, final int destination)
+    {
+        final RocePacket packet = claim();
+        if (packet != null)
+        {
+            final int end = RoceOpcode.headerBytes(RoceOpcode.CONGESTION_NOTIFICATION);
+            packet.buffer().setMemory(0, end, (byte)0);
+            BthDescriptor.encode(
+                packet.buffer(), 0, RoceOpcode.CONGESTION_NOTIFICATION, false, 0, destination, false, 0);
+            packet.buffer().putByte(
+                BthDescriptor.CONGESTION_OFFSET, (byte)BthDescriptor.BACKWARD_CONGESTION_FLAG);
+            finish(packet, path, end);
+        }
+        return packet != null;
+    }
+
+    private void finish(final RocePacket packet, final RocePath path, final int end)
+    {
+        packet.lengthBytes(end + InvariantCrc.LENGTH_BYTES);
         packet.path(path);
         crc.seal(packet);
         counters.sent++;

@@ -2,6 +2,7 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 /** The responder of a queue pair: carries out what requests ask for. Used by the engine's thread. */
@@ -70,5 +71,54 @@ abstract class ReceiveSide
     static long payload(final RocePacket packet, final int opcode)
     {
         return packet.buffer().addressOffset() + RoceOpcode.headerBytes(opcode);
+    }
+
+    /**
+     * Answers packets that a router marked because its queue was long: the peer is asked to send less, at most once in
+     * an interval, as by RNICs. Marked responses of READs also make this side request less, since it decides how much
+     * is on the way. Used by the engine's thread.
+     */
+    static final class CongestionMarks
+    {
+        /** Between two notifications of a queue pair. */
+        static final long INTERVAL_NS = 50_000;
+
+        private final QueuePairPort queuePair;
+        private long lastNs = Long.MIN_VALUE / 2;
+
+        CongestionMarks(final QueuePairPort queuePair)
+        {
+            this.queuePair = queuePair;
+        }
+
+        /** A packet with these traits has arrived for the queue pair of a requester. */
+        void onPacket(final RocePacket packet, final int traits, final SendSide sender)
+        {
+            if ((traits & RoceOpcode.IS_NOTIFICATION) != 0)
+            {
+                queuePair.engine().counters().notifications++;
+                sender.onNotification();
+            }
+            else if (packet.isCongestionMarked())
+            {
+                if ((traits & RoceOpcode.IS_RESPONSE) != 0)
+                {
+                    sender.onNotification();
+                }
+                askForLess();
+            }
+        }
+
+        private void askForLess()
+        {
+            final EngineContext engine = queuePair.engine();
+            final long nowNs = engine.nowNs();
+            if (queuePair.type() != QueuePairType.UD && nowNs - lastNs >= INTERVAL_NS &&
+                engine.writer().sendNotification(queuePair.outboundPath(), queuePair.destinationNumber()))
+            {
+                lastNs = nowNs;
+                engine.counters().notificationsSent++;
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@ final class ReliableReceiver extends ReceiveSide
     private static final int QUANTUM_PACKETS = 16;
 
     private final ReplyQueue replies = new ReplyQueue(EngineOptions.MAX_READ_ATOMIC);
-    private final AtomicResults results = new AtomicResults(EngineOptions.MAX_READ_ATOMIC);
+    private final InboundAtomic.AtomicResults results = new InboundAtomic.AtomicResults(EngineOptions.MAX_READ_ATOMIC);
     private final InboundWrite write;
     private final InboundAtomic atomic;
     private final PacketWriter writer;
@@ -42,6 +42,8 @@ final class ReliableReceiver extends ReceiveSide
     /** Whether the last request executed was a READ or atomic; the last packet of a SEND or WRITE that came again. */
     private boolean isLastAnswered;
     private int repeated;
+    /** How far behind the expected packet the last one was that came too early. */
+    private int lastGap;
     /** Syndrome to be sent, or {@link #NONE}. */
     private int pendingSyndrome = NONE;
     /** Syndrome of the expected request, which cannot be executed, until the answers before it were sent; or NONE. */
@@ -119,11 +121,15 @@ final class ReliableReceiver extends ReceiveSide
         }
         else if (distance >= 0 && (waitingRefusal != NONE || atomic.isWaiting()))
         {
-            waitBehind(distance);
+            // The expected request is here and waits; what is behind an atomic is asked for when it was executed.
+            atomic.onFollowed(distance);
         }
         else if (distance > 0)
         {
             queuePair.engine().counters().outOfSequence++;
+            // The requester has gone back, and the expected packet was lost once more.
+            isNakSent &= distance > lastGap;
+            lastGap = distance;
             nak(AethDescriptor.SEQUENCE_ERROR);
         }
         else if (distance < 0)
@@ -136,16 +142,6 @@ final class ReliableReceiver extends ReceiveSide
             execute(packet, opcode, payloadBytes);
         }
         transmit(QUANTUM_PACKETS);
-    }
-
-    /** The expected request is here and waits; what is behind it is asked for later, unless all ends with it. */
-    private void waitBehind(final int distance)
-    {
-        if (distance > 0)
-        {
-            queuePair.engine().counters().deferred++;
-            atomic.onFollowed();
-        }
     }
 
     private void execute(final RocePacket packet, final int opcode, final int payloadBytes)

@@ -2,14 +2,12 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
-import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.RawMemory;
-import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -27,18 +25,16 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
  */
 final class ReliableSender extends SendSide
 {
-    private static final int MAX_BACKOFF = 2;
     private static final int NEED_ROOM = -2;
     private static final int BLOCKED = -1;
     private static final int LOCAL = 0;
 
-    private final int[] firstSequences;
-    private final int[] packetCounts;
-    private final int mask;
-    private final int windowPackets;
+    private final SentRequests requests;
     private final int ackInterval;
     private final ReadWindow reads = new ReadWindow(EngineOptions.MAX_READ_ATOMIC);
-    private final RetryState retries = new RetryState();
+    private final RequesterTimers timers;
+    private final RequesterTimers.RetryState retries;
+    private final CongestionWindow congestion;
     private long assignedPosition;
     private int nextSequence;
     private long cursorPosition;
@@ -50,16 +46,17 @@ final class ReliableSender extends SendSide
     private int failedStatus;
     private long failedPosition;
     private boolean isRecovering;
+    /** Whether the packet that was sent last asks for an answer. */
+    private boolean isAnswerDue;
     private int mtu;
 
     ReliableSender(final QueuePairPort queuePair, final int maxRequests)
     {
         super(queuePair);
-        final int slots = Integer.highestOneBit(Math.max(1, maxRequests * 2 - 1));
-        firstSequences = new int[slots];
-        packetCounts = new int[slots];
-        mask = slots - 1;
-        windowPackets = queuePair.engine().options().windowPackets();
+        requests = new SentRequests(maxRequests);
+        timers = new RequesterTimers(queuePair);
+        retries = timers.retries;
+        congestion = timers.congestion;
         ackInterval = queuePair.engine().options().ackInterval();
     }
 
@@ -67,6 +64,7 @@ final class ReliableSender extends SendSide
     void start(final int sequence)
     {
         mtu = queuePair.mtu();
+        timers.clear();
         nextSequence = sequence;
         unacked = sequence;
         sentEnd = sequence;
@@ -101,8 +99,7 @@ final class ReliableSender extends SendSide
         reads.clear();
         nextSequence = sentEnd;
         unacked = sentEnd;
-        retries.disarm();
-        queuePair.deadline(RetryTimers.NEVER_NS);
+        timers.disarm();
     }
 
     @Override
@@ -134,11 +131,10 @@ final class ReliableSender extends SendSide
         {
             return BLOCKED;
         }
-        final int slot = (int)cursorPosition & mask;
         final WorkRequest request = queuePair.sendRequest(cursorPosition);
-        if (packetCounts[slot] == 0)
+        if (requests.count(cursorPosition) == 0)
         {
-            advanceCursor(0, slot);
+            advanceCursor(0);
             settle();
             return LOCAL;
         }
@@ -146,13 +142,10 @@ final class ReliableSender extends SendSide
         {
             return BLOCKED;
         }
-        final int sequence = PacketSequence.add(firstSequences[slot], cursorPacket);
+        final int sequence = PacketSequence.add(requests.first(cursorPosition), cursorPacket);
         final int inFlight = PacketSequence.distance(sequence, unacked);
-        if (inFlight >= windowPackets || request.isReadOrAtomic() && reads.isFull())
-        {
-            return BLOCKED;
-        }
-        if (request.operation == WorkRequest.READ && isPartTooShort(slot, inFlight))
+        final int room = congestion.packets() - inFlight;
+        if (mustWait(request, inFlight, room) || request.isReadOrAtomic() && reads.isFull())
         {
             return BLOCKED;
         }
@@ -163,23 +156,32 @@ final class ReliableSender extends SendSide
         }
         final int count = switch (request.operation)
         {
-            case WorkRequest.READ -> sendRead(packet, request, slot, sequence, windowPackets - inFlight);
+            case WorkRequest.READ -> sendRead(packet, request, sequence, Math.max(1, room));
             case WorkRequest.COMPARE_SWAP, WorkRequest.FETCH_ADD -> sendAtomic(packet, request, sequence);
-            default -> sendPayload(packet, request, slot, sequence, inFlight + 1 == windowPackets);
+            default -> sendPayload(packet, request, sequence, room);
         };
         if (count > 0)
         {
             noteSent(sequence, count);
-            advanceCursor(count, slot);
+            advanceCursor(count);
         }
         return count;
     }
 
-    /** Whether a READ waits for more room: parts of few packets need many requests, and are answered in short runs. */
-    private boolean isPartTooShort(final int slot, final int inFlight)
+    /**
+     * Whether the window or the pace keeps the next packet back. A window that has shrunk keeps nothing back until
+     * what is in flight asks for an answer. A READ waits for a good part of the window, rather than being cut small.
+     */
+    private boolean mustWait(final WorkRequest request, final int inFlight, final int room)
     {
-        return inFlight > 0 && !reads.isRepeating() &&
-            windowPackets - inFlight < Math.min(packetCounts[slot] - cursorPacket, windowPackets / 2);
+        final int wanted = request.operation != WorkRequest.READ || reads.isRepeating() || inFlight == 0 ? 1 :
+            Math.min(requests.count(cursorPosition) - cursorPacket, (congestion.packets() + 1) / 2);
+        final boolean mustWait = room < wanted && isAnswerDue || timers.isPaced();
+        if (mustWait)
+        {
+            congestion.onLimited();
+        }
+        return mustWait;
     }
 
     /** Gives the request at the cursor its PSNs; false when it must not begin now. */
@@ -202,20 +204,18 @@ final class ReliableSender extends SendSide
             failAt(cursorPosition, status);
             return false;
         }
-        final int slot = (int)cursorPosition & mask;
         final int count = request.isLocal() ? 0 : Math.max(1, (request.lengthBytes - 1) / mtu + 1);
-        firstSequences[slot] = nextSequence;
-        packetCounts[slot] = count;
+        requests.add(cursorPosition, nextSequence, count);
         nextSequence = PacketSequence.add(nextSequence, count);
         assignedPosition++;
         return true;
     }
 
     private int sendRead(
-        final RocePacket packet, final WorkRequest request, final int slot, final int sequence, final int room)
+        final RocePacket packet, final WorkRequest request, final int sequence, final int room)
     {
         final int count = reads.isRepeating() ? PacketSequence.distance(reads.repeatedEnd(), sequence) :
-            Math.min(packetCounts[slot] - cursorPacket, room);
+            Math.min(requests.count(cursorPosition) - cursorPacket, room);
         final int offset = cursorPacket * mtu;
         final int lengthBytes = Math.min(request.lengthBytes - offset, count * mtu);
         RethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
@@ -227,22 +227,15 @@ final class ReliableSender extends SendSide
 
     private int sendAtomic(final RocePacket packet, final WorkRequest request, final int sequence)
     {
-        final boolean isSwap = request.operation == WorkRequest.COMPARE_SWAP;
-        AtomicEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress,
-            request.remoteKey, isSwap ? request.desired : request.operand, isSwap ? request.operand : 0);
-        send(packet, isSwap ? RoceOpcode.COMPARE_SWAP : RoceOpcode.FETCH_ADD, 0, false, true, sequence);
+        send(packet, MessageOpcodes.putAtomic(packet, request), 0, false, true, sequence);
         reads.send(PacketSequence.add(sequence, 1));
         return 1;
     }
 
     private int sendPayload(
-        final RocePacket packet,
-        final WorkRequest request,
-        final int slot,
-        final int sequence,
-        final boolean fillsWindow)
+        final RocePacket packet, final WorkRequest request, final int sequence, final int room)
     {
-        final boolean isLast = cursorPacket + 1 == packetCounts[slot];
+        final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
         final int opcode = MessageOpcodes.of(request, cursorPacket == 0, isLast);
         final int offset = cursorPacket * mtu;
         final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
@@ -260,7 +253,8 @@ final class ReliableSender extends SendSide
         final boolean endsRow = isLast && ((request.flags & SendFlags.SIGNALED) != 0 ||
             cursorPosition + 1 == queuePair.sendEnd() || queuePair.state() != QueuePairState.RTS ||
             failedStatus != WorkCompletionStatus.SUCCESS);
-        final boolean isAckRequested = endsRow || fillsWindow || ++sinceAckRequest >= ackInterval ||
+        final boolean isAckRequested = endsRow || room <= 1 ||
+            ++sinceAckRequest >= Math.min(ackInterval, (congestion.packets() + 1) / 2) ||
             PacketSequence.add(sequence, 1) == sentEnd;
         send(packet, opcode, lengthBytes, isLast && (request.flags & SendFlags.SOLICITED) != 0, isAckRequested,
             sequence);
@@ -275,6 +269,7 @@ final class ReliableSender extends SendSide
         final boolean isAckRequested,
         final int sequence)
     {
+        isAnswerDue = isAckRequested;
         if (isAckRequested)
         {
             sinceAckRequest = 0;
@@ -287,18 +282,13 @@ final class ReliableSender extends SendSide
     private void noteSent(final int sequence, final int count)
     {
         final int end = PacketSequence.add(sequence, count);
-        if (PacketSequence.distance(end, sentEnd) > 0)
-        {
-            sentEnd = end;
-        }
-        else
+        final boolean isNew = PacketSequence.distance(end, sentEnd) > 0;
+        if (!isNew)
         {
             queuePair.engine().counters().resent++;
         }
-        if (!retries.isArmed())
-        {
-            queuePair.deadline(retries.arm(queuePair.engine().nowNs()));
-        }
+        sentEnd = isNew ? end : sentEnd;
+        timers.onSent(PacketSequence.add(sequence, 1), count, isNew);
     }
 
     /**
@@ -313,10 +303,10 @@ final class ReliableSender extends SendSide
         }
     }
 
-    private void advanceCursor(final int count, final int slot)
+    private void advanceCursor(final int count)
     {
         cursorPacket += count;
-        if (cursorPacket == packetCounts[slot])
+        if (cursorPacket == requests.count(cursorPosition))
         {
             cursorPosition++;
             cursorPacket = 0;
@@ -363,26 +353,20 @@ final class ReliableSender extends SendSide
             case AethDescriptor.ACK -> acknowledge(PacketSequence.add(sequence, 1));
             case AethDescriptor.RECEIVER_NOT_READY ->
             {
-                if (acknowledge(sequence) && isOutstanding() && !retries.isWaiting())
+                if (acknowledge(sequence) && sentEnd != unacked && !retries.isWaiting())
                 {
                     onReceiverNotReady(syndrome & AethDescriptor.VALUE_MASK);
                 }
             }
             case AethDescriptor.REFUSED ->
             {
-                if (acknowledge(sequence) && isOutstanding())
+                if (acknowledge(sequence) && sentEnd != unacked)
                 {
                     onRefused(syndrome);
                 }
             }
             default -> queuePair.engine().counters().stale++;
         }
-    }
-
-    /** False also when what was acknowledged ended in a failure of this side. */
-    private boolean isOutstanding()
-    {
-        return sentEnd != unacked;
     }
 
     private void onReceiverNotReady(final int code)
@@ -392,7 +376,7 @@ final class ReliableSender extends SendSide
             fail(WorkCompletionStatus.RNR_RETRY_EXC_ERR);
             return;
         }
-        queuePair.deadline(retries.awaitReceive(queuePair.engine().nowNs(), code));
+        timers.awaitReceive(code);
         goBack();
     }
 
@@ -412,18 +396,18 @@ final class ReliableSender extends SendSide
     private void onData(final RocePacket packet, final int operation, final int sequence, final int payloadBytes)
     {
         final long position = firstReadOrAtomic();
-        final int slot = (int)position & mask;
-        final int index = position == assignedPosition ? -1 : PacketSequence.distance(sequence, firstSequences[slot]);
+        final int index =
+            position == assignedPosition ? -1 : PacketSequence.distance(sequence, requests.first(position));
         if (index < 0)
         {
             queuePair.engine().counters().stale++;
             return;
         }
-        final int expected = Math.max(0, PacketSequence.distance(unacked, firstSequences[slot]));
-        if (index > expected || index >= packetCounts[slot])
+        final int expected = Math.max(0, PacketSequence.distance(unacked, requests.first(position)));
+        if (index > expected || index >= requests.count(position))
         {
             // A response before this one was lost.
-            acknowledge(firstSequences[slot]);
+            acknowledge(requests.first(position));
             recover();
             return;
         }
@@ -442,7 +426,7 @@ final class ReliableSender extends SendSide
         final long target = lengthBytes == 0 ? 1 : source(request, offset, lengthBytes);
         if (target == RemoteAccess.REFUSED)
         {
-            acknowledge(firstSequences[slot]);
+            acknowledge(requests.first(position));
             failAt(position, WorkCompletionStatus.LOC_PROT_ERR);
             return;
         }
@@ -482,7 +466,7 @@ final class ReliableSender extends SendSide
         boolean isComplete = true;
         if (blocker < assignedPosition)
         {
-            final int first = firstSequences[(int)blocker & mask];
+            final int first = requests.first(blocker);
             isComplete = PacketSequence.distance(end, first) <= 0 || PacketSequence.distance(end, unacked) <= 0;
             limit = PacketSequence.distance(end, first) > 0 ? first : end;
         }
@@ -499,15 +483,23 @@ final class ReliableSender extends SendSide
 
     private void progress(final int newUnacked)
     {
+        final long nowNs = queuePair.engine().nowNs();
+        congestion.onProgress(unacked, newUnacked, nowNs);
         unacked = newUnacked;
         isRecovering = false;
         reads.removeUpTo(unacked);
         retries.onProgress();
-        queuePair.deadline(sentEnd == unacked ? RetryTimers.NEVER_NS : retries.arm(queuePair.engine().nowNs()));
+        if (sentEnd == unacked)
+        {
+            timers.update();
+        }
+        else
+        {
+            timers.arm(nowNs);
+        }
         settle();
-        final int slot = (int)cursorPosition & mask;
         if (cursorPosition < completedPosition || cursorPosition < assignedPosition &&
-            PacketSequence.distance(PacketSequence.add(firstSequences[slot], cursorPacket), unacked) < 0)
+            PacketSequence.distance(PacketSequence.add(requests.first(cursorPosition), cursorPacket), unacked) < 0)
         {
             seek(unacked);
         }
@@ -520,8 +512,7 @@ final class ReliableSender extends SendSide
         while (completedPosition < assignedPosition &&
             (failedStatus == WorkCompletionStatus.SUCCESS || completedPosition < failedPosition))
         {
-            final int slot = (int)completedPosition & mask;
-            if (PacketSequence.distance(unacked, PacketSequence.add(firstSequences[slot], packetCounts[slot])) < 0)
+            if (PacketSequence.distance(unacked, requests.end(completedPosition)) < 0)
             {
                 return;
             }
@@ -540,15 +531,18 @@ final class ReliableSender extends SendSide
     /** Goes back once for each loss: what says so comes several times. */
     private void recover()
     {
-        if (!isRecovering && !retries.isWaiting() && sentEnd != unacked)
+        if (!retries.isWaiting() && sentEnd != unacked &&
+            congestion.mayRecover(isRecovering, queuePair.engine().nowNs()))
         {
             isRecovering = true;
+            congestion.onLoss(unacked, sentEnd);
             goBack();
         }
     }
 
     private void goBack()
     {
+        congestion.onResent();
         reads.goBack();
         seek(unacked);
         queuePair.wake();
@@ -556,28 +550,21 @@ final class ReliableSender extends SendSide
 
     private void seek(final int sequence)
     {
-        long position = completedPosition;
-        while (position < assignedPosition && PacketSequence.distance(sequence, PacketSequence.add(
-            firstSequences[(int)position & mask], packetCounts[(int)position & mask])) >= 0)
-        {
-            position++;
-        }
-        cursorPosition = position;
-        cursorPacket = position == assignedPosition ? 0 :
-            PacketSequence.distance(sequence, firstSequences[(int)position & mask]);
+        cursorPosition = requests.find(sequence, completedPosition, assignedPosition);
+        cursorPacket = cursorPosition == assignedPosition ? 0 :
+            PacketSequence.distance(sequence, requests.first(cursorPosition));
     }
 
     @Override
     void onTimer(final long nowNs)
     {
-        if (retries.isWaiting())
+        final boolean isOver = timers.isOver(nowNs);
+        if (retries.isWaiting() && isOver)
         {
             retries.endWait();
             isRecovering = false;
-            queuePair.deadline(RetryTimers.NEVER_NS);
-            queuePair.wake();
         }
-        else if (sentEnd != unacked)
+        else if (sentEnd != unacked && isOver)
         {
             queuePair.engine().counters().timeouts++;
             if (!retries.mayRepeat())
@@ -585,9 +572,28 @@ final class ReliableSender extends SendSide
                 fail(WorkCompletionStatus.RETRY_EXC_ERR);
                 return;
             }
-            isRecovering = false;
-            queuePair.deadline(retries.repeat(nowNs, MAX_BACKOFF));
-            goBack();
+            repeat(true, nowNs);
         }
+        else if (sentEnd != unacked && timers.isLate(nowNs))
+        {
+            queuePair.engine().counters().probes++;
+            repeat(false, nowNs);
+        }
+        timers.update();
+        queuePair.wake();
+    }
+
+    /** No answer has come for long: what was sent is sent once more. */
+    private void repeat(final boolean isRetry, final long nowNs)
+    {
+        timers.repeat(isRetry, nowNs, sentEnd);
+        isRecovering = false;
+        goBack();
+    }
+
+    @Override
+    void onNotification()
+    {
+        congestion.onNotification(sentEnd);
     }
 }

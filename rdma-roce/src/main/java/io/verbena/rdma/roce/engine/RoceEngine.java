@@ -198,7 +198,9 @@ public final class RoceEngine
             case UC -> RoceOpcode.UC;
             default -> RoceOpcode.UD;
         };
-        return (opcode & RoceOpcode.TRANSPORT_MASK) == transport && queuePair.takesPackets() &&
+        final boolean isOfType = (opcode & RoceOpcode.TRANSPORT_MASK) == transport ||
+            opcode == RoceOpcode.CONGESTION_NOTIFICATION && queuePair.type() != QueuePairType.UD;
+        return isOfType && queuePair.takesPackets() &&
             (queuePair.type() == QueuePairType.UD || packet.travels(queuePair.inboundPath()));
     }
 

@@ -48,6 +48,7 @@ public final class RoceQueuePair extends StagedQueuePair
     private boolean isDraining;
     private final Predicate<RoceQueuePair> closing;
     private final Port port = new Port();
+    private final ReceiveSide.CongestionMarks marks = new ReceiveSide.CongestionMarks(port);
     private final ScheduleEntry turn = new Turn();
 
     RoceQueuePair(
@@ -306,7 +307,13 @@ public final class RoceQueuePair extends StagedQueuePair
      */
     void onPacket(final RocePacket packet, final int opcode, final int payloadBytes)
     {
-        if ((RoceOpcode.traits(opcode) & RoceOpcode.IS_RESPONSE) != 0)
+        final int traits = RoceOpcode.traits(opcode);
+        marks.onPacket(packet, traits, sender);
+        if ((traits & RoceOpcode.IS_NOTIFICATION) != 0)
+        {
+            return;
+        }
+        if ((traits & RoceOpcode.IS_RESPONSE) != 0)
         {
             sender.onResponse(packet, opcode, payloadBytes);
         }

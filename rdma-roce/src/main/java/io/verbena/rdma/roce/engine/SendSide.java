@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
@@ -66,6 +67,12 @@ abstract class SendSide
     void onResponse(final RocePacket packet, final int opcode, final int payloadBytes)
     {
         queuePair.engine().counters().stale++;
+    }
+
+    /** The peer says that packets to it were marked on a congested way. */
+    void onNotification()
+    {
+        // datagrams and UC have no window
     }
 
     /**
@@ -160,5 +167,57 @@ abstract class SendSide
             request.region == null ? null : memory.regions.find(request.region.localKey());
         return request.window instanceof BoundWindow window && memory.windows.contains(window) ?
             window.bind(request, region, queuePair.domain(), queuePair.number()) : WorkCompletionStatus.MW_BIND_ERR;
+    }
+
+    /** Which PSNs the requests of a send queue have, by position. Used by the engine's thread. */
+    static final class SentRequests
+    {
+        private final int[] firstSequences;
+        private final int[] packetCounts;
+        private final int mask;
+
+        SentRequests(final int maxRequests)
+        {
+            final int slots = Integer.highestOneBit(Math.max(1, maxRequests * 2 - 1));
+            firstSequences = new int[slots];
+            packetCounts = new int[slots];
+            mask = slots - 1;
+        }
+
+        /** Gives a request its PSNs; {@code count} is 0 for a local one. */
+        void add(final long position, final int first, final int count)
+        {
+            firstSequences[(int)position & mask] = first;
+            packetCounts[(int)position & mask] = count;
+        }
+
+        /** PSN of the first packet, or of the first response of a READ. */
+        int first(final long position)
+        {
+            return firstSequences[(int)position & mask];
+        }
+
+        /** How many PSNs it has. */
+        int count(final long position)
+        {
+            return packetCounts[(int)position & mask];
+        }
+
+        /** PSN after its last. */
+        int end(final long position)
+        {
+            return PacketSequence.add(first(position), count(position));
+        }
+
+        /** The first position from one on, and before another, whose PSNs do not all lie before {@code sequence}. */
+        long find(final int sequence, final long from, final long to)
+        {
+            long position = from;
+            while (position < to && PacketSequence.distance(sequence, end(position)) >= 0)
+            {
+                position++;
+            }
+            return position;
+        }
     }
 }

@@ -12,6 +12,8 @@ public final class RoceOpcode
     public static final int UC = 0x20;
     /** Transport UD. */
     public static final int UD = 0x60;
+    /** A congestion notification, of no transport: whoever sends on a queue pair shall send less. */
+    public static final int CONGESTION_NOTIFICATION = 0x81;
     /** Bits of the transport. */
     public static final int TRANSPORT_MASK = 0xE0;
     /** Bits of the operation. */
@@ -69,9 +71,12 @@ public final class RoceOpcode
     public static final int HAS_IETH = 1 << 12;
     /** Trait: has a {@link DethDescriptor DETH} as its first header behind the BTH. */
     public static final int HAS_DETH = 1 << 13;
+    /** Trait: a congestion notification, with 16 reserved bytes behind its BTH. */
+    public static final int IS_NOTIFICATION = 1 << 14;
     /** No such opcode. */
     public static final int UNKNOWN = 0;
 
+    private static final int NOTIFICATION_BYTES = 16;
     private static final int OPCODES = 256;
     private static final int[] TRAITS = new int[OPCODES];
     private static final int[] HEADER_BYTES = new int[OPCODES];
@@ -108,6 +113,7 @@ public final class RoceOpcode
         put(RC | FETCH_ADD, only | HAS_ATOMIC_ETH);
         put(UD | SEND_ONLY, only | HAS_PAYLOAD | IS_SEND | HAS_DETH);
         put(UD | SEND_ONLY_WITH_IMMEDIATE, only | HAS_PAYLOAD | IS_SEND | HAS_DETH | HAS_IMMEDIATE);
+        put(CONGESTION_NOTIFICATION, only | IS_NOTIFICATION);
     }
 
     private RoceOpcode()
@@ -140,6 +146,7 @@ public final class RoceOpcode
     {
         TRAITS[opcode] = traits;
         HEADER_BYTES[opcode] = BthDescriptor.LENGTH_BYTES +
+            bytes(traits, IS_NOTIFICATION, NOTIFICATION_BYTES) +
             bytes(traits, HAS_DETH, DethDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_RETH, RethDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_ATOMIC_ETH, AtomicEthDescriptor.LENGTH_BYTES) +

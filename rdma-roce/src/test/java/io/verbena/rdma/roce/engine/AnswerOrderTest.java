@@ -314,7 +314,7 @@ class AnswerOrderTest
     @Test
     void shouldFindTheNewestResultOfASequenceNumber()
     {
-        final AtomicResults results = new AtomicResults(4);
+        final InboundAtomic.AtomicResults results = new InboundAtomic.AtomicResults(4);
         results.add(5, 100);
         results.add(9, 200);
         results.add(5, 300);

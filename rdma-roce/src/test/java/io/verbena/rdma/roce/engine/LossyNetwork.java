@@ -25,7 +25,8 @@ final class LossyNetwork
         static final Faults NONE = new Faults(0, 0, 0, 0, 0);
     }
 
-    private record Arrival(long timeNs, long number, RocePacket packet) implements Comparable<Arrival>
+    private record Arrival(long timeNs, long number, RocePacket packet, boolean isAtBottleneck)
+        implements Comparable<Arrival>
     {
         @Override
         public int compareTo(final Arrival other)
@@ -43,6 +44,8 @@ final class LossyNetwork
     {
     };
     private Predicate<RocePacket> lost = (packet) -> false;
+    private Bottleneck bottleneck;
+    private long passDelayNs;
     private long nowNs;
     private long arrivalCount;
 
@@ -69,6 +72,13 @@ final class LossyNetwork
     void lose(final Predicate<RocePacket> packets)
     {
         lost = packets;
+    }
+
+    /** Packets to the node of a bottleneck pass it; all packets take so long besides. */
+    void pass(final Bottleneck link, final long delayNs)
+    {
+        bottleneck = link;
+        passDelayNs = delayNs;
     }
 
     long nowNs()
@@ -118,13 +128,34 @@ final class LossyNetwork
             final int at = random.nextInt(copy.lengthBytes());
             copy.buffer().putByte(at, (byte)(copy.buffer().getByte(at) ^ 1 << random.nextInt(Byte.SIZE)));
         }
-        inject(copy, faults.maxDelayNs == 0 ? 0 : random.nextLong(faults.maxDelayNs));
+        final long delayNs = passDelayNs + (faults.maxDelayNs == 0 ? 0 : random.nextLong(faults.maxDelayNs));
+        if (bottleneck != null && bottleneck.addressLow == copy.destinationLow())
+        {
+            arrivals.add(new Arrival(nowNs + bottleneck.leave(copy, nowNs), arrivalCount++, copy, true));
+        }
+        else
+        {
+            inject(copy, delayNs);
+        }
+    }
+
+    private void enterBottleneck(final RocePacket packet)
+    {
+        final long passedNs = bottleneck.pass(packet, nowNs);
+        if (passedNs < 0)
+        {
+            free.add(packet);
+        }
+        else
+        {
+            inject(packet, passDelayNs + passedNs - nowNs);
+        }
     }
 
     /** Lets a packet arrive at the node that it names. */
     void inject(final RocePacket packet, final long delayNs)
     {
-        arrivals.add(new Arrival(nowNs + MIN_DELAY_NS + delayNs, arrivalCount++, packet));
+        arrivals.add(new Arrival(nowNs + MIN_DELAY_NS + delayNs, arrivalCount++, packet, false));
     }
 
     /** Runs until a condition holds, or nothing can happen any more, or the time is over. */
@@ -176,7 +207,13 @@ final class LossyNetwork
     /** Lets the next packet arrive, and nobody do anything else. */
     void deliverNext()
     {
-        final RocePacket packet = arrivals.remove().packet;
+        final Arrival arrival = arrivals.remove();
+        final RocePacket packet = arrival.packet;
+        if (arrival.isAtBottleneck)
+        {
+            enterBottleneck(packet);
+            return;
+        }
         for (final EngineNode node : nodes)
         {
             if (node.address.gidLow() == packet.destinationLow())

@@ -1,0 +1,276 @@
+package io.verbena.rdma.roce.engine;
+
+import io.verbena.rdma.roce.wire.PacketSequence;
+
+/**
+ * How much a requester may have in flight, and how fast it sends. It begins with few packets, doubles each round trip
+ * until something is lost, then grows slowly; a loss takes a part away once for each window, a congestion notification
+ * a smaller one, as DCQCN weighs them. Responses of READs count as packets in flight, so the requester paces the
+ * responders that it reads from. Once there was congestion, packets leave evenly over the round trip; a window of less
+ * than one packet is a pause between packets.
+ *
+ * <p>Measures one packet a round trip, never one that was sent twice. Times are in nanoseconds. Used by the engine's
+ * thread.
+ */
+final class CongestionWindow
+{
+    /** Packets in flight at first. */
+    static final int INITIAL_PACKETS = 16;
+
+    private static final double MIN_PACKETS = 0.25;
+    /** What a loss leaves of the window. */
+    private static final double LOSS_FACTOR = 0.75;
+    /** Packets by which the window grows each round trip after the first loss. */
+    private static final double GROWTH_PACKETS = 0.25;
+    /** Weight of a round trip in the share of round trips with notifications. */
+    private static final double MARK_WEIGHT = 1.0 / 16;
+    /** Packets that may leave at once though they are paced. */
+    private static final int BURST_PACKETS = 2;
+    private static final long MIN_PROBE_NS = 100_000;
+    /** As long as no round trip was measured. */
+    private static final long FIRST_PROBE_NS = 4_000_000;
+    private static final int MAX_PROBE_BACKOFF = 3;
+    private static final long UNKNOWN = 0;
+
+    private final int maxPackets;
+    private double window;
+    private double threshold;
+    private double markShare;
+    private int cutEnd;
+    private boolean isCut;
+    private boolean isMarked;
+    private boolean isLimited;
+    private boolean isTiming;
+    private int timedEnd;
+    private long timedNs;
+    private long smoothedNs;
+    private long deviationNs;
+    private long minNs;
+    private long nextSendNs;
+    private long recoveredNs;
+    private int probeBackoff;
+
+    /** @param maxPackets the window never grows beyond, 1 or more. */
+    CongestionWindow(final int maxPackets)
+    {
+        this.maxPackets = maxPackets;
+        start();
+    }
+
+    /** Knows nothing of the way. */
+    void start()
+    {
+        window = Math.min(maxPackets, INITIAL_PACKETS);
+        threshold = maxPackets;
+        markShare = 1;
+        isCut = false;
+        isMarked = false;
+        isLimited = false;
+        isTiming = false;
+        smoothedNs = UNKNOWN;
+        deviationNs = 0;
+        minNs = 0;
+        nextSendNs = 0;
+        recoveredNs = Long.MIN_VALUE / 2;
+        probeBackoff = 0;
+    }
+
+    /** Packets that may be in flight now, 1 or more. */
+    int packets()
+    {
+        return Math.max(1, (int)window);
+    }
+
+    /** The window kept something from being sent: only then it may grow. */
+    void onLimited()
+    {
+        isLimited = true;
+    }
+
+    /** When the next packet may leave; 0 for at once. */
+    long sendNs()
+    {
+        return nextSendNs;
+    }
+
+    /**
+     * A packet has been sent, or a READ requested.
+     *
+     * @param end   PSN after its response or first response.
+     * @param isNew whether that was not sent before.
+     * @param nowNs time.
+     */
+    void onSent(final int end, final boolean isNew, final long nowNs)
+    {
+        if (isNew && !isTiming)
+        {
+            isTiming = true;
+            timedEnd = end;
+            timedNs = nowNs;
+        }
+    }
+
+    /** Whether {@link #onSent} or {@link #pace} has something to do: the time is asked for only then. */
+    boolean needsTime()
+    {
+        return !isTiming || threshold < maxPackets;
+    }
+
+    /**
+     * Puts what follows off, once there was congestion.
+     *
+     * @param count packets sent or requested.
+     * @param nowNs time.
+     */
+    void pace(final int count, final long nowNs)
+    {
+        if (threshold < maxPackets && smoothedNs != UNKNOWN)
+        {
+            final double spacingNs = smoothedNs / window;
+            final int burst = window < 1 ? 0 : BURST_PACKETS;
+            nextSendNs = (long)(Math.max(nextSendNs, nowNs - burst * spacingNs) + count * spacingNs);
+        }
+    }
+
+    /** Something was sent once more: what is timed says nothing. */
+    void onResent()
+    {
+        isTiming = false;
+    }
+
+    /**
+     * The peer has answered.
+     *
+     * @param from  first PSN that had not been answered.
+     * @param to    first PSN that has not.
+     * @param nowNs time.
+     */
+    void onProgress(final int from, final int to, final long nowNs)
+    {
+        probeBackoff = 0;
+        if (isTiming && PacketSequence.distance(to, timedEnd) >= 0)
+        {
+            isTiming = false;
+            measure(Math.max(1, nowNs - timedNs));
+            endRound();
+        }
+        if (isCut && PacketSequence.distance(to, cutEnd) >= 0)
+        {
+            isCut = false;
+        }
+        if (isLimited && !isCut)
+        {
+            final int count = PacketSequence.distance(to, from);
+            window += window < threshold ? count : GROWTH_PACKETS * count / Math.max(1, window);
+            window = Math.min(window, maxPackets);
+            isLimited = false;
+        }
+    }
+
+    private void measure(final long sampleNs)
+    {
+        minNs = minNs == UNKNOWN ? sampleNs : Math.min(minNs, sampleNs);
+        if (smoothedNs == UNKNOWN)
+        {
+            smoothedNs = sampleNs;
+            deviationNs = sampleNs / 2;
+        }
+        else
+        {
+            deviationNs += (Math.abs(sampleNs - smoothedNs) - deviationNs) / 4;
+            smoothedNs += (sampleNs - smoothedNs) / 8;
+        }
+    }
+
+    private void endRound()
+    {
+        if (!isMarked)
+        {
+            markShare -= markShare * MARK_WEIGHT;
+        }
+        isMarked = false;
+    }
+
+    /**
+     * Something was lost.
+     *
+     * @param unacked first PSN that has not been answered.
+     * @param sentEnd PSN after all that was sent: losses before it take nothing more away.
+     */
+    void onLoss(final int unacked, final int sentEnd)
+    {
+        if (!isCut || PacketSequence.distance(unacked, cutEnd) >= 0)
+        {
+            cut(LOSS_FACTOR, sentEnd);
+        }
+    }
+
+    /** The way was congested; {@code sentEnd} as in {@link #onLoss}. */
+    void onNotification(final int sentEnd)
+    {
+        if (!isMarked)
+        {
+            isMarked = true;
+            markShare += (1 - markShare) * MARK_WEIGHT;
+            cut(1 - markShare / 2, sentEnd);
+        }
+    }
+
+    private void cut(final double factor, final int sentEnd)
+    {
+        window = Math.max(MIN_PACKETS, window * factor);
+        threshold = window;
+        isCut = true;
+        cutEnd = sentEnd;
+    }
+
+    /**
+     * Whether what was lost may be sent once more: not before an answer to the last time can have come.
+     *
+     * @param isRecovering whether that was done and nothing has been answered since.
+     * @param nowNs        time.
+     * @return whether it may; then this time counts as the last one.
+     */
+    boolean mayRecover(final boolean isRecovering, final long nowNs)
+    {
+        final long passedNs = nowNs - recoveredNs;
+        final boolean mayRecover =
+            isRecovering ? smoothedNs != UNKNOWN && passedNs >= smoothedNs : passedNs >= minNs;
+        recoveredNs = mayRecover ? nowNs : recoveredNs;
+        return mayRecover;
+    }
+
+    /**
+     * Until when to wait for an answer before what was not answered is sent once more; that counts as no retry. The
+     * wait doubles each time until there is an answer.
+     *
+     * @param nowNs time.
+     * @return time.
+     */
+    long probeNs(final long nowNs)
+    {
+        final long waitNs =
+            smoothedNs == UNKNOWN ? FIRST_PROBE_NS : Math.max(MIN_PROBE_NS, smoothedNs + 4 * deviationNs);
+        return nowNs + (waitNs << probeBackoff);
+    }
+
+    /** No answer has come in time: one packet asks how things stand, and the window opens quickly if they are well. */
+    void onProbe(final int sentEnd)
+    {
+        probeBackoff = Math.min(MAX_PROBE_BACKOFF, probeBackoff + 1);
+        if (window > 1)
+        {
+            cut(LOSS_FACTOR, sentEnd);
+            threshold = window;
+            window = 1;
+        }
+        isCut = false;
+        nextSendNs = 0;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "CongestionWindow{window=" + window + ", threshold=" + threshold + ", roundTripNs=" + smoothedNs + '}';
+    }
+}
