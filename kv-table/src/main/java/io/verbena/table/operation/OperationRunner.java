@@ -26,6 +26,8 @@ final class OperationRunner extends OperationFlow
     private int freeSlotCount;
     private final Inserts inserts;
     private final StartStep starts;
+    private final Lookups lookups;
+    private final SwapStep swaps;
     /** By their numbers. */
     private final Step[] steps = new Step[Step.COUNT];
     private long earliestDeadlineNs = Long.MAX_VALUE;
@@ -46,9 +48,9 @@ final class OperationRunner extends OperationFlow
         final RepeatStep repeats = new RepeatStep(this, combiner);
         starts = new StartStep(this, repeats, combiner, settings.chunkSource());
         final SlotMoves moves = new SlotMoves(this);
-        final Lookups lookups = new Lookups(this, moves);
+        lookups = new Lookups(this, moves);
         inserts = new Inserts(this, lookups, moves, combiner, settings.growthSource());
-        final SwapStep swaps = new SwapStep(this);
+        swaps = new SwapStep(this);
         Arrays.fill(steps, new Step(OperationRunner::fail, OperationRunner::fail));
         steps[Step.CACHED_READ] = new Step(lookups::stageCachedRead, lookups::onCachedRead);
         steps[Step.FOLLOW] = new Step(lookups::stageFollow, lookups::onFollow);
@@ -192,7 +194,14 @@ final class OperationRunner extends OperationFlow
         }
         else
         {
-            steps[op.step].onComplete(op);
+            switch (op.step)
+            {
+                case Step.CACHED_READ -> lookups.onCachedRead(op);
+                case Step.LOOK -> lookups.scan(op);
+                case Step.MATCH -> lookups.onMatch(op);
+                case Step.SWAP -> swaps.onSwap(op);
+                default -> steps[op.step].onComplete(op);
+            }
         }
     }
 
@@ -214,10 +223,18 @@ final class OperationRunner extends OperationFlow
         batch.endGroup();
     }
 
+    /** Calls the steps of most operations by name: what is called through the table cannot be inlined. */
     @Override
     public void stage(final Operation op)
     {
-        steps[op.step].stage(op);
+        switch (op.step)
+        {
+            case Step.CACHED_READ -> lookups.stageCachedRead(op);
+            case Step.LOOK -> lookups.stageLook(op);
+            case Step.MATCH -> lookups.stageMatch(op);
+            case Step.SWAP -> swaps.stageSwap(op);
+            default -> steps[op.step].stage(op);
+        }
     }
 
     @Override
