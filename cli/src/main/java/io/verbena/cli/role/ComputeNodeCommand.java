@@ -5,6 +5,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
@@ -174,7 +175,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             }
         }
         return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
-            out, "on " + name);
+            out, "on " + name, NetworkFabric.whySilent(cluster));
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
@@ -94,7 +95,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         final long readyTimeoutNs = RoleProcess.JOIN_TIMEOUT_NS +
             MemoryFolder.walkTimeoutNs(regionLengthBytes);
         return RoleProcess.run(fabric, role, false, readyTimeoutNs, options.healthPort(),
-            spec.commandLine().getOut(), "on " + name);
+            spec.commandLine().getOut(), "on " + name, NetworkFabric.whySilent(cluster));
     }
 
     private MemoryNodeRole open(final Fabric fabric, final BootstrapAnswer cluster)

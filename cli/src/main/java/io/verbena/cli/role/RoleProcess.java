@@ -7,6 +7,8 @@ import io.verbena.server.HealthServer;
 import io.verbena.server.Role;
 import io.verbena.server.RoleRunner;
 
+import org.slf4j.LoggerFactory;
+
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,9 @@ public final class RoleProcess
     static final long JOIN_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     /** How long closing may take when a role has drained, or was cut off. */
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /** After this the user learns why it may take so long. */
+    private static final long LATE_NS = TimeUnit.SECONDS.toNanos(4);
 
     private static final String LOG_LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
@@ -50,13 +55,17 @@ public final class RoleProcess
     static int run(
         final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what)
     {
-        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what);
+        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what, "");
     }
 
-    /** As the other one; the thread of the role never sleeps when {@code busyPolls}; it is ready in time, or ends. */
+    /**
+     * As the other one; the thread of the role never sleeps when {@code busyPolls}; it is ready in time, or ends.
+     *
+     * @param whyLate what may be the reason if it takes long, as a clause; may be empty.
+     */
     static int run(
         final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
-        final PrintWriter out, final String what)
+        final PrintWriter out, final String what, final String whyLate)
     {
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final long endTimeoutNs = role.drainTimeoutNs() + CLOSE_TIMEOUT_NS;
@@ -65,7 +74,13 @@ public final class RoleProcess
         fabric.awaitCloseAtExit(endTimeoutNs);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
         {
-            if (!runner.awaitReady(readyTimeoutNs))
+            if (!runner.awaitReady(LATE_NS) && runner.failure().isEmpty() && !whyLate.isEmpty())
+            {
+                // Made now: the level is set when the process begins, and the first logger reads it.
+                LoggerFactory.getLogger(RoleProcess.class).warn(
+                    "{} is not ready after {} s{}", role.name(), TimeUnit.NANOSECONDS.toSeconds(LATE_NS), whyLate);
+            }
+            if (!runner.awaitReady(readyTimeoutNs - LATE_NS))
             {
                 throw new CommandFailedException(ExitStatus.UNAVAILABLE, runner.failure().isEmpty() ?
                     role.name() + " did not become ready within " +

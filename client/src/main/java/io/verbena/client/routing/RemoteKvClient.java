@@ -54,6 +54,10 @@ public final class RemoteKvClient
                 opened.close();
             });
         }
+        catch (final KvUnavailableException ex)
+        {
+            throw new KvUnavailableException(ex.getMessage() + NetworkFabric.whySilent(answer));
+        }
         catch (final RdmaException ex)
         {
             if (null != fabric)

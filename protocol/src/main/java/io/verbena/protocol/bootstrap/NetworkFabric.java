@@ -191,9 +191,8 @@ public final class NetworkFabric
             requireSameHost(asked, cluster.fabric());
             return;
         }
-        final DeviceAddress device = cluster.metaServer().device();
-        final InetAddress remote = address(device);
-        final int port = (int)device.serviceLocator() & MAX_PORT;
+        final InetAddress remote = address(cluster.metaServer().device());
+        final int port = port(cluster);
         final String what = literal(remote) + " port " + port + "/tcp, the meta server's fabric";
         try (Socket socket = new Socket())
         {
@@ -217,6 +216,23 @@ public final class NetworkFabric
             throw new BootstrapException(
                 Reason.UNREACHABLE, "cannot reach " + what + ": " + ex.getMessage(), ex);
         }
+    }
+
+    /**
+     * Why a meta server may be silent whose port has just been reached.
+     *
+     * @param cluster what the cluster answered.
+     * @return a clause that follows what happened; empty where the cluster is on no network.
+     */
+    public static String whySilent(final BootstrapAnswer cluster)
+    {
+        return isNetwork(cluster.fabric()) ? "; " + literal(address(cluster.metaServer().device())) + " port " +
+            port(cluster) + "/tcp has answered: is " + port(cluster) + "/udp open, too, in the firewalls between?" : "";
+    }
+
+    private static int port(final BootstrapAnswer cluster)
+    {
+        return (int)cluster.metaServer().device().serviceLocator() & MAX_PORT;
     }
 
     private static void requireSameHost(final ClusterAddress asked, final String fabric)

@@ -120,6 +120,14 @@ class NetworkFabricTest
             .hasMessageContainingAll("verbena://192.0.2.1:7373", "memory of its own host", "--fabric roce");
     }
 
+    @Test
+    void shouldSuspectTheFirewallWhereTheOtherProtocolHasAnswered()
+    {
+        assertThat(NetworkFabric.whySilent(cluster("roce", "fd00::1", 4800))).isEqualTo("; fd00::1 port 4800/tcp has " +
+            "answered: is 4800/udp open, too, in the firewalls between?");
+        assertThat(NetworkFabric.whySilent(cluster("soft:/x", "fd00::1", 4800))).isEmpty();
+    }
+
     private static BootstrapAnswer cluster(final String fabric, final String address, final int port)
     {
         try
