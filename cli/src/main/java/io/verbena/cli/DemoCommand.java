@@ -90,7 +90,8 @@ final class DemoCommand implements Callable<Integer>
     private Long memoryMib;
 
     @Option(names = "--fabric", paramLabel = "NAME", defaultValue = "soft",
-        description = "Fabric of the cluster: soft, soft:DIRECTORY or ibverbs:DEVICE. Default: soft.")
+        description = "Fabric of the cluster: soft, soft:DIRECTORY, roce:ADDRESS or ibverbs:DEVICE. " +
+            "Default: soft.")
     private String fabric;
 
     @Option(names = "--processes", description = "Run each node as a process of its own on this host, on a soft " +
@@ -98,7 +99,7 @@ final class DemoCommand implements Callable<Integer>
     private boolean processes;
 
     @Option(names = "--hosts", paramLabel = "N", description = "Run each node as a process in one of N emulated " +
-        "hosts (2 to 64), on fabric roce, with 1 % of all packets lost and 1 % overtaken, and one link cut for 3 s " +
+        "hosts (2 to 64), on fabric roce, with 1 %% of all packets lost and 1 %% overtaken, and one link cut for 3 s " +
         "in the middle; records, threads, length and deadline are others by default. Needs what verbena dev hosts " +
         "needs.")
     private Integer hosts;
