@@ -33,8 +33,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 class DriverStressTest
 {
-    /** 0.27 s, so that 7 repetitions outlast what a loaded machine keeps a thread waiting. */
-    private static final int TIMEOUT = 16;
     private static final int LOST_PER_THOUSAND = 10;
     private static final int QUEUE_PAIRS = 2;
     private static final int OPERATIONS = 8_000;
@@ -326,7 +324,7 @@ class DriverStressTest
             .maxDestinationReadAtomic(4).minRnrTimer(1));
         // 4 ms, then twice that and so on: threads may not run for a while.
         end.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(options.firstSequence())
-            .timeout(TIMEOUT).retryCount(7).rnrRetry(7).maxReadAtomic(4));
+            .timeout(10).retryCount(7).rnrRetry(7).maxReadAtomic(4));
     }
 
     private static void fill(final ThreadedNode node, final int offset, final long operation)
