@@ -78,6 +78,10 @@ public final class EngineState
         RepeatStep.class, Scratch.class, SlotMoves.class, StartStep.class, SwapStep.class, Tombstones.class,
         TombstoneQueue.class, NodeLinks.class, OldBuckets.class, KeyHash.class, TableDescriptor.class,
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
+    private static final Set<Class<?>> COLLECTIONS = Set.of(
+        ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
+    private static final Set<Class<?>> PARTS_OF_OPERATION =
+        Set.of(Candidates.class, Claim.class, Operation.Answer.class);
     /** A map is that of an open table, with the links of its subtables that it has met. */
     private static final Set<Class<?>> OUTSIDE = Set.of(
         OneSidedPort.class, TableScan.class, EngineGrowth.class, GrowthSource.class, TableEngineConfiguration.class,
@@ -90,30 +94,69 @@ public final class EngineState
     private static final int READ_BYTES = 1024;
     private static final int CACHE_BYTES = 4 * 64;
     /** Found out once for each class: a state is hashed millions of times. */
-    private static final ClassValue<Part[]> PARTS = new ClassValue<>()
+    private static final ClassValue<Shape> SHAPES = new ClassValue<>()
     {
         @Override
-        protected Part[] computeValue(final Class<?> type)
+        protected Shape computeValue(final Class<?> type)
         {
-            return findParts(type);
-        }
-    };
-    private static final ClassValue<Boolean> OUTSIDE_TYPES = new ClassValue<>()
-    {
-        @Override
-        protected Boolean computeValue(final Class<?> type)
-        {
-            return type.isEnum() || isOutside(type);
+            return Shape.of(type);
         }
     };
     private static final long CACHE_BASE = UnsafeApi.objectFieldOffset(LocationCache.class, "base");
 
+    /** How an object of a class is added. */
+    private enum Sort
+    {
+        OUTSIDE, CONSTANT, LONGS, INTS, ELEMENTS, COLLECTION, OPERATION, PART_OF_OPERATION, CACHE, PLAIN
+    }
+
+    private record Shape(Sort sort, Part[] parts)
+    {
+        private static Shape of(final Class<?> type)
+        {
+            if (type.isEnum() || isOutside(type))
+            {
+                return new Shape(type.isEnum() ? Sort.CONSTANT : Sort.OUTSIDE, new Part[0]);
+            }
+            if (type.isArray())
+            {
+                return new Shape(type == long[].class ? Sort.LONGS : type == int[].class ? Sort.INTS : Sort.ELEMENTS,
+                    new Part[0]);
+            }
+            if (COLLECTIONS.contains(type))
+            {
+                return new Shape(Sort.COLLECTION, new Part[0]);
+            }
+            return new Shape(
+                Operation.class == type ? Sort.OPERATION :
+                LocationCache.class == type ? Sort.CACHE :
+                PARTS_OF_OPERATION.contains(type) ? Sort.PART_OF_OPERATION : Sort.PLAIN, findParts(type));
+        }
+    }
+
+    /** Which count says how much of an array is used. */
+    private enum Used
+    {
+        ALL, VICTIMS, CANDIDATES, FOREIGN;
+
+        private static Used of(final String name)
+        {
+            return switch (name)
+            {
+                case "Claim.victims", "Claim.victimOffsets" -> VICTIMS;
+                case "Candidates.words", "Candidates.offsets", "Candidates.slots" -> CANDIDATES;
+                case "Candidates.foreignWords" -> FOREIGN;
+                default -> ALL;
+            };
+        }
+    }
+
     /** A field, by its offset in the object. */
-    private record Part(String name, Class<?> type, long offset, boolean isFound, boolean isVictim)
+    private record Part(String name, Class<?> type, long offset, Used used, boolean isFound, boolean isVictim)
     {
         private Part(final Field field, final String name)
         {
-            this(name, field.getType(), UnsafeApi.objectFieldOffset(field), FOUND.contains(name),
+            this(name, field.getType(), UnsafeApi.objectFieldOffset(field), Used.of(name), FOUND.contains(name),
                 VICTIMS.contains(name));
         }
 
@@ -156,27 +199,54 @@ public final class EngineState
 
     private void addObject(final Object object)
     {
-        if (object == null || OUTSIDE_TYPES.get(object.getClass()))
+        if (object == null)
         {
-            add(object instanceof Enum<?> constant ? constant.ordinal() : object == null ? -1 : -2);
+            add(-1);
+            return;
+        }
+        final Shape shape = SHAPES.get(object.getClass());
+        if (shape.sort == Sort.OUTSIDE || shape.sort == Sort.CONSTANT)
+        {
+            add(shape.sort == Sort.OUTSIDE ? -2 : ((Enum<?>)object).ordinal());
             return;
         }
         final Integer number = seen.putIfAbsent(object, seen.size());
         add(number == null ? -3 : number);
-        if (number != null)
+        if (number == null)
         {
-            return;
+            addContent(shape, object);
         }
+    }
+
+    private void addContent(final Shape shape, final Object object)
+    {
+        switch (shape.sort)
+        {
+            case LONGS -> addAll((long[])object);
+            case INTS -> addAll((int[])object);
+            case ELEMENTS -> Arrays.asList((Object[])object).forEach(this::addObject);
+            case COLLECTION -> addCollection(object);
+            case PART_OF_OPERATION -> addParts(shape.parts, object, owners.get(object));
+            case OPERATION -> addOperation(shape.parts, (Operation)object);
+            case CACHE ->
+            {
+                addParts(shape.parts, object, null);
+                addMemory(UnsafeApi.getLong(object, CACHE_BASE), CACHE_BYTES);
+            }
+            default -> addParts(shape.parts, object, null);
+        }
+    }
+
+    private void addCollection(final Object object)
+    {
         switch (object)
         {
-            case long[] words -> addAll(words);
-            case int[] words -> addAll(words);
             case LongArrayQueue queue -> queue.forEachLong(this::add);
             case IntArrayQueue queue -> queue.forEachInt(this::add);
             case IntHashSet set -> set.stream().sorted().forEach(this::add);
             case Int2ObjectHashMap<?> map -> map.keySet().stream().sorted().forEach(key -> addObject(map.get(key)));
             case ArrayList<?> list -> list.forEach(this::addObject);
-            default -> addContent(object);
+            default -> throw new AssertionError("not known: " + object.getClass());
         }
     }
 
@@ -200,82 +270,69 @@ public final class EngineState
         throw new AssertionError("not known: " + type + "; say in EngineState whether it is a part of an engine");
     }
 
+    /** Most of most arrays is 0, which is passed over: a word is told by its place. */
     private void addAll(final long... words)
     {
-        for (final long word : words)
+        for (int i = 0; i < words.length; i++)
         {
-            add(word);
+            if (words[i] != 0)
+            {
+                add(i);
+                add(words[i]);
+            }
         }
+        add(words.length);
     }
 
     private void addAll(final int... words)
     {
-        for (final int word : words)
+        for (int i = 0; i < words.length; i++)
         {
-            add(word);
+            if (words[i] != 0)
+            {
+                add(i);
+                add(words[i]);
+            }
         }
+        add(words.length);
     }
 
-    private void addContent(final Object object)
+    private void addOperation(final Part[] parts, final Operation op)
     {
-        if (object instanceof final Object[] elements)
+        owners.put(op.candidates, op);
+        owners.put(op.claim, op);
+        owners.put(op.answer, op);
+        addParts(parts, op, null);
+        addScratch(op);
+    }
+
+    private void addParts(final Part[] parts, final Object object, final Operation owner)
+    {
+        for (final Part part : parts)
         {
-            for (final Object element : elements)
+            if (owner != null && !isWhole && !part.isUsed(owner.step))
             {
-                addObject(element);
+                continue;
             }
-            return;
-        }
-        if (object instanceof Operation op)
-        {
-            owners.put(op.candidates, op);
-            owners.put(op.claim, op);
-            owners.put(op.answer, op);
-        }
-        final Operation owner = owners.get(object);
-        for (final Part part : PARTS.get(object.getClass()))
-        {
-            if (owner == null || isWhole || part.isUsed(owner.step))
+            switch (part.used)
             {
-                addLive(part, object);
+                case VICTIMS -> addFirst(part, object, ((Claim)object).victimCount);
+                case CANDIDATES -> addFirst(part, object, ((Candidates)object).count);
+                case FOREIGN -> addFirst(part, object, ((Candidates)object).foreignCount);
+                default -> addField(part, object);
             }
-        }
-        if (object instanceof Operation op)
-        {
-            addScratch(op);
-        }
-        else if (object instanceof LocationCache)
-        {
-            addMemory(UnsafeApi.getLong(object, CACHE_BASE), CACHE_BYTES);
         }
     }
 
     /** Of arrays only what is counted: what is behind was left by what came before. */
-    private void addLive(final Part part, final Object object)
+    private void addFirst(final Part part, final Object object, final int count)
     {
-        final int most = liveOf(part.name, object);
-        if (most < 0)
-        {
-            addField(part, object);
-            return;
-        }
-        add(most);
+        add(count);
         final Object array = UnsafeApi.getReference(object, part.offset);
-        for (int i = 0; i < most; i++)
+        for (int i = 0; i < count; i++)
         {
             add(array instanceof final int[] words ? words[i] : ((long[])array)[i]);
         }
-    }
-
-    private static int liveOf(final String name, final Object object)
-    {
-        return switch (name)
-        {
-            case "Claim.victims", "Claim.victimOffsets" -> ((Claim)object).victimCount;
-            case "Candidates.words", "Candidates.offsets", "Candidates.slots" -> ((Candidates)object).count;
-            case "Candidates.foreignWords" -> ((Candidates)object).foreignCount;
-            default -> -1;
-        };
     }
 
     /** Of a batch under way some requests have brought their results already; words looked at count until matched. */
