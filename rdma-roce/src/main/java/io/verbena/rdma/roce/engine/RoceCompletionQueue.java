@@ -128,7 +128,10 @@ public final class RoceCompletionQueue implements CompletionQueue
                     immediates[slot], owner.number());
                 completions.setDetails(count, flags[slot], sources[slot], 0);
                 count++;
-                release(owner, positions[slot]);
+                final long freed = positions[slot];
+                // The slot first: as soon as the request is freed, another one may be posted there and complete.
+                HEAD.setRelease(this, position);
+                release(owner, freed);
             }
         }
         // Release: the slots are written again after they were read.

@@ -58,6 +58,44 @@ class CompletionRulesTest
         assertThat(wakeups[0]).isEqualTo(1);
     }
 
+    /** Who frees a request's slot lets another thread post and complete there before the poll has ended. */
+    @Test
+    void shouldHaveRoomForCompletionOfRequestWhoseSlotPollHasFreed()
+    {
+        final RoceCompletionQueue queue = a.engine.createCompletionQueue(1, null);
+        final CompletionOwner owner = new CompletionOwner()
+        {
+            @Override
+            int number()
+            {
+                return 7;
+            }
+
+            @Override
+            void freeSends(final long position)
+            {
+                if (position == 1)
+                {
+                    queue.addSend(this, 2, 12, WorkCompletionStatus.SUCCESS, 0, 0);
+                }
+            }
+
+            @Override
+            void freeReceive()
+            {
+                throw new AssertionError("not a receive");
+            }
+        };
+        queue.addSend(owner, 1, 11, WorkCompletionStatus.SUCCESS, 0, 0);
+        final WorkCompletions batch = new WorkCompletions(4);
+        assertThat(queue.poll(batch)).isEqualTo(1);
+        assertThat(batch.wrId(0)).isEqualTo(11);
+        assertThat(queue.isOverrun()).isFalse();
+        assertThat(queue.poll(batch)).isEqualTo(1);
+        assertThat(batch.wrId(0)).isEqualTo(12);
+        assertThat(queue.poll(batch)).isZero();
+    }
+
     @Test
     void shouldKillQueuePairsWhenCompletionsOverrun()
     {

@@ -12,7 +12,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** An engine used by several threads, joined to another one in memory. What it sends is lost now and then. */
+/**
+ * An engine used by several threads, joined to another one in memory. What it sends is lost now and then. Time passes
+ * while both are driven.
+ */
 final class ThreadedNode implements EngineDriver, PacketSink
 {
     private static final int PACKETS = 1024;
@@ -32,21 +35,33 @@ final class ThreadedNode implements EngineDriver, PacketSink
     private final ManyToManyConcurrentArrayQueue<RocePacket> inbound = new ManyToManyConcurrentArrayQueue<>(PACKETS);
     private final ManyToManyConcurrentArrayQueue<RocePacket> free = new ManyToManyConcurrentArrayQueue<>(PACKETS);
     private final SplittableRandom random;
+    private final DrivenClock clock;
+    private final int index;
     private final int lostPerThousand;
     private ThreadedNode peer;
     private RocePacket claimed;
 
-    ThreadedNode(final int index, final int regionBytes, final int lostPerThousand)
+    /**
+     * Makes one of two nodes.
+     *
+     * @param clock           of both.
+     * @param index           0 or 1.
+     * @param regionBytes     of its memory.
+     * @param lostPerThousand packets that it sends.
+     */
+    ThreadedNode(final DrivenClock clock, final int index, final int regionBytes, final int lostPerThousand)
     {
+        this.clock = clock;
+        this.index = index;
         this.lostPerThousand = lostPerThousand;
         random = new SplittableRandom(index);
         for (int i = 0; i < PACKETS / 2; i++)
         {
             free.offer(new RocePacket());
         }
-        address = new DeviceAddress(0xFD00_0000_0000_0002L, index);
+        address = new DeviceAddress(0xFD00_0000_0000_0002L, index + 1);
         final SplittableRandom numbers = new SplittableRandom(index + 100);
-        engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, numbers::nextInt, this);
+        engine = new RoceEngine(new EngineOptions(address), this, clock, numbers::nextInt, this);
         domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(regionBytes, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);
     }
@@ -91,6 +106,7 @@ final class ThreadedNode implements EngineDriver, PacketSink
             assertThat(peer.free.offer(packet)).isTrue();
         }
         engine.doWork();
+        clock.onDriven(index);
         atEndOfDriving.run();
     }
 
