@@ -41,6 +41,7 @@ public final class MetaRig implements AutoCloseable
     public final SimWorld world;
     public final RaasContext raas;
     public final MetaLink link;
+    public final MetaServerLocator metaServer;
     public final List<PendingNotification> awaitingChanges = new ArrayList<>();
     /** The view of peers that the meta server has. */
     public final DirectoryView view;
@@ -63,8 +64,8 @@ public final class MetaRig implements AutoCloseable
             new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll()));
         raas = RaasContext.open(node.device(), new RaasConfiguration());
-        link = new MetaLink(
-            raas, MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1)), TIMEOUT_NS);
+        metaServer = MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1));
+        link = new MetaLink(raas, metaServer, TIMEOUT_NS);
         node.addAgent(agent("raas", (nowNs) -> raas.poll(nowNs) + link.poll(nowNs)));
         answer("register", (arguments) -> REGISTRATION);
         answer("awaitChange", (arguments) ->
