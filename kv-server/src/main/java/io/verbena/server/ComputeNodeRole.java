@@ -34,6 +34,8 @@ public final class ComputeNodeRole implements Role
     /** Most and fewest looks for requests between two cycles in which all the rest has its turn. */
     private static final int MAX_LOOKS = 64;
     private static final int MIN_LOOKS = 2;
+    /** The most where each is a system call. */
+    private static final int MAX_CALLS = 2;
     /** Times that requests were served, one after the other, until the rest has its turn. */
     private static final int MAX_SERVINGS = 16;
     /** What the node holds is counted this often at most; while idle each time that its figures are reported. */
@@ -62,6 +64,7 @@ public final class ComputeNodeRole implements Role
     private long lastAskedNs;
     private int servings;
     private int looks = MIN_LOOKS;
+    private final int maxLooks;
 
     /** Asks the node what it holds; answered on the thread of both. */
     private final class SpaceCount extends ControlRequest
@@ -88,6 +91,7 @@ public final class ComputeNodeRole implements Role
         this.start = start;
         this.channel = channel;
         this.device = device;
+        maxLooks = device.pollsBySystemCall() ? MAX_CALLS : MAX_LOOKS;
         this.node = node;
         this.server = server;
         this.clientFailures = clientFailures;
@@ -176,7 +180,7 @@ public final class ComputeNodeRole implements Role
         {
             work = server.takeRequests(nowNs);
         }
-        looks = work > 0 ? MAX_LOOKS : Math.max(MIN_LOOKS, looks / 2);
+        looks = work > 0 ? maxLooks : Math.max(MIN_LOOKS, looks / 2);
         return work > 0 ? work + node.serve(nowNs) + server.sendAnswers() : 0;
     }
 

@@ -26,7 +26,7 @@ public final class RoleRunner
 
     private final Role role;
     private final NanoClock clock;
-    private final IdleWindow window = new IdleWindow();
+    private final IdleWindow window;
     private final Thread thread;
     private final boolean busyPolls;
     private final long startedNs;
@@ -39,6 +39,7 @@ public final class RoleRunner
         this.role = role;
         this.busyPolls = busyPolls;
         clock = role.device().clock();
+        window = new IdleWindow(role.device().pollsBySystemCall());
         startedNs = clock.nanoTime();
         thread = new Thread(this::run, "verbena-" + role.name());
     }

@@ -1,5 +1,6 @@
 package io.verbena.server;
 
+import io.verbena.raas.completion.CompletionDispatcher;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,9 +10,14 @@ class IdleWindowTest
 {
     private static final int WHOLE = IdleWindow.SPINS + IdleWindow.YIELDS;
 
-    private final IdleWindow window = new IdleWindow();
+    private final IdleWindow window = new IdleWindow(false);
 
     private int cyclesUntilSleep()
+    {
+        return cyclesUntilSleep(window);
+    }
+
+    private static int cyclesUntilSleep(final IdleWindow window)
     {
         int cycles = 0;
         while (IdleWindow.Step.SLEEP != window.next())
@@ -52,5 +58,26 @@ class IdleWindowTest
         assertThat(cyclesUntilSleep()).as("time was over").isZero();
         window.onSleep(1, true);
         assertThat(cyclesUntilSleep()).isEqualTo(WHOLE);
+    }
+
+    @Test
+    void shouldLookAFewTimesWhereEachLookIsASystemCall()
+    {
+        final IdleWindow calls = new IdleWindow(true);
+        for (int i = 0; i < 2 * IdleWindow.SHORT_WORKS; i++)
+        {
+            calls.onWork();
+            int cycles = 0;
+            for (IdleWindow.Step step = calls.next(); IdleWindow.Step.SLEEP != step; step = calls.next())
+            {
+                assertThat(step).as("gives way by sleeping").isEqualTo(IdleWindow.Step.SPIN);
+                cycles++;
+            }
+            assertThat(cycles).isEqualTo(IdleWindow.CALLS);
+        }
+        calls.onSleep(IdleWindow.LONG_SLEEP_NS + 1, true);
+        calls.onWork();
+        assertThat(cyclesUntilSleep(calls)).as("queues are armed in it, and looked at once more")
+            .isGreaterThan(CompletionDispatcher.CALLS_BEFORE_ARMING + 1);
     }
 }

@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -277,6 +278,23 @@ public final class RaasContext implements AutoCloseable
         finally
         {
             isPolling = false;
+        }
+    }
+
+    /**
+     * Waits for completions, in the place of many empty polls; they are taken by the next poll, or have been by the one
+     * that this makes first. Time limits of calls and connections are looked at by {@link #poll()} only.
+     *
+     * @param channel   of the {@linkplain RaasConfiguration#completionChannel() configuration}.
+     * @param timeoutNs longest wait.
+     */
+    public void await(final CompletionChannel channel, final long timeoutNs)
+    {
+        resources.completions().arm();
+        // What came before the arming raises nothing.
+        if (0 == pollCompletions())
+        {
+            channel.await(timeoutNs);
         }
     }
 

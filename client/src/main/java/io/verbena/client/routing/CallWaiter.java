@@ -27,9 +27,10 @@ final class CallWaiter
      * @param request    that was handed over.
      * @param clock      of the deadline.
      * @param deadlineNs to give up.
+     * @param isFar      whether the answer comes over a network, so that it parks instead of giving way.
      * @return true if the request is DONE.
      */
-    boolean await(final NodeRequest request, final NanoClock clock, final long deadlineNs)
+    boolean await(final NodeRequest request, final NanoClock clock, final long deadlineNs, final boolean isFar)
     {
         for (int i = 0; i < SPINS; i++)
         {
@@ -39,7 +40,7 @@ final class CallWaiter
             }
             Thread.onSpinWait();
         }
-        for (int i = 0; i < YIELDS; i++)
+        for (int i = 0; i < YIELDS && !isFar; i++)
         {
             if (NodeRequest.DONE == request.state())
             {

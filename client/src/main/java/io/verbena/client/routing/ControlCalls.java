@@ -126,7 +126,7 @@ final class ControlCalls
 
     private boolean isDone(final Call call, final long deadlineNs)
     {
-        final boolean isAnswered = call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS) ||
+        final boolean isAnswered = call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS, false) ||
             !call.withdraw() && !call.abandon();
         return isAnswered && ControlRequest.Status.OK == call.status();
     }
@@ -166,7 +166,7 @@ final class ControlCalls
 
     private void awaitAnswer(final Call call, final long deadlineNs)
     {
-        if (call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS))
+        if (call.waiter.await(call, clock, deadlineNs + Verdict.GRACE_NS, false))
         {
             return;
         }

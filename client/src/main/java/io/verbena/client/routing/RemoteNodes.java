@@ -10,6 +10,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.failure.Backoff;
+import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -49,6 +50,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private static final String NO_NODE = "there is no compute node";
     private static final PacedWarnings WARNINGS = new PacedWarnings(LOGGER);
 
+    private final CompletionChannel channel;
     private final RaasContext raas;
     private final NanoClock clock;
     private final MetaServerLocator metaServer;
@@ -66,6 +68,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private long nextRefreshNs;
     private long cycleNs;
     private volatile long listings;
+    private volatile boolean isSilent;
+    private long refreshedNs;
     private volatile String failure = "";
     private boolean isMetaServerAway;
     private long awaySinceNs;
@@ -85,15 +89,43 @@ public final class RemoteNodes implements Agent, DrivenNodes
         this.metaServer = metaServer;
         this.nodes = nodes;
         this.callTimeoutNs = callTimeoutNs;
-        raas = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler));
+        channel = device.pollsBySystemCall() ? device.createCompletionChannel() : null;
+        raas = open(device, errorHandler);
         clock = raas.clock();
-        dutyLock = new DutyLock(this, waker::wake, clock, DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
+        dutyLock = new DutyLock(this, waker::wake, clock, null == channel ?
+            DutyLock.Patience.ANOTHER_PROCESS_ANSWERS : DutyLock.Patience.ANOTHER_HOST_ANSWERS);
         nextRefreshNs = clock.nanoTime();
         hasty = new Backoff(HASTY_REFRESH_NS, MAX_HASTY_REFRESH_NS, device.random());
         metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
         metaLink = new MetaLink(raas, metaServer, callTimeoutNs);
         metaLink.client();
         listing = NodeListing.ofAnyView(metaLink, callTimeoutNs);
+    }
+
+    private RaasContext open(final Device device, final ErrorHandler errorHandler)
+    {
+        RaasContext opened = null;
+        try
+        {
+            opened = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler)
+                .completionChannel(channel));
+            return opened;
+        }
+        finally
+        {
+            if (null == opened)
+            {
+                closeChannel();
+            }
+        }
+    }
+
+    private void closeChannel()
+    {
+        if (null != channel)
+        {
+            channel.close();
+        }
     }
 
     /** When a node that could not be connected to is tried again. */
@@ -123,6 +155,15 @@ public final class RemoteNodes implements Agent, DrivenNodes
     public String failure()
     {
         return failure;
+    }
+
+    /**
+     * @return whether the last connection to the meta server came to nothing because nothing answered in its whole
+     *     time, as behind a firewall. Any thread.
+     */
+    public boolean isMetaServerSilent()
+    {
+        return isSilent;
     }
 
     @Override
@@ -174,6 +215,27 @@ public final class RemoteNodes implements Agent, DrivenNodes
         return raas.pollCompletions();
     }
 
+    @Override
+    public boolean canWait()
+    {
+        return null != channel;
+    }
+
+    @Override
+    public void await(final long timeoutNs)
+    {
+        raas.await(channel, timeoutNs);
+    }
+
+    @Override
+    public void endWait()
+    {
+        if (null != channel)
+        {
+            channel.wake();
+        }
+    }
+
     /** @return true if an answer is awaited. */
     @Override
     public boolean isBusy()
@@ -190,6 +252,13 @@ public final class RemoteNodes implements Agent, DrivenNodes
             }
         }
         return serving.size() != endpoints.size() && endpoints.values().stream().anyMatch(RemoteEndpoint::isBusy);
+    }
+
+    @Override
+    public boolean mayEnd()
+    {
+        return endpoints.values().stream().noneMatch(
+            (endpoint) -> RemoteEndpoint.State.CONNECTING != endpoint.state() && endpoint.isBusy());
     }
 
     @Override
@@ -307,6 +376,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
 
     private void refresh(final long nowNs)
     {
+        refreshedNs = nowNs;
         try
         {
             metaLink.freshClient();
@@ -323,6 +393,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private void onUnlisted(final String why, final long nowNs)
     {
         failure = why;
+        isSilent = !metaLink.isUsable() && nowNs - refreshedNs >= callTimeoutNs / 2;
         nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
         onAway(nowNs);
     }
@@ -363,6 +434,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private void onBack(final long nowNs)
     {
         failure = "";
+        isSilent = false;
         if (isMetaServerAway)
         {
             isMetaServerAway = false;
@@ -441,6 +513,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         metaLink.close();
         raas.poll(); // calls under way end here, with a failure for their callers
         raas.close();
+        closeChannel();
     }
 
     @Override

@@ -9,14 +9,17 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread that drives {@link RemoteNodes} while no caller holds the lock: spins a little and gives way while answers
- * are awaited, because they usually take microseconds, then naps; sleeps while nothing is under way, or a caller that
- * waits drives them, until a request wakes it, or who leaves one.
+ * are awaited, because they usually take microseconds, then naps, or waits for packets; sleeps while nothing is under
+ * way, or a caller that waits drives them, until a request wakes it, or who leaves one.
  */
 final class RemoteNodesThread
 {
     private static final int SPINS = 50;
     private static final int YIELDS = 2_000;
     private static final long NAP_NS = 50_000;
+    /** Empty cycles until it waits for packets, and how long: connections are looked after in between. */
+    private static final int POLLS = 4;
+    private static final long WAIT_NS = 5_000_000;
 
     /**
      * Times between duty cycles, in ns, while nobody wakes the thread.
@@ -160,9 +163,17 @@ final class RemoteNodesThread
             throw new IllegalStateException("duty cycle failed in a calling thread: " + failed, failed);
         }
         final boolean hasWorked = nodes.doWork() > 0;
-        final boolean mayRest = !hasWorked && idleCycles >= SPINS && (idleCycles >= SPINS + YIELDS || !nodes.isBusy());
+        final boolean isBusy = nodes.isBusy();
+        final boolean waits = !hasWorked && isBusy && idleCycles >= POLLS && nodes.canWait();
+        if (waits)
+        {
+            // With the lock: whoever enqueues something ends the wait. Connections do not.
+            nodes.await(isSettling ? pauses.settlingNs() : WAIT_NS);
+        }
+        final boolean mayRest = !hasWorked && !waits && idleCycles >= (nodes.canWait() ? POLLS : SPINS) &&
+            (idleCycles >= SPINS + YIELDS || !isBusy);
         final long restNs = mayRest ? announceRest() : 0;
-        mayEnd = closing && !nodes.isBusy();
+        mayEnd = closing && nodes.mayEnd();
         holdsLock = mayEnd;
         isSettling = nodes.isSettling();
         lastCycleNs = clock.nanoTime();
@@ -174,7 +185,7 @@ final class RemoteNodesThread
         {
             waker.sleep(mayEnd || dutyLock.hasLeftWork() ? 0 : restNs);
         }
-        else if (!hasWorked)
+        else if (!hasWorked && !waits)
         {
             pause(idleCycles);
         }

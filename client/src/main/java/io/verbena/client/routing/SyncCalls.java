@@ -53,9 +53,10 @@ final class SyncCalls
                 call.ask(kind, table, key, value, expectedVersion, deadlineNs);
                 final RoutingView view = nodes.view();
                 checkMayTry(call, view, attempt, deadlineNs, refusal);
-                if (view.count() > 0 && isAccepted(view.endpoint(partition, attempt), call))
+                final ComputeEndpoint endpoint = view.count() > 0 ? view.endpoint(partition, attempt) : null;
+                if (null != endpoint && isAccepted(endpoint, call))
                 {
-                    awaitAnswer(call, deadlineNs);
+                    awaitAnswer(call, deadlineNs, endpoint.isFar());
                     if (isOver(call, deadlineNs))
                     {
                         return call;
@@ -100,9 +101,9 @@ final class SyncCalls
         }
     }
 
-    private void awaitAnswer(final SyncCall call, final long deadlineNs)
+    private void awaitAnswer(final SyncCall call, final long deadlineNs, final boolean isFar)
     {
-        if (call.waiter().await(call, clock, deadlineNs + Verdict.GRACE_NS))
+        if (call.waiter().await(call, clock, deadlineNs + Verdict.GRACE_NS, isFar))
         {
             return;
         }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -36,7 +37,10 @@ class RemoteNodesThreadTest
         final AtomicInteger owners = new AtomicInteger();
         final AtomicInteger clashes = new AtomicInteger();
         final DutyLock dutyLock = new DutyLock(
-            this, waker::wake, SystemNanoClock.INSTANCE, DutyLock.Patience.ANOTHER_PROCESS_ANSWERS);
+            this, waker::wake, SystemNanoClock.INSTANCE, DutyLock.Patience.ANOTHER_HOST_ANSWERS);
+        final Semaphore ends = new Semaphore(0);
+        final AtomicInteger waits = new AtomicInteger();
+        volatile boolean canWait;
         volatile RuntimeException error;
         volatile Throwable toldFailure;
         volatile boolean isClosed;
@@ -89,6 +93,42 @@ class RemoteNodesThreadTest
         public boolean isBusy()
         {
             return null != current || !queue.isEmpty();
+        }
+
+        @Override
+        public boolean canWait()
+        {
+            return canWait;
+        }
+
+        /** A wait that nothing ends is too long for every test. */
+        @Override
+        public void await(final long timeoutNs)
+        {
+            if (!canWait)
+            {
+                Thread.yield();
+                return;
+            }
+            waits.incrementAndGet();
+            try
+            {
+                if (null == current || pollsPerAnswer == Integer.MAX_VALUE)
+                {
+                    ends.tryAcquire(2 * LONG_NS, TimeUnit.NANOSECONDS);
+                }
+                pollsLeft = 1; // a packet
+            }
+            catch (final InterruptedException ex)
+            {
+                throw new IllegalStateException(ex);
+            }
+        }
+
+        @Override
+        public void endWait()
+        {
+            ends.release();
         }
 
         /** Now and then, for turns that are reserved. */
@@ -218,6 +258,43 @@ class RemoteNodesThreadTest
         assertThat(isLost).isFalse();
         assertThat(answered.get()).isEqualTo(3 * MEETINGS);
         assertThat(nodes.clashes.get()).isZero();
+    }
+
+    /** The same where they wait for packets. */
+    @Test
+    void shouldAnswerEachWhereItWaitsForPackets() throws InterruptedException
+    {
+        nodes.canWait = true;
+        nodes.pollsPerAnswer = 40;
+        shouldAnswerEachBeforeAnyOtherComes();
+        assertThat(nodes.waits.get()).isPositive();
+    }
+
+    /** The thread holds the lock while it waits for an answer that does not come; another request goes out at once. */
+    @Test
+    void shouldEndItsWaitForAnotherRequest() throws InterruptedException
+    {
+        nodes.canWait = true;
+        nodes.pollsPerAnswer = Integer.MAX_VALUE;
+        thread.start();
+        final Request first = enqueue(new Request());
+        nodes.dutyLock.wake();
+        final long deadlineNs = System.nanoTime() + LONG_NS;
+        while (0 == nodes.waits.get() && deadlineNs - System.nanoTime() > 0)
+        {
+            LockSupport.parkNanos(100_000);
+        }
+        assertThat(first.state()).isNotEqualTo(NodeRequest.DONE);
+        final Request second = new Request();
+        final Thread caller = Thread.ofPlatform().start(() -> nodes.dutyLock.workFor(enqueue(second)));
+        assertThat(first.await()).isTrue();
+        while (NodeRequest.DONE != second.state() && deadlineNs - System.nanoTime() > 0)
+        {
+            nodes.dutyLock.wake();
+            LockSupport.parkNanos(1_000_000);
+        }
+        caller.join();
+        assertThat(second.state()).isEqualTo(NodeRequest.DONE);
     }
 
     private void meet(final Meetings meetings, final boolean waits, final AtomicInteger answered)

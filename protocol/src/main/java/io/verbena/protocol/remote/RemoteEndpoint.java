@@ -154,6 +154,12 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         return dutyLock.submit(request, entrance, queueing);
     }
 
+    @Override
+    public boolean isFar()
+    {
+        return raas.device().pollsBySystemCall();
+    }
+
     /** By the holder of the lock: sends it at once, unless others wait already, or it has to wait. */
     private int enter(final NodeRequest request)
     {

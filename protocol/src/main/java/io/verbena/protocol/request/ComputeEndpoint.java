@@ -37,4 +37,10 @@ public interface ComputeEndpoint
     {
         return submit(request);
     }
+
+    /** @return whether answers come over a network: a thread that waits for one then sleeps rather than gives way. */
+    default boolean isFar()
+    {
+        return false;
+    }
 }

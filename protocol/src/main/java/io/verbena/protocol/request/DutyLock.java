@@ -49,6 +49,23 @@ public final class DutyLock
         {
             return true;
         }
+
+        /**
+         * Waits for what arrives, by the holder, who then runs the duty cycle; at most so long, or until
+         * {@link #endWait()} was called since the last wait. Only with {@link Patience#ANOTHER_HOST_ANSWERS}.
+         *
+         * @param timeoutNs longest wait.
+         */
+        default void await(final long timeoutNs)
+        {
+            Thread.yield();
+        }
+
+        /** Ends the holder's wait, now or next: something was enqueued. Any thread. */
+        default void endWait()
+        {
+            // Nobody waits.
+        }
     }
 
     /** Where a caller that holds the lock leaves its request: with nobody about, it needs no queue. */
@@ -71,18 +88,23 @@ public final class DutyLock
          * Another process answers, which may need this processor: a caller gives way to other threads, and goes on. Not
          * for virtual threads: one that gives way is not scheduled again before all others, with the lock held.
          */
-        ANOTHER_PROCESS_ANSWERS(64, 200, true),
+        ANOTHER_PROCESS_ANSWERS(64, 200, 1_000_000, true),
+        /** Each poll is a system call: a caller waits after a few of them. Not for virtual threads either. */
+        ANOTHER_HOST_ANSWERS(64, 6, 10_000_000, true),
         /** The duty cycle itself does the work: a caller that finds nothing to do leaves the rest to the thread. */
-        DUTY_CYCLE_ANSWERS(0, 100, false);
+        DUTY_CYCLE_ANSWERS(0, 100, 1_000_000, false);
 
         private final int attempts;
         private final int idlePolls;
+        /** When it releases the lock without its answer: the background thread does the rest, the caller parks. */
+        private final long maxHoldNs;
         private final boolean givesWay;
 
-        Patience(final int attempts, final int idlePolls, final boolean givesWay)
+        Patience(final int attempts, final int idlePolls, final long maxHoldNs, final boolean givesWay)
         {
             this.attempts = attempts;
             this.idlePolls = idlePolls;
+            this.maxHoldNs = maxHoldNs;
             this.givesWay = givesWay;
         }
     }
@@ -93,8 +115,6 @@ public final class DutyLock
     private static final int POLLS_PER_CLOCK_READING = 256;
     /** Duty cycles for requests of others, once the own one is answered: cheaper than to wake a thread for them. */
     private static final int MAX_EXTRA_CYCLES = 8;
-    /** When a caller releases the lock without its answer: the background thread does the rest, the caller parks. */
-    private static final long MAX_HOLD_NS = 1_000_000;
 
     /** Of requests that are in their queue already. */
     private static final Entrance ENTERED = (request) -> ComputeEndpoint.ACCEPTED;
@@ -289,6 +309,7 @@ public final class DutyLock
         {
             left = true;
         }
+        duty.endWait();
         if (null != afterMark)
         {
             afterMark.run();
@@ -370,13 +391,18 @@ public final class DutyLock
             if (isIdle || 0 == i % POLLS_PER_CLOCK_READING)
             {
                 final long nowNs = clock.nanoTime();
-                untilNs = 0 == untilNs ? nowNs + MAX_HOLD_NS : untilNs;
+                untilNs = 0 == untilNs ? nowNs + patience.maxHoldNs : untilNs;
                 if (nowNs - untilNs >= 0)
                 {
                     return false;
                 }
             }
-            if (isIdle)
+            if (isIdle && Patience.ANOTHER_HOST_ANSWERS == patience)
+            {
+                duty.await(patience.maxHoldNs);
+                pollsOfCycle = 0; // it may be for a request of somebody else that the wait has ended
+            }
+            else if (isIdle)
             {
                 Thread.yield();
             }

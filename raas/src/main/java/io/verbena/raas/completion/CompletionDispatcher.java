@@ -18,6 +18,8 @@ public final class CompletionDispatcher implements AutoCloseable
     private static final int MAX_BATCHES_PER_POLL = 16;
     /** Empty polls after which queues are armed: less than an owner makes before it sleeps. */
     public static final int POLLS_BEFORE_ARMING = 32;
+    /** The same where each of them is a system call. */
+    public static final int CALLS_BEFORE_ARMING = 2;
 
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
@@ -31,6 +33,7 @@ public final class CompletionDispatcher implements AutoCloseable
     private CompletionOwner lastChannel;
     private int lastNumber;
     private final boolean isArming;
+    private final int pollsBeforeArming;
     private int emptyPolls;
 
     /**
@@ -40,6 +43,7 @@ public final class CompletionDispatcher implements AutoCloseable
         final Device device, final int sendCapacity, final int receiveCapacity, final CompletionChannel channel)
     {
         isArming = channel != null;
+        pollsBeforeArming = device.pollsBySystemCall() ? CALLS_BEFORE_ARMING : POLLS_BEFORE_ARMING;
         sendRoom = sendCapacity;
         receiveRoom = receiveCapacity;
         sendQueue = createQueue(device, sendRoom, channel);
@@ -133,20 +137,29 @@ public final class CompletionDispatcher implements AutoCloseable
     }
 
     /**
-     * Arms the queues when {@link #POLLS_BEFORE_ARMING} polls have found nothing. An owner that waits on the channel
+     * Arms the queues when some polls have found nothing. An owner that waits on the channel
      * has polled at least once more since, so nothing that came before the arming is missed.
      */
     private void arm(final int work)
     {
         emptyPolls = work > 0 ? 0 : emptyPolls + 1;
-        if (emptyPolls == POLLS_BEFORE_ARMING)
+        if (emptyPolls == pollsBeforeArming)
+        {
+            arm();
+        }
+        else if (emptyPolls > 2 * pollsBeforeArming)
+        {
+            emptyPolls = 0; // again now and then: an event may have been taken for a completion dropped since
+        }
+    }
+
+    /** Arms the queues now, where there is a channel; the caller then polls once more before it waits. */
+    public void arm()
+    {
+        if (isArming)
         {
             sendQueue.requestNotification(false);
             receiveQueue.requestNotification(false);
-        }
-        else if (emptyPolls > 2 * POLLS_BEFORE_ARMING)
-        {
-            emptyPolls = 0; // again now and then: an event may have been taken for a completion dropped since
         }
     }
 

@@ -17,6 +17,16 @@ public interface CompletionChannel extends AutoCloseable
      */
     CompletionQueue await(long timeoutNs);
 
+    /**
+     * Ends the wait of another thread, which returns null, or else the next wait at once. Any thread.
+     *
+     * @throws UnsupportedOperationException unless the device {@linkplain Device#pollsBySystemCall() says} so.
+     */
+    default void wake()
+    {
+        throw new UnsupportedOperationException("waits of this channel end by completions and time only");
+    }
+
     @Override
     void close();
 }

@@ -125,6 +125,16 @@ public interface Device extends AutoCloseable
     }
 
     /**
+     * @return whether a poll that finds nothing costs a system call, as where packets come through the kernel. Then a
+     *     wait on a channel costs little more and leaves the processor to others, so that owners wait after few polls;
+     *     {@link CompletionChannel#wake()} ends such a wait. Such a device has completion channels.
+     */
+    default boolean pollsBySystemCall()
+    {
+        return false;
+    }
+
+    /**
      * Connects with every remote right given to the peer, as {@code librdmacm} does; otherwise as
      * {@link #connect(QueuePair, DeviceAddress, int, int, byte[], long)}.
      *

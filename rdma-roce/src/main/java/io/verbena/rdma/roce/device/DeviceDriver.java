@@ -24,6 +24,11 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
 {
     /** A thread that drives again within this time polls in a loop. */
     private static final long LOOP_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    /**
+     * Who polls several queues in a row finds all that arrives by the first of them: after a call that received nothing
+     * the polls of so long, counted from before it, make none.
+     */
+    private static final long EMPTY_NS = 2_000;
     private static final long ENTER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     /** Cycles in a row of one thread while others post; then the progress thread goes on. */
     private static final int MAX_CYCLES = 16;
@@ -38,6 +43,8 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private RoceEngine engine;
     private int sendCycles;
     private long drivenNs;
+    /** Before the last call that received nothing; written under the lock. */
+    private volatile long emptyNs;
     /** When a thread polled in a loop, or left a wait; read by the progress thread. */
     private volatile long watchedNs;
     private volatile long deadlineNs = Long.MAX_VALUE;
@@ -51,6 +58,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         this.port = port;
         probes = new PathProbes(port, this);
         watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
+        emptyNs = watchedNs;
         progress = new ProgressThread(name, this, port);
     }
 
@@ -82,6 +90,14 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             return;
         }
         final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+        if (nowNs - emptyNs >= EMPTY_NS || nowNs >= deadlineNs || engine.hasPosted())
+        {
+            drive(nowNs);
+        }
+    }
+
+    private void drive(final long nowNs)
+    {
         for (int cycles = 0; lock.tryLock(); cycles++)
         {
             try
@@ -91,7 +107,10 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
                     watchedNs = nowNs;
                 }
                 drivenNs = nowNs;
-                cycle(true);
+                if (!cycle(true))
+                {
+                    emptyNs = nowNs;
+                }
             }
             finally
             {
@@ -128,9 +147,10 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         return hasDriven;
     }
 
-    /** Under the lock. */
-    private void cycle(final boolean maySkipReceiving)
+    /** Under the lock. Returns false when there was nothing to receive. */
+    private boolean cycle(final boolean maySkipReceiving)
     {
+        boolean hasReceived = true;
         if (maySkipReceiving && sendCycles < MAX_SEND_CYCLES && engine.hasPosted())
         {
             // A post: what has arrived is taken by the poll that follows.
@@ -139,9 +159,12 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         else
         {
             sendCycles = 0;
-            for (int i = 0; i < RECEIVE_ROUNDS && port.receive(handler) > 0; i++)
+            hasReceived = port.receive(handler) > 0;
+            boolean isMore = hasReceived;
+            for (int i = 1; isMore && i < RECEIVE_ROUNDS; i++)
             {
                 engine.doWork();
+                isMore = port.receive(handler) > 0;
             }
         }
         engine.doWork();
@@ -158,6 +181,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
                 waiting.wake();
             }
         }
+        return hasReceived;
     }
 
     private void onPacket(final RocePacket packet)
@@ -202,7 +226,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         if (isOutermost && engine != null)
         {
             // What a control verb has left to be sent, or others have posted meanwhile.
-            drive();
+            drive(SystemNanoClock.INSTANCE.nanoTime());
         }
     }
 

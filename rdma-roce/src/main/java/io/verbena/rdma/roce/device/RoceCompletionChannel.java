@@ -28,6 +28,7 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
     private int listenerCount;
     private volatile boolean hasRaised;
     private volatile boolean hasRequest;
+    private volatile boolean isWoken;
     private volatile boolean isClosed;
 
     /** @param onClosed called once. */
@@ -105,13 +106,14 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
             driver.receive();
             final CompletionQueue queue = take();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
-            if (queue != null || takeRequest() || leftNs <= 0 || isClosed || Thread.currentThread().isInterrupted())
+            if (queue != null || takeRequest() || takeWake() || leftNs <= 0 || isClosed ||
+                Thread.currentThread().isInterrupted())
             {
                 return queue;
             }
             wait.announce();
             // Looked at again: who raised one before has not seen that this thread waits.
-            if (!hasRaised && !hasRequest && !isClosed)
+            if (!hasRaised && !hasRequest && !isWoken && !isClosed)
             {
                 driver.await(Math.min(leftNs, MAX_SLICE_NS), wait);
             }
@@ -141,6 +143,23 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
             hasRequest = false;
         }
         return had;
+    }
+
+    @Override
+    public void wake()
+    {
+        isWoken = true;
+        wait.wake();
+    }
+
+    private boolean takeWake()
+    {
+        final boolean was = isWoken;
+        if (was)
+        {
+            isWoken = false;
+        }
+        return was;
     }
 
     private void checkOpen()

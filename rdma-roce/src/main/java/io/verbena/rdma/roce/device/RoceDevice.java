@@ -306,6 +306,12 @@ final class RoceDevice implements Device
     }
 
     @Override
+    public boolean pollsBySystemCall()
+    {
+        return true;
+    }
+
+    @Override
     public ConnectionAttempt connect(
         final QueuePair queuePair,
         final DeviceAddress target,

@@ -247,7 +247,7 @@ class RoceDeviceTest
     }
 
     @Test
-    void shouldEndWaitForConnectionRequestInterruptAndClose() throws InterruptedException
+    void shouldEndWaitForConnectionRequestWakeInterruptAndClose() throws InterruptedException
     {
         try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
             ProtectionDomain domainA = a.allocateProtectionDomain())
@@ -267,6 +267,14 @@ class RoceDeviceTest
                 assertThat(result.get()).isNull();
                 assertThat(listener.poll()).isNotNull();
             }
+            final Thread woken = Thread.ofPlatform().start(() -> channel.await(TimeUnit.SECONDS.toNanos(30)));
+            TimeUnit.MILLISECONDS.sleep(20);
+            channel.wake();
+            assertEnds(woken);
+            channel.wake();
+            final Thread wokenBefore = Thread.ofPlatform().start(() -> channel.await(TimeUnit.SECONDS.toNanos(30)));
+            assertEnds(wokenBefore);
+            assertThat(b.pollsBySystemCall()).isTrue();
             final Thread interrupted = Thread.ofPlatform().start(() -> channel.await(TimeUnit.SECONDS.toNanos(30)));
             interrupted.interrupt();
             assertEnds(interrupted);
