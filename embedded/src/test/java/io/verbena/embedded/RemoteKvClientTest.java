@@ -15,18 +15,26 @@ import io.verbena.client.KvUnavailableException;
 import io.verbena.client.OperationKind;
 import io.verbena.client.ReplaceResult;
 import io.verbena.client.TableOptions;
+import io.verbena.client.routing.RemoteKvClient;
+import io.verbena.raas.PeerAddress;
+import io.verbena.rdma.soft.SoftFabric;
+import io.verbena.rdma.soft.SoftFabricOptions;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.Device;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -83,6 +91,30 @@ class RemoteKvClientTest
                 table = client.createTable("t", new TableOptions(100));
             }
             assertThatThrownBy(() -> table.get(KEY)).isInstanceOf(KvClosedException.class);
+        }
+    }
+
+    /** A listener that takes no connection, as a port that a firewall closes: 20 s are not waited for it. */
+    @Test
+    void shouldNotWaitLongForAMetaServerThatIsSilent()
+    {
+        try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(directory));
+            Device silent = fabric.openDevice("silent");
+            ConnectionListener listener = silent.listen(1))
+        {
+            assertThat(listener).isNotNull();
+            final Device device = fabric.openDevice("client");
+            final CompletableFuture<Void> closed = new CompletableFuture<>();
+            final KvClientOptions options = new KvClientOptions().timeoutNs(TimeUnit.SECONDS.toNanos(60));
+            final long startNs = System.nanoTime();
+            assertThatThrownBy(() -> RemoteKvClient.open(device,
+                new PeerAddress(silent.address(), 1, 0, 0), options, () ->
+                {
+                    device.close();
+                    closed.complete(null);
+                })).isInstanceOf(KvUnavailableException.class).hasMessageContaining("meta server");
+            assertThat(System.nanoTime() - startNs).isLessThan(TimeUnit.SECONDS.toNanos(30));
+            assertThat(closed).as("its connection under way is not waited for").succeedsWithin(Duration.ofSeconds(20));
         }
     }
 
