@@ -25,7 +25,8 @@ import java.util.concurrent.Callable;
  */
 @Command(
     name = "wire",
-    description = "Measure RoCEv2 in user space against plain UDP, between two network namespaces.",
+    description = "Measure RoCEv2 in user space against plain UDP, and GETs against those of a Redis, if there is a " +
+        "redis-server, between two network namespaces.",
     footer = {"", "Exit status 0: all goals were reached; 1: one was not. Needs the right to make network " +
         "namespaces, and 'ip', 'unshare' and 'nsenter'."})
 final class BenchWireCommand implements Callable<Integer>
@@ -61,9 +62,10 @@ final class BenchWireCommand implements Callable<Integer>
         final PrintWriter out = spec.commandLine().getOut();
         final WireOptions options = new WireOptions(
             mtuBytes, windowPackets, Math.max(1, rounds), Math.max(1, roundMs));
-        out.println("figure                                     RoCEv2 unit         plain UDP    judged goal");
+        out.println("figure                                     RoCEv2 unit      UDP or Redis    judged goal");
         out.flush();
-        final List<WireFigure> figures = new WireBenchmark(options, figure -> print(out, figure)).run();
+        final List<WireFigure> figures = new WireBenchmark(options, figure -> print(out, figure),
+            note -> out.println(note)).run();
         output.write(json(figures));
         return figures.stream().allMatch(WireFigure::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
     }

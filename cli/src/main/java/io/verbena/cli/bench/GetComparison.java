@@ -1,6 +1,7 @@
 package io.verbena.cli.bench;
 
 import io.verbena.client.KvTable;
+import io.verbena.load.bench.RedisServer;
 
 import org.agrona.concurrent.NanoClock;
 

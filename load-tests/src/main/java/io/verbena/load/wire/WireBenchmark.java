@@ -14,25 +14,32 @@ import java.util.function.Consumer;
 
 /**
  * Measures READ, WRITE and CAS over RoCEv2 between two network namespaces joined by veth against plain UDP on the same
- * link. The namespaces belong to the processes that measure, and are gone with them.
+ * link, and GETs of the store against those of a Redis. The namespaces belong to the processes that measure, and are
+ * gone with them.
  */
 public final class WireBenchmark
 {
     private static final List<String> AS_ROOT = List.of("unshare", "--net");
     private static final List<String> AS_USER = List.of("unshare", "--net", "--map-root-user");
     private static final long END_TIMEOUT_S = 10;
+    /** What a line of a measuring process begins with that is for people. */
+    static final String NOTE = "note ";
 
     private final WireOptions options;
     private final Consumer<WireFigure> progress;
+    private final Consumer<String> notes;
 
     /**
      * Makes one.
      *
      * @param options  how to measure.
      * @param progress called with each figure.
+     * @param notes    called with a line for what could not be measured.
      */
-    public WireBenchmark(final WireOptions options, final Consumer<WireFigure> progress)
+    public WireBenchmark(
+        final WireOptions options, final Consumer<WireFigure> progress, final Consumer<String> notes)
     {
+        this.notes = notes;
         this.options = options;
         this.progress = progress;
     }
@@ -51,16 +58,28 @@ public final class WireBenchmark
      */
     public List<WireFigure> run() throws IOException
     {
-        final List<String> command = new ArrayList<>(prefix());
-        if (command.isEmpty())
+        final List<String> namespaces = prefix();
+        if (namespaces.isEmpty())
         {
             throw new LoadException(LoadException.Reason.UNAVAILABLE,
                 "no network namespaces can be made here ('unshare --net' is absent or refused): run as root");
         }
+        final List<String> command = new ArrayList<>(namespaces);
         command.addAll(WirePlaces.near());
         command.addAll(java(WireRequesterMain.class));
         command.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.windowPackets()),
             Integer.toString(options.rounds()), Integer.toString(options.roundMs()), WirePlaces.allowed()));
+        final List<WireFigure> figures = new ArrayList<>(figures(command));
+        final List<String> gets = new ArrayList<>(namespaces);
+        gets.addAll(java(WireGetsMain.class));
+        gets.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.rounds()),
+            Integer.toString(options.roundMs())));
+        figures.addAll(figures(gets));
+        return figures;
+    }
+
+    private List<WireFigure> figures(final List<String> command) throws IOException
+    {
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8))
         {
@@ -83,6 +102,10 @@ public final class WireBenchmark
                 final WireFigure figure = WireFigure.parse(line);
                 figures.add(figure);
                 progress.accept(figure);
+            }
+            else if (line.startsWith(NOTE))
+            {
+                notes.accept(line.substring(NOTE.length()));
             }
             else
             {

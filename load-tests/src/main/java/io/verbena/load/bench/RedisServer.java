@@ -1,4 +1,4 @@
-package io.verbena.cli.bench;
+package io.verbena.load.bench;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,13 +8,15 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A Redis of this machine, started for a measurement, and one connection to it over loopback that speaks as much RESP2
- * as GET and SET need. Used by one thread.
+ * A Redis of this machine, started for a measurement, and one connection to it that speaks as much RESP2 as GET and SET
+ * need. Used by one thread.
  */
-final class RedisServer implements AutoCloseable
+public final class RedisServer implements AutoCloseable
 {
     private static final String PROGRAM = "redis-server";
     private static final int ATTEMPTS = 200;
@@ -24,7 +26,7 @@ final class RedisServer implements AutoCloseable
     private static final String END = "\r\n";
 
     /** There is no Redis here. */
-    static final class MissingException extends Exception
+    public static final class MissingException extends Exception
     {
         private static final long serialVersionUID = 1L;
 
@@ -49,17 +51,39 @@ final class RedisServer implements AutoCloseable
         endInTime();
     }
 
-    /** Starts one at a free port of loopback, without files. */
-    static RedisServer start() throws MissingException, IOException, InterruptedException
+    /**
+     * Starts one at a free port of loopback, without files.
+     *
+     * @return it, connected; closed by the caller.
+     * @throws MissingException where it is not installed.
+     */
+    public static RedisServer start() throws MissingException, IOException, InterruptedException
     {
-        final String version = askVersion();
         final int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
         {
             port = free.getLocalPort();
         }
-        final Process process = new ProcessBuilder(PROGRAM, "--port", Integer.toString(port), "--bind", "127.0.0.1",
-            "--save", "", "--appendonly", "no").redirectErrorStream(true)
+        return start(List.of(), new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    }
+
+    /**
+     * Starts one elsewhere, without files.
+     *
+     * @param prefix  the words before its command line, which become its process by {@code exec}; none: here.
+     * @param address where it listens, reached from here.
+     * @return it, connected; closed by the caller.
+     * @throws MissingException where it is not installed.
+     */
+    public static RedisServer start(final List<String> prefix, final InetSocketAddress address)
+        throws MissingException, IOException, InterruptedException
+    {
+        final String version = askVersion();
+        final int port = address.getPort();
+        final List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(PROGRAM, "--port", Integer.toString(port), "--bind",
+            address.getAddress().getHostAddress(), "--protected-mode", "no", "--save", "", "--appendonly", "no"));
+        final Process process = new ProcessBuilder(command).redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
         IOException last = null;
         for (int i = 0; i < ATTEMPTS && process.isAlive(); i++)
@@ -67,7 +91,7 @@ final class RedisServer implements AutoCloseable
             final SocketChannel channel = SocketChannel.open();
             try
             {
-                channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                channel.connect(address);
                 channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 return new RedisServer(process, version, channel);
             }
@@ -97,12 +121,14 @@ final class RedisServer implements AutoCloseable
         }
     }
 
-    String version()
+    /** @return such as {@code Redis 7.0.15}. */
+    public String version()
     {
         return version;
     }
 
-    void set(final byte[] key, final byte[] value) throws IOException
+    /** Stores a record. */
+    public void set(final byte[] key, final byte[] value) throws IOException
     {
         send("SET", key, value);
         final String answer = line();
@@ -112,9 +138,37 @@ final class RedisServer implements AutoCloseable
         }
     }
 
-    byte[] get(final byte[] key) throws IOException
+    /** @return value of a record that is there. */
+    public byte[] get(final byte[] key) throws IOException
     {
         send("GET", key);
+        return value();
+    }
+
+    /**
+     * Asks for records in one go.
+     *
+     * @param keys of records that are there.
+     * @return bytes of all values.
+     */
+    public long getAll(final List<byte[]> keys) throws IOException
+    {
+        out.clear();
+        for (final byte[] key : keys)
+        {
+            append("GET", key);
+        }
+        write();
+        long bytes = 0;
+        for (int i = 0; i < keys.size(); i++)
+        {
+            bytes += value().length;
+        }
+        return bytes;
+    }
+
+    private byte[] value() throws IOException
+    {
         final String head = line();
         if (!head.startsWith("$") || head.startsWith("$-"))
         {
@@ -130,8 +184,8 @@ final class RedisServer implements AutoCloseable
         return value;
     }
 
-    /** Whether the client looks for answers all the time from now on, instead of sleeping until they come. */
-    void polls(final boolean polls) throws IOException
+    /** @param polls whether the client looks for answers all the time from now on, or sleeps until they come. */
+    public void polls(final boolean polls) throws IOException
     {
         channel.configureBlocking(!polls);
     }
@@ -139,6 +193,12 @@ final class RedisServer implements AutoCloseable
     private void send(final String command, final byte[]... arguments) throws IOException
     {
         out.clear();
+        append(command, arguments);
+        write();
+    }
+
+    private void append(final String command, final byte[]... arguments)
+    {
         put("*" + (1 + arguments.length) + END + "$" + command.length() + END + command + END);
         for (final byte[] argument : arguments)
         {
@@ -146,6 +206,10 @@ final class RedisServer implements AutoCloseable
             out.put(argument);
             put(END);
         }
+    }
+
+    private void write() throws IOException
+    {
         out.flip();
         while (out.hasRemaining())
         {
@@ -189,7 +253,7 @@ final class RedisServer implements AutoCloseable
     }
 
     /** @return its process. */
-    long process()
+    public long process()
     {
         return process.pid();
     }

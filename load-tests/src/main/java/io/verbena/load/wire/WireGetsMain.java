@@ -1,0 +1,312 @@
+package io.verbena.load.wire;
+
+import io.verbena.load.bench.RedisServer;
+
+import com.sun.management.OperatingSystemMXBean;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * GETs of the store, whose engine is on this side of the wire and whose memory is on the other one, and of a Redis on
+ * the other side, in turn. Runs in a network namespace of its own. Arguments: MTU of the link, rounds, milliseconds of
+ * a round. Prints a line for each figure.
+ */
+final class WireGetsMain
+{
+    private static final int REDIS_PORT = 6379;
+    private static final int RECORDS = 1_000;
+    private static final int VALUE_BYTES = 100;
+    private static final double LEAST_AS_SCHEDULED = 3;
+    private static final double LEAST_PLACED = 1.3;
+    private static final double LEAST_RATE = 0.7;
+    private static final double NS_PER_US = 1_000;
+    private static final double NS_PER_S = 1e9;
+    private static final long NS_PER_MS = 1_000_000;
+    /** Of {@code /proc/PID/stat}: a hundredth of a second. */
+    private static final long NS_PER_TICK = 10_000_000;
+    private static final int WARM_UP_ROUNDS = 6;
+
+    /** One round trip to a store. */
+    private interface Work
+    {
+        void run() throws IOException;
+    }
+
+    private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private final int rounds;
+    private final long roundNs;
+    private final WireStore store;
+    private final Process memory;
+    /** Null where there is none. */
+    private final RedisServer redis;
+    private final List<byte[]> keys = IntStream.range(0, WireStore.BATCH)
+        .mapToObj((number) -> ("key-" + number).getBytes(StandardCharsets.US_ASCII)).toList();
+
+    private WireGetsMain(
+        final int rounds, final long roundNs, final WireStore store, final Process memory, final RedisServer redis)
+    {
+        this.rounds = rounds;
+        this.roundNs = roundNs;
+        this.store = store;
+        this.memory = memory;
+        this.redis = redis;
+    }
+
+    public static void main(final String[] args) throws IOException, InterruptedException
+    {
+        try (WireLink link = new WireLink(Integer.parseInt(args[0])))
+        {
+            final List<String> command = new ArrayList<>(link.farPrefix());
+            command.addAll(WireBenchmark.java(WireMemoryMain.class));
+            command.addAll(List.of(WireLink.FAR_ADDRESS, Long.toString(WireStore.MEMORY_BYTES)));
+            final Process memory = new ProcessBuilder(command).redirectErrorStream(true).start();
+            final BufferedReader lines = memory.inputReader(StandardCharsets.UTF_8);
+            final String where = lines.readLine();
+            if (where == null || !where.matches("[-0-9 ]+"))
+            {
+                throw new IOException("the memory did not start: " + where);
+            }
+            try (WireStore store = new WireStore(WireLink.NEAR_ADDRESS, where, RECORDS);
+                RedisServer redis = startRedis(link))
+            {
+                new WireGetsMain(
+                    Integer.parseInt(args[1]), Long.parseLong(args[2]) * NS_PER_MS, store, memory, redis).run();
+            }
+            finally
+            {
+                memory.destroyForcibly();
+            }
+        }
+        System.exit(0);
+    }
+
+    private static RedisServer startRedis(final WireLink link) throws IOException, InterruptedException
+    {
+        try
+        {
+            return RedisServer.start(link.farPrefix(),
+                new InetSocketAddress(InetAddress.getByName(WireLink.FAR_ADDRESS), REDIS_PORT));
+        }
+        catch (final RedisServer.MissingException ex)
+        {
+            System.out.println(WireBenchmark.NOTE + "GETs are compared with nothing: " + ex.getMessage());
+            return null;
+        }
+    }
+
+    private void run() throws IOException, InterruptedException
+    {
+        if (redis != null)
+        {
+            for (final byte[] key : keys)
+            {
+                redis.set(key, new byte[VALUE_BYTES]);
+            }
+        }
+        final Work get = store::get;
+        final Work getBatch = store::getBatch;
+        final Work redisGet = redis == null ? null : () -> redis.get(keys.getFirst());
+        final Work redisBatch = redis == null ? null : () -> redis.getAll(keys);
+        for (int i = 0; i < WARM_UP_ROUNDS; i++)
+        {
+            medianNs(get);
+            medianNs(getBatch);
+            medianNs(store::update);
+            medianNs(redisGet);
+            medianNs(redisBatch);
+        }
+        final String processors = WirePlaces.allowed();
+        final double[] scheduled = pair(get, redisGet, false);
+        print("get_cached_as_scheduled", scheduled, LEAST_AS_SCHEDULED);
+        print("get_cached_best_placement", bestPlaced(scheduled, get, redisGet, processors), LEAST_PLACED);
+        rates(getBatch, redisBatch);
+        System.out.println(WireFigure.value("memory_node_cpu_per_get", "us", memoryCpuUs(get), Double.NaN).line());
+        System.out.println(
+            WireFigure.value("memory_node_cpu_per_update", "us", memoryCpuUs(store::update), Double.NaN).line());
+        store.takeRoundTrips(); // fails when an operation has
+    }
+
+    private static void print(final String name, final double[] medians, final double least)
+    {
+        final boolean isCompared = !Double.isNaN(medians[1]);
+        System.out.println(new WireFigure(name, medians[0], "us", medians[1],
+            isCompared ? medians[1] / medians[0] : medians[0], isCompared ? least : Double.NaN, false).line());
+    }
+
+    /** Least median of any placement, of each; with a client of Redis that sleeps until it is answered or polls. */
+    private double[] bestPlaced(
+        final double[] scheduled, final Work get, final Work redisGet, final String processors)
+        throws IOException, InterruptedException
+    {
+        final double[] best = scheduled.clone();
+        final List<String> far = WirePlaces.far(processors);
+        if (far.isEmpty())
+        {
+            return best;
+        }
+        final String first = WirePlaces.near().getLast();
+        for (final String others : List.of(first, far.getLast()))
+        {
+            place(first, others);
+            for (final boolean polls : new boolean[]{false, true})
+            {
+                final double[] placed = pair(get, redisGet, polls);
+                best[0] = Math.min(best[0], placed[0]);
+                best[1] = Math.min(best[1], placed[1]);
+            }
+        }
+        place(processors, processors);
+        return best;
+    }
+
+    private void place(final String own, final String others) throws IOException, InterruptedException
+    {
+        bind(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString(), own, "-pc");
+        bind(Long.toString(memory.pid()), others, "-apc");
+        if (redis != null)
+        {
+            bind(Long.toString(redis.process()), others, "-apc");
+        }
+    }
+
+    private static void bind(final String thread, final String processors, final String option)
+        throws IOException, InterruptedException
+    {
+        new ProcessBuilder("taskset", option, processors, thread).redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    }
+
+    /** Medians in microseconds of ours and of Redis, measured in turn. */
+    private double[] pair(final Work ours, final Work reference, final boolean polls) throws IOException
+    {
+        final double[] oursUs = new double[rounds];
+        final double[] referenceUs = new double[rounds];
+        for (int i = 0; i < rounds; i++)
+        {
+            oursUs[i] = medianNs(ours) / NS_PER_US;
+            if (redis != null)
+            {
+                redis.polls(polls);
+                referenceUs[i] = medianNs(reference) / NS_PER_US;
+                redis.polls(false);
+            }
+        }
+        return new double[]{median(oursUs), redis == null ? Double.NaN : median(referenceUs)};
+    }
+
+    /** Median of one round. */
+    private double medianNs(final Work work) throws IOException
+    {
+        if (work == null)
+        {
+            return Double.NaN;
+        }
+        final long[] elapsedNs = new long[1 << 16];
+        int count = 0;
+        long nowNs = clock.nanoTime();
+        final long untilNs = nowNs + roundNs;
+        while (nowNs - untilNs < 0 && count < elapsedNs.length)
+        {
+            work.run();
+            final long endNs = clock.nanoTime();
+            elapsedNs[count++] = endNs - nowNs;
+            nowNs = endNs;
+        }
+        Arrays.sort(elapsedNs, 0, count);
+        return elapsedNs[count / 2];
+    }
+
+    /** All processes on all processors of this one; the time of processors is that of all of them. */
+    private void rates(final Work ours, final Work reference) throws IOException
+    {
+        final double[] rates = new double[rounds];
+        final double[] referenceRates = new double[rounds];
+        final double[] cpuUs = new double[rounds];
+        final double[] referenceCpuUs = new double[rounds];
+        for (int i = 0; i < rounds; i++)
+        {
+            rate(i, ours, memory.pid(), rates, cpuUs);
+            if (redis != null)
+            {
+                rate(i, reference, redis.process(), referenceRates, referenceCpuUs);
+            }
+        }
+        final double reached = redis == null ? Double.NaN : median(referenceRates);
+        final double cost = redis == null ? Double.NaN : median(referenceCpuUs);
+        System.out.println(new WireFigure("gets_per_second_in_batches_of_64", median(rates), "1/s", reached,
+            redis == null ? median(rates) : median(rates) / reached, redis == null ? Double.NaN : LEAST_RATE, false)
+            .line());
+        System.out.println(new WireFigure("cpu_per_get_in_batches_of_64", median(cpuUs), "us", cost,
+            redis == null ? median(cpuUs) : median(cpuUs) / cost, Double.NaN, true).line());
+    }
+
+    private void rate(
+        final int round, final Work work, final long other, final double[] rates, final double[] cpuUs)
+        throws IOException
+    {
+        final long cpuNs = ownCpuNs() + cpuNs(other);
+        final long startNs = clock.nanoTime();
+        long count = 0;
+        long nowNs = startNs;
+        // Long enough for clocks that count hundredths of a second.
+        while (nowNs - startNs < roundNs * 2)
+        {
+            work.run();
+            count += WireStore.BATCH;
+            nowNs = clock.nanoTime();
+        }
+        rates[round] = count * NS_PER_S / (nowNs - startNs);
+        cpuUs[round] = (ownCpuNs() + cpuNs(other) - cpuNs) / NS_PER_US / count;
+    }
+
+    /** What the process of the memory uses for one operation, which one client asks for. */
+    private double memoryCpuUs(final Work work) throws IOException
+    {
+        final double[] all = new double[rounds];
+        for (int i = 0; i < rounds; i++)
+        {
+            final long cpuNs = cpuNs(memory.pid());
+            final long startNs = clock.nanoTime();
+            long count = 0;
+            while (clock.nanoTime() - startNs < roundNs * 2)
+            {
+                work.run();
+                count++;
+            }
+            all[i] = (cpuNs(memory.pid()) - cpuNs) / NS_PER_US / count;
+        }
+        return median(all);
+    }
+
+    private static long ownCpuNs()
+    {
+        return ((OperatingSystemMXBean)ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    private static long cpuNs(final long process) throws IOException
+    {
+        final String stat = Files.readString(Path.of("/proc/" + process + "/stat"));
+        final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * NS_PER_TICK;
+    }
+
+    private static double median(final double[] values)
+    {
+        final double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+}
