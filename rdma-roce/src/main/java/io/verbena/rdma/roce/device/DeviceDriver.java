@@ -35,6 +35,14 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     /** Cycles in a row that only send what was posted. */
     private static final int MAX_SEND_CYCLES = 8;
     private static final int RECEIVE_ROUNDS = 4;
+    /** Doorbells in a row that are left to the next poll of a thread that polls: their packets share system calls. */
+    private static final int MAX_LEFT = 15;
+    /** A thread that polled within this time polls again. */
+    private static final long POLLED_NS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** When the progress thread sends what was left, should nobody poll after all. */
+    private static final long LEFT_NS = TimeUnit.MICROSECONDS.toNanos(100);
+    /** Nothing was posted since the last poll: the next doorbell is sent at once. */
+    private static final int POLLED = -1;
     private final ReentrantLock lock = new ReentrantLock();
     private final UdpPort port;
     private final ProgressThread progress;
@@ -43,6 +51,9 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private RoceEngine engine;
     private int sendCycles;
     private long drivenNs;
+    /** Doorbells left in a row, or POLLED; threads that count at once may leave some more. */
+    private volatile int left = POLLED;
+    private volatile long polledNs;
     /** Before the last call that received nothing; written under the lock. */
     private volatile long emptyNs;
     /** When a thread polled in a loop, or left a wait; read by the progress thread. */
@@ -59,6 +70,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         probes = new PathProbes(port, this);
         watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
         emptyNs = watchedNs;
+        polledNs = watchedNs;
         progress = new ProgressThread(name, this, port);
     }
 
@@ -85,19 +97,42 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     @Override
     public void drive()
     {
-        if (lock.isHeldByCurrentThread())
-        {
-            return;
-        }
         final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
         if (nowNs - emptyNs >= EMPTY_NS || nowNs >= deadlineNs || engine.hasPosted())
         {
+            polledNs = nowNs;
+            left = POLLED;
+            drive(nowNs);
+        }
+    }
+
+    /**
+     * The first doorbell after a poll is sent at once. Others are sent together by the next poll, a doorbell many
+     * later, or else the progress thread. Who waits for packets looks for them before.
+     */
+    @Override
+    public void onPosted()
+    {
+        final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+        final int before = left;
+        if (before != POLLED && before < MAX_LEFT && nowNs - polledNs < POLLED_NS && leader.get() == null)
+        {
+            left = before + 1;
+            progress.onDeadline(nowNs + LEFT_NS);
+        }
+        else
+        {
+            left = 0;
             drive(nowNs);
         }
     }
 
     private void drive(final long nowNs)
     {
+        if (lock.isHeldByCurrentThread())
+        {
+            return;
+        }
         for (int cycles = 0; lock.tryLock(); cycles++)
         {
             try
@@ -248,8 +283,8 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
             final long untilNs = Math.min(deadlineNs, nowNs + timeoutNs);
             leaderUntilNs = untilNs;
-            // Looked at again: who drove before has not seen until when this thread waits.
-            if (deadlineNs >= untilNs)
+            // Looked at again: who drove or posted before has not seen until when this thread waits.
+            if (deadlineNs >= untilNs && !engine.hasPosted())
             {
                 waiter.awaitPackets(port, Math.max(0, untilNs - nowNs));
             }

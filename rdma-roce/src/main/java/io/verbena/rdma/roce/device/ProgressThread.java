@@ -78,7 +78,7 @@ final class ProgressThread
         thread.start();
     }
 
-    /** Driver, under its lock: the engine has something to do then at the latest. */
+    /** There is something to do then at the latest. Any thread. */
     void onDeadline(final long deadlineNs)
     {
         if (deadlineNs < sleepsUntilNs)

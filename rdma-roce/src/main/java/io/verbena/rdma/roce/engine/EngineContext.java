@@ -80,7 +80,13 @@ final class EngineContext
         return posted;
     }
 
-    /** Something was posted, or a completion queue is empty: drives if nobody does. */
+    /** Something was posted. */
+    void onPosted()
+    {
+        driver.onPosted();
+    }
+
+    /** A completion queue is empty: drives if nobody does. */
     void drive()
     {
         driver.drive();

@@ -2,9 +2,9 @@ package io.verbena.rdma.roce.engine;
 
 /**
  * Decides which thread drives an engine. Driving is calling {@link RoceEngine#onPacket}, {@link RoceEngine#doWork} or
- * {@link RoceEngine#nextDeadlineNs}: one thread at a time. The engine calls {@link #drive} after it has queued what
- * was posted and when a completion queue is polled empty, and puts control verbs (create, modify, register, close)
- * between {@link #enter} and {@link #exit}. Posting and polling run beside a thread that drives.
+ * {@link RoceEngine#nextDeadlineNs}: one thread at a time. The engine calls {@link #onPosted} after it has queued what
+ * was posted and {@link #drive} when a completion queue is polled empty, and puts control verbs (create, modify,
+ * register, close) between {@link #enter} and {@link #exit}. Posting and polling run beside a thread that drives.
  *
  * <p>No wake-up may be lost: a thread that stops driving, at the end of {@link #drive} as of {@link #exit}, lets the
  * next one in first and then asks {@link RoceEngine#hasPosted}; when that is true it drives once more, or finds that
@@ -39,6 +39,12 @@ public interface EngineDriver
 
     /** Drives if no thread does, this one included. Never waits and allocates nothing. */
     void drive();
+
+    /** Something was posted: drives now, or sees to it that somebody does soon. As {@link #drive} else. */
+    default void onPosted()
+    {
+        drive();
+    }
 
     /**
      * Waits until no other thread drives, and keeps others from driving until {@link #exit}.

@@ -259,7 +259,7 @@ public final class RoceQueuePair extends StagedQueuePair
     protected void onDoorbell()
     {
         engine.posted().add(turn);
-        engine.drive();
+        engine.onPosted();
     }
 
     @Override

@@ -108,6 +108,35 @@ final class RocePair implements AutoCloseable
         return queuePair.complete() == 0 ? awaitStatus() : -1;
     }
 
+    /** Polls once, and then writes the first 8 bytes to as many words, each with a doorbell of its own. */
+    void postAfterPoll(final MemoryRegion from, final MemoryRegion to, final int count)
+    {
+        requester.completions.poll(new WorkCompletions(1));
+        final QueuePair queuePair = requester.queuePair;
+        for (int i = 0; i < count; i++)
+        {
+            queuePair.begin();
+            queuePair.write(i, SendFlags.SIGNALED, from.address(), Long.BYTES, from.localKey(),
+                to.address() + (long)i * Long.BYTES, to.remoteKey());
+            if (queuePair.complete() != 0)
+            {
+                throw new AssertionError("not posted");
+            }
+        }
+    }
+
+    /** Takes completions. */
+    void takeAll(final int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (awaitStatus() != 0)
+            {
+                throw new AssertionError("failed");
+            }
+        }
+    }
+
     private int awaitStatus()
     {
         final WorkCompletions batch = new WorkCompletions(1);
